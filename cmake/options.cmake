@@ -1,0 +1,18 @@
+# Warnings, sanitizers and the launcher that every target shares.
+add_library(clrscope_options INTERFACE)
+target_compile_options(clrscope_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  $<$<CONFIG:Release>:-O2 -g1>)
+if(CLRSCOPE_WERROR)
+  target_compile_options(clrscope_options INTERFACE -Werror)
+endif()
+if(CLRSCOPE_SANITIZE)
+  target_compile_options(clrscope_options INTERFACE
+    -fsanitize=${CLRSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(clrscope_options INTERFACE -fsanitize=${CLRSCOPE_SANITIZE})
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss is data: everything that is dropped, unknown or cut is counted here by name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace clrscope {
+
+enum class Loss : uint8_t {
+  kEventsDropped,        // the runtime's buffers were full: gaps in the sequence numbers
+  kBytesDiscarded,       // clrscope's own ring was full
+  kBlocksDiscarded,
+  kTruncatedInput,       // the input ended without its end tag
+  kTruncatedBytes,       // bytes of an incomplete object at the end
+  kUnknownBlock,         // a kind of block that this version does not know
+  kUnknownMetadata,      // an event that refers to no metadata
+  kUnsupportedVersion,   // a payload version that is too old or too short to decode
+  kMissingStack,         // an event that refers to a stack that did not arrive
+  kTruncatedStack,       // a stack cut at the runtime's limit of 100 frames
+  kUnresolvedFrame,      // a distinct address without a method
+  kAmbiguousFrame,       // an address that had several owners in time
+  kUnnamedType,          // a type id that was never named
+  kStackNodesCapped,     // samples folded into (other): the cap of stack nodes was reached
+  kSeriesCapped,         // samples folded into (other): the cap of (stack, type) pairs was reached
+  kTargetLost,           // a target died or closed its session before it was stopped
+  kRundownIncomplete,    // the rundown that names methods ended early
+  kTicksStalled,         // AllocationTick was silenced by another session's AllocationSampled
+  kCount,
+};
+
+struct LossInfo {
+  std::string_view name;      // stable, in JSON and in captures
+  std::string_view sentence;  // for people: what it is and which figures it touches
+};
+
+const LossInfo& Describe(Loss loss);
+
+// A fixed table of counters; merging adds.
+class LossCounters {
+ public:
+  void Add(Loss loss, uint64_t n = 1) { counts_[static_cast<size_t>(loss)] += n; }
+  void Set(Loss loss, uint64_t n) { counts_[static_cast<size_t>(loss)] = n; }
+  uint64_t operator[](Loss loss) const { return counts_[static_cast<size_t>(loss)]; }
+  void Merge(const LossCounters& other) {
+    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  }
+  bool AddByName(std::string_view name, uint64_t n);
+
+  // Calls f(Loss, count) for every counter that is not zero.
+  template <class F>
+  void ForEach(F&& f) const {
+    for (size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i] != 0) f(static_cast<Loss>(i), counts_[i]);
+  }
+
+ private:
+  std::array<uint64_t, static_cast<size_t>(Loss::kCount)> counts_{};
+};
+
+}  // namespace clrscope

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What samples say about all allocations, with the error of saying so.
+#pragma once
+
+#include <cstdint>
+
+namespace clrscope::profile {
+
+// Which event of the runtime an allocation was learnt from. The values are stored in captures.
+enum class Source : uint8_t {
+  kTick = 1,     // AllocationTick: one event per ~100 KB of a heap kind; biased, no interval
+  kSampled = 2,  // AllocationSampled (.NET 10): each byte is hit with probability 1/102400
+  kCounted = 3,  // GCSampledObjectAllocation: counts since the type's last event; a lower bound
+};
+
+// The heap that an object was allocated on; the wire values of the runtime's events.
+enum class HeapKind : uint8_t { kSoh = 0, kLoh = 1, kPoh = 2, kUnknown = 3 };
+
+inline constexpr double kSamplingMeanBytes = 102400.0;
+
+// Additive summary of samples: of one row, one stack, or everything.
+//   samples          events
+//   bytes, objects   estimates of what was allocated
+//   seen_*           bytes and objects of the sampled objects themselves: a certain lower bound
+//   var_*            variance of the estimates (Sampled only)
+//   max_*            largest single-sample weight (Sampled only), for the intervals
+struct Estimate {
+  uint64_t samples = 0;
+  double bytes = 0, objects = 0;
+  double seen_bytes = 0, seen_objects = 0;
+  double var_bytes = 0, var_objects = 0;
+  double max_bytes = 0, max_objects = 0;
+
+  Estimate& operator+=(const Estimate& o) {
+    samples += o.samples;
+    bytes += o.bytes;
+    objects += o.objects;
+    seen_bytes += o.seen_bytes;
+    seen_objects += o.seen_objects;
+    var_bytes += o.var_bytes;
+    var_objects += o.var_objects;
+    if (o.max_bytes > max_bytes) max_bytes = o.max_bytes;
+    if (o.max_objects > max_objects) max_objects = o.max_objects;
+    return *this;
+  }
+};
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// The chance that at least one byte of an object of `size` bytes is hit: 1 - (1 - 1/mean)^size.
+// Source: dotnet/runtime docs/design/features/RandomizedAllocationSampling.md
+double HitProbability(double size, double mean = kSamplingMeanBytes);
+
+// `n` AllocationSampled events of objects of `size` bytes each (size > 0).
+Estimate EstimateSampled(uint64_t n, double size, double mean = kSamplingMeanBytes);
+
+// `n` AllocationTick events with `amount` bytes in all; `size` is the mean size of the sampled
+// objects, or 0 before payload V4, where objects cannot be estimated and stay 0.
+Estimate EstimateTick(uint64_t n, double amount, double size);
+
+// 95 % intervals of a sum of Sampled estimates. Right for few samples too: the objects that were
+// seen are certain, the rest is a gamma interval matched to its mean and variance (Fay & Feuer,
+// Statistics in Medicine 16, 1997), which for equal weights is the exact Poisson interval.
+Interval BytesInterval(const Estimate& e);
+Interval ObjectsInterval(const Estimate& e);
+
+}  // namespace clrscope::profile

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The finished model that reports and exporters read: canonical frames, one stack tree for all
+// processes, types, and one cell per (stack, type, heap kind, process).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/loss.h"
+#include "base/string_pool.h"
+#include "profile/estimate.h"
+
+namespace clrscope::profile {
+
+enum FrameFlag : uint8_t {
+  kFramework = 1,   // its module belongs to the framework (see FrameworkRule)
+  kMachinery = 2,   // async or thread-pool plumbing, folded away unless asked for
+  kUnresolved = 4,  // an address without a method
+  kPseudo = 8,      // [truncated], [no stack], (other): not code
+};
+
+// A method as people see it. Two addresses of one method are one frame.
+struct Frame {
+  StringId module;  // "System.Private.CoreLib"; "" when unknown
+  StringId method;  // C# name without parameters: "System.Collections.Generic.List<T>.Add"
+  StringId raw;     // the runtime's name with parameters, as TraceEvent prints it
+  uint32_t token = 0;  // MethodDef token; 0 = none
+  uint8_t flags = 0;
+};
+
+// A type of one process. Two runtime types may share a name: they stay two types.
+struct Type {
+  StringId name;  // C# name: "System.Collections.Generic.Dictionary<string, int>[]"
+  StringId raw;   // the runtime's name
+  uint64_t id = 0;      // the runtime's type id
+  uint32_t process = 0;
+};
+
+struct Module {
+  StringId name;
+  StringId path;
+  StringId mvid;   // PDB or module GUID as hex, "" when unknown
+  bool framework = false;
+};
+
+struct Node {
+  uint32_t parent = 0;  // node 0 is the root, its own parent
+  uint32_t frame = 0;   // index into frames; meaningless for node 0
+};
+
+// What one stack allocated of one type on one heap.
+struct Cell {
+  uint32_t node = 0;  // leaf of the stack
+  uint32_t type = 0;
+  uint32_t process = 0;
+  HeapKind kind = HeapKind::kSoh;
+  Estimate value;
+};
+
+struct Process {
+  uint32_t pid = 0;
+  StringId name;        // "orders", as people call the program
+  StringId command_line;
+  StringId runtime;     // ".NET 10.0.12", "" when unknown
+  StringId os, arch;
+  StringId main_module;
+  int64_t start_ns = 0, end_ns = 0;  // of what was recorded, since the recording's start
+  bool complete = false;             // the session ended as it should
+};
+
+struct ThreadRow {
+  uint32_t process = 0;
+  uint64_t thread = 0;  // the OS thread id
+  HeapKind kind = HeapKind::kSoh;
+  Estimate value;
+};
+
+struct TimeRow {
+  int64_t start_ns = 0, end_ns = 0;
+  uint32_t process = 0;
+  HeapKind kind = HeapKind::kSoh;
+  Estimate value;
+};
+
+// Start and end of a garbage collection and the heap after it; -1 = unknown.
+struct GcRow {
+  uint32_t process = 0;
+  uint32_t number = 0;
+  int32_t generation = -1, type = -1, reason = -1;
+  int64_t start_ns = -1, end_ns = -1;
+  int64_t size_after[5] = {-1, -1, -1, -1, -1};  // gen0, gen1, gen2, LOH, POH, bytes
+};
+
+struct Profile {
+  StringPool strings;
+  std::vector<Frame> frames;
+  std::vector<Type> types;
+  std::vector<Module> modules;
+  std::vector<Node> nodes;  // a parent comes before its children
+  std::vector<Cell> cells;  // allocations by `source`, distinct in (node, type, process, kind)
+  std::vector<Process> processes;
+  std::vector<ThreadRow> threads;
+  std::vector<TimeRow> times;
+  std::vector<GcRow> gcs;
+  LossCounters losses;
+
+  Source source = Source::kSampled;  // the event that the cells rest on
+  std::vector<Source> also;          // other sources that the recording holds too
+  bool objects_known = true;         // false for AllocationTick before payload V4
+  int64_t start_unix_ns = 0;         // wall clock at the recording's start
+  int64_t duration_ns = 0;
+  bool complete = true;              // the recording was closed as it should
+  std::string origin;                // file that it was read from, for messages
+
+  std::string_view str(StringId id) const { return strings.Get(id); }
+  // AllocationTick is a fixed stride: its figures are biased and have no interval.
+  bool biased() const { return source == Source::kTick; }
+  bool has_interval() const { return source == Source::kSampled; }
+  Estimate Total() const {
+    Estimate e;
+    for (const Cell& c : cells) e += c.value;
+    return e;
+  }
+};
+
+}  // namespace clrscope::profile
