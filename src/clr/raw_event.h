@@ -8,29 +8,29 @@
 #include <string_view>
 
 #include "base/byte_reader.h"
+#include "clr/event_table.h"
 
 namespace clrscope::clr {
 
 using ActivityId = std::array<std::byte, 16>;
 
-enum class Provider : uint8_t {
-  kOther,
-  kRuntime,          // Microsoft-Windows-DotNETRuntime
-  kRundown,          // Microsoft-Windows-DotNETRuntimeRundown
-  kEventPipe,        // Microsoft-DotNETCore-EventPipe
-  kSampleProfiler,   // Microsoft-DotNETCore-SampleProfiler
-};
-Provider ProviderFromName(std::string_view name);
-
-// What all events of one kind share; lives as long as the stream.
+// What all events of one kind share; lives as long as the stream that delivers it.
 struct EventKind {
   std::string_view provider_name;
   std::string_view event_name;  // usually empty for the runtime's own events
   Provider provider = Provider::kOther;
+  EventTag tag = EventTag::kUnknown;
   uint32_t id = 0;
   uint32_t version = 0;
   uint64_t keywords = 0;
   uint32_t level = 0;
+};
+
+// What a receiver made of a stack, so that it need not look at it again. `generation` lets the
+// receiver outdate every memo at once.
+struct StackMemo {
+  uint32_t generation = 0;
+  uint32_t node = 0;
 };
 
 // A stack as it lies in the stream: pointer-sized instruction pointers, leaf first.
@@ -38,9 +38,7 @@ struct StackView {
   const std::byte* data = nullptr;
   uint32_t frames = 0;
   uint8_t pointer_size = 8;
-  // One word that the receiver may use to remember what it made of this stack; 0 at first. Null when
-  // the stack is not shared between events.
-  uint32_t* memo = nullptr;
+  StackMemo* memo = nullptr;  // null when the stack is not shared between events
 
   bool empty() const { return frames == 0; }
   uint64_t operator[](uint32_t i) const {
@@ -57,12 +55,13 @@ struct StackView {
 
 enum class StackState : uint8_t { kPresent, kNone, kMissing };
 
-// Everything in it is valid only during the call that delivers it.
+// Everything in it is valid only during the call that delivers it. An in-process source knows no
+// time stamp and no stack of its own: it fills in its own clock and its own walk.
 struct RawEvent {
   const EventKind* kind = nullptr;
-  uint32_t process = 0;            // pid as the target sees it
-  uint64_t thread = 0;             // OS thread id that the event is about; 0 = unknown
-  int64_t time_ns = 0;             // since the stream's start
+  uint32_t process = 0;  // pid as the target sees it; 0 = unknown
+  uint64_t thread = 0;   // OS thread id that the event is about; 0 = unknown
+  int64_t time_ns = 0;   // since the stream's start
   Bytes payload;
   StackView stack;
   StackState stack_state = StackState::kNone;

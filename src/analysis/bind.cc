@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/flat_map.h"
+#include "clr/method_name.h"
+#include "clr/type_name.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::Estimate;
+using profile::HeapKind;
+using profile::Profile;
+using profile::Source;
+using profile::StackTree;
+
+constexpr uint32_t kNone = FlatMap::kNone;
+
+uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
+bool WildcardMatch(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options,
+                    std::vector<Source>& also) {
+  uint64_t samples[4] = {};
+  for (size_t p = 0; p < aggregate.sums().size(); ++p) {
+    const auto& keys = recording.processes[p]->series.keys();
+    for (size_t s = 0; s < aggregate.sums()[p].size(); ++s)
+      samples[static_cast<size_t>(keys[s].source())] += aggregate.sums()[p][s].samples;
+  }
+  if (std::all_of(std::begin(samples), std::end(samples), [](uint64_t n) { return n == 0; }))
+    for (const auto& tables : recording.processes)
+      for (size_t i = 0; i < 4; ++i) samples[i] += tables->source_samples[i];
+  Source chosen = Source::kSampled;
+  if (options.source) {
+    chosen = *options.source;
+  } else {
+    for (const Source s : {Source::kSampled, Source::kTick, Source::kCounted}) {
+      if (samples[static_cast<size_t>(s)] == 0) continue;
+      chosen = s;
+      break;
+    }
+  }
+  for (const Source s : {Source::kSampled, Source::kTick, Source::kCounted})
+    if (s != chosen && samples[static_cast<size_t>(s)] != 0) also.push_back(s);
+  return chosen;
+}
+
+// Binds one recording; one object so that the caches have a home.
+class Binder {
+ public:
+  Binder(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options)
+      : recording_(recording), aggregate_(aggregate), options_(options) {}
+
+  Profile Run() {
+    out_.source = ChooseSource(recording_, aggregate_, options_, out_.also);
+    out_.start_unix_ns = recording_.start_unix_ns;
+    out_.duration_ns = recording_.end_ns;
+    out_.complete = recording_.complete;
+    out_.origin = recording_.origin;
+    out_.losses = recording_.losses;
+    out_.frames.push_back({});  // of the root
+    out_.nodes.push_back({});
+    for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    std::sort(out_.cells.begin(), out_.cells.end(), [](const profile::Cell& a, const profile::Cell& b) {
+      return std::tie(a.process, a.node, a.type, a.kind) < std::tie(b.process, b.node, b.type, b.kind);
+    });
+    for (const auto& [key, value] : aggregate_.times())
+      if (key.source == out_.source) out_.times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
+    for (const auto& [key, value] : aggregate_.threads())
+      if (std::get<3>(key) == out_.source)
+        out_.threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view Str(StringId id) const { return recording_.strings.Get(id); }
+  StringId Copy(StringId id) { return out_.strings.Intern(Str(id)); }
+
+  void BindProcess(uint32_t index) {
+    const profile::ProcessTables& t = *recording_.processes[index];
+    process_ = &t;
+    profile::Process info = t.info;
+    info.name = Copy(info.name);
+    info.command_line = Copy(info.command_line);
+    info.runtime = Copy(info.runtime);
+    info.os = Copy(info.os);
+    info.arch = Copy(info.arch);
+    info.main_module = {};
+    out_.processes.push_back(info);
+    out_.losses.Merge(t.losses);
+    out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
+    if (out_.source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
+
+    frame_of_address_.assign(t.stacks.addresses().size(), kNone);
+    frame_of_method_.clear();
+    canonical_.assign(t.stacks.size(), kNone);
+    canonical_[StackTree::kRoot] = 0;
+    type_of_.assign(t.types.size(), kNone);
+    cell_of_.clear();
+    if (index >= aggregate_.sums().size()) return;
+    const std::vector<profile::Sums>& sums = aggregate_.sums()[index];
+    for (uint32_t s = 0; s < sums.size(); ++s) {
+      if (sums[s].samples == 0) continue;
+      const profile::SeriesKey& key = t.series.keys()[s];
+      if (key.source() != out_.source) continue;
+      CellFor(index, key) += EstimateOf(key, sums[s]);
+    }
+  }
+
+  Estimate& CellFor(uint32_t process, const profile::SeriesKey& key) {
+    const uint32_t node = NodeFor(key.node);
+    const uint32_t type = TypeFor(process, key.type);
+    const auto [it, is_new] =
+        cell_of_.try_emplace(Pair(node, type) * 4 + static_cast<uint64_t>(key.kind()), out_.cells.size());
+    if (is_new) out_.cells.push_back({node, type, process, key.kind(), {}});
+    return out_.cells[it->second].value;
+  }
+
+  uint32_t NodeFor(uint32_t node) {
+    // Parents first, without recursion.
+    path_.clear();
+    while (canonical_[node] == kNone) {
+      path_.push_back(node);
+      node = process_->stacks.parent(node);
+    }
+    uint32_t at = canonical_[node];
+    for (size_t i = path_.size(); i-- > 0;) {
+      const uint32_t frame = FrameFor(path_[i]);
+      uint32_t child = child_of_.Find(Pair(at, frame));
+      if (child == kNone) {
+        child = static_cast<uint32_t>(out_.nodes.size());
+        out_.nodes.push_back({at, frame});
+        child_of_.Set(Pair(at, frame), child);
+      }
+      at = canonical_[path_[i]] = child;
+    }
+    return at;
+  }
+
+  uint32_t FrameFor(uint32_t node) {
+    switch (node) {
+      case StackTree::kTruncated: return PseudoFrame("[truncated]");
+      case StackTree::kNoStack: return PseudoFrame("[no stack]");
+      case StackTree::kOther: return PseudoFrame("(other)");
+      default: break;
+    }
+    const uint32_t address = process_->stacks.address_index(node);
+    uint32_t& frame = frame_of_address_[address];
+    if (frame == kNone) frame = ResolveAddress(process_->stacks.addresses()[address]);
+    return frame;
+  }
+
+  uint32_t ResolveAddress(const profile::CodeAddress& a) {
+    const profile::MethodMatch match = process_->code.Find(a.address, a.first_ns);
+    if (match.method == nullptr) {
+      out_.losses.Add(Loss::kUnresolvedFrame);
+      return UnresolvedFrame(a.address);
+    }
+    if (match.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
+    const auto [it, is_new] = frame_of_method_.try_emplace(match.method, 0);
+    if (is_new) it->second = MethodFrame(*match.method);
+    return it->second;
+  }
+
+  uint32_t MethodFrame(const profile::MethodCode& m) {
+    const std::string_view owner = Str(m.owner), name = Str(m.name), signature = Str(m.signature);
+    const uint32_t module = ModuleFor(m.module_id);
+    profile::Frame f;
+    f.module = module == kNone ? StringId{} : out_.modules[module].name;
+    f.method = out_.strings.Intern(clr::CsharpMethodName(owner, name, signature));
+    f.raw = out_.strings.Intern(clr::RawMethodName(owner, name, signature));
+    f.token = m.token;
+    if (module != kNone && out_.modules[module].framework) f.flags |= profile::kFramework;
+    // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
+    if (owner == "dynamicClass") f.flags |= profile::kFramework;
+    if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
+    return FindFrame(f);
+  }
+
+  uint32_t FindFrame(const profile::Frame& f) {
+    const uint64_t key = Pair(f.module.value, f.raw.value);
+    uint32_t index = frame_by_name_.Find(key);
+    if (index == kNone) {
+      index = static_cast<uint32_t>(out_.frames.size());
+      out_.frames.push_back(f);
+      frame_by_name_.Set(key, index);
+    }
+    return index;
+  }
+
+  uint32_t PseudoFrame(std::string_view text) {
+    profile::Frame f;
+    f.method = f.raw = out_.strings.Intern(text);
+    f.flags = profile::kPseudo;
+    return FindFrame(f);
+  }
+
+  uint32_t UnresolvedFrame(uint64_t address) {
+    profile::Frame f;
+    f.flags = profile::kUnresolved | profile::kFramework;
+    std::string text = fmt::format("0x{:x}", address);
+    for (const profile::Mapping& m : process_->mappings) {
+      if (address < m.start || address >= m.end) continue;
+      f.module = out_.strings.Intern(ModuleName(Str(m.path)));
+      text = fmt::format("{}+0x{:x}", ModuleName(Str(m.path)), address - m.start + m.offset);
+      break;
+    }
+    f.method = f.raw = out_.strings.Intern(text);
+    return FindFrame(f);
+  }
+
+  uint32_t ModuleFor(uint64_t id) {
+    const profile::ModuleImage* image = process_->code.FindModule(id);
+    if (image == nullptr) return kNone;
+    const std::string_view path = Str(image->path);
+    const StringId name = out_.strings.Intern(ModuleName(path));
+    const StringId mvid = Copy(image->mvid);
+    const uint64_t key = Pair(name.value, mvid.value);
+    uint32_t module = module_by_name_.Find(key);
+    if (module == kNone) {
+      module = static_cast<uint32_t>(out_.modules.size());
+      out_.modules.push_back({name, Copy(image->path), mvid, options_.framework.Matches(ModuleName(path), path)});
+      module_by_name_.Set(key, module);
+    }
+    return module;
+  }
+
+  uint32_t TypeFor(uint32_t process, uint32_t index) {
+    uint32_t& type = type_of_[index];
+    if (type != kNone) return type;
+    const profile::RuntimeType& r = process_->types[index];
+    profile::Type t;
+    t.id = r.id;
+    t.process = process;
+    if (Str(r.raw_name).empty()) {
+      if (index != 0) out_.losses.Add(Loss::kUnnamedType);
+      t.name = t.raw = out_.strings.Intern(index == 0 ? "[unknown type]" : fmt::format("[type 0x{:x}]", r.id));
+    } else {
+      t.raw = Copy(r.raw_name);
+      t.name = out_.strings.Intern(clr::CsharpTypeName(Str(r.raw_name)));
+    }
+    type = static_cast<uint32_t>(out_.types.size());
+    out_.types.push_back(t);
+    return type;
+  }
+
+  const profile::Recording& recording_;
+  const Aggregate& aggregate_;
+  const BindOptions& options_;
+  Profile out_;
+  const profile::ProcessTables* process_ = nullptr;
+  std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
+  std::unordered_map<const profile::MethodCode*, uint32_t> frame_of_method_;
+  std::unordered_map<uint64_t, size_t> cell_of_;
+  FlatMap child_of_, frame_by_name_, module_by_name_;
+};
+
+}  // namespace
+
+bool FrameworkRule::Matches(std::string_view name, std::string_view path) const {
+  if (!patterns_.empty()) {
+    std::string_view rest = patterns_;
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      if (WildcardMatch(rest.substr(0, comma), name)) return true;
+      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    }
+    return false;
+  }
+  // A shared framework lies in …/shared/Microsoft.NETCore.App/10.0.0/; what lies elsewhere of a
+  // framework-dependent program is its own, whatever it is called.
+  if (path.find("/shared/Microsoft.") != std::string_view::npos) return true;
+  static constexpr std::string_view kNames[] = {"mscorlib", "netstandard", "System", "WindowsBase", "Microsoft.CSharp"};
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  static constexpr std::string_view kPrefixes[] = {"System.",           "Microsoft.Extensions.", "Microsoft.AspNetCore.",
+                                                   "Microsoft.Win32.",  "Microsoft.VisualBasic", "Microsoft.JSInterop",
+                                                   "Microsoft.Net.",    "Anonymously Hosted DynamicMethods"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [name](std::string_view p) { return name.starts_with(p); });
+}
+
+std::string_view ModuleName(std::string_view path) {
+  std::string_view name = path.substr(path.find_last_of("/\\") + 1);
+  for (const std::string_view extension : {".dll", ".exe", ".ni.dll"})
+    if (name.ends_with(extension)) return name.substr(0, name.size() - extension.size());
+  return name.substr(0, name.find(','));  // "Assembly, Version=…" of dynamic modules
+}
+
+Profile Bind(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options) {
+  return Binder(recording, aggregate, options).Run();
+}
+
+}  // namespace clrscope::analysis

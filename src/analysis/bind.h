@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what was recorded to what people read: addresses become methods, per-process stacks one
+// canonical tree, runtime types C# names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/aggregate.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+// Which modules are the framework's: frames of them are stepped over to find a site.
+class FrameworkRule {
+ public:
+  // By default: modules of a shared framework by their folder, else by the names that the .NET
+  // libraries use. A pattern replaces the rule: a list of module names with '*', comma separated.
+  FrameworkRule() = default;
+  explicit FrameworkRule(std::string patterns) : patterns_(std::move(patterns)) {}
+  bool Matches(std::string_view module_name, std::string_view path) const;
+
+ private:
+  std::string patterns_;
+};
+
+struct BindOptions {
+  FrameworkRule framework;
+  // Without a value: Sampled when there is any, else Tick, else Counted.
+  std::optional<profile::Source> source;
+};
+
+// `recording` is read; its strings are copied as far as they are needed.
+profile::Profile Bind(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options = {});
+
+// "System.Private.CoreLib" of a path or assembly name.
+std::string_view ModuleName(std::string_view path);
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/process_fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf.h"
+#include "clr/alloc_events.h"
+#include "clr/code_events.h"
+#include "clr/gc_events.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using clr::EventTag;
+using profile::HeapKind;
+using profile::SeriesKey;
+using profile::Source;
+using profile::StackTree;
+
+uint64_t HashBytes(Bytes bytes) {
+  uint64_t h = 0xCBF29CE484222325u;  // FNV-1a
+  for (const std::byte b : bytes) h = (h ^ static_cast<uint64_t>(b)) * 0x100000001B3u;
+  return h | 1;  // 0 = no name yet
+}
+
+HeapKind KindOf(uint32_t wire) { return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown; }
+
+}  // namespace
+
+ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index,
+                         profile::SliceSink* sink, const FoldOptions& options)
+    : strings_(strings), tables_(tables), index_(index), sink_(sink), options_(options) {
+  slice_end_ns_ = options_.slice_ns;
+}
+
+StringId ProcessFold::Intern(Utf16View text) {
+  scratch_.clear();
+  AppendUtf8(scratch_, text);
+  return strings_->Intern(scratch_);
+}
+
+void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
+  now_ns_ = event.time_ns + offset_ns;
+  last_ns_ = std::max(last_ns_, now_ns_);
+  switch (event.kind->tag) {
+    case EventTag::kAllocationTick: return OnTick(event);
+    case EventTag::kAllocationSampled: return OnSampled(event);
+    case EventTag::kSampledObjectAllocation: return OnCounted(event);
+    case EventTag::kBulkType: return OnBulkType(event);
+    case EventTag::kMethodLoadVerbose:
+    case EventTag::kMethodUnloadVerbose:
+    case EventTag::kMethodUnload:
+    case EventTag::kMethodDcEndVerbose:
+    case EventTag::kMethodDcStartVerbose: return OnMethod(event);
+    case EventTag::kModuleLoad:
+    case EventTag::kModuleDcEnd:
+    case EventTag::kModuleDcStart:
+    case EventTag::kDomainModuleLoad: return OnModule(event);
+    case EventTag::kGcStart:
+    case EventTag::kGcEnd:
+    case EventTag::kGcHeapStats: return OnGc(event);
+    case EventTag::kRuntimeStart: return OnRuntimeStart(event);
+    case EventTag::kProcessInfo: return OnProcessInfo(event);
+    default: return;
+  }
+}
+
+uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
+  if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
+  if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
+  const clr::StackView& s = event.stack;
+  uint32_t node;
+  if (s.memo != nullptr && s.memo->generation == memo_generation_) {
+    node = s.memo->node;
+  } else {
+    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, now_ns_);
+    if (s.memo != nullptr) *s.memo = {memo_generation_, node};
+  }
+  if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
+  if (node == StackTree::kOther) tables_->losses.Add(Loss::kStackNodesCapped);
+  return node;
+}
+
+uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
+  uint32_t type = type_index_.Find(id);
+  const uint64_t hash = name.empty() ? 0 : HashBytes(name.bytes());
+  // The same id with another name: the type was unloaded and its memory used again.
+  const bool reused = type != FlatMap::kNone && hash != 0 && type_name_hash_[type] != 0 && type_name_hash_[type] != hash;
+  if (type == FlatMap::kNone || reused) {
+    type = static_cast<uint32_t>(tables_->types.size());
+    tables_->types.push_back({id, {}});
+    type_name_hash_.push_back(0);
+    type_index_.Set(id, type);
+  }
+  if (hash != 0 && type_name_hash_[type] == 0) NameType(type, name);
+  return type;
+}
+
+void ProcessFold::NameType(uint32_t type, Utf16View name) {
+  tables_->types[type].raw_name = Intern(name);
+  type_name_hash_[type] = HashBytes(name.bytes());
+}
+
+void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
+  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  bool capped = false;
+  const uint32_t series = tables_->series.Find(key, StackTree::kOther, &capped);
+  if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
+  slice_.Add(series, sums);
+  slice_.AddThread(event.thread, key.kind(), key.source(), profile::EstimateOf(key, sums));
+  tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
+}
+
+void ProcessFold::OnTick(const clr::RawEvent& event) {
+  clr::AllocationTick tick;
+  if (!clr::Decode(event, tick)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (tick.object_size == 0) tables_->sizes_unknown = true;
+  const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
+  Count(event,
+        SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick, profile::SizeClass(tick.object_size)),
+        {1, tick.object_size, tick.amount});
+}
+
+void ProcessFold::OnSampled(const clr::RawEvent& event) {
+  clr::AllocationSampled sample;
+  if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  Count(event,
+        SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind), Source::kSampled,
+                        profile::SizeClass(sample.object_size)),
+        {1, sample.object_size, 0});
+}
+
+void ProcessFold::OnCounted(const clr::RawEvent& event) {
+  clr::SampledObjectAllocation objects;
+  if (!clr::Decode(event, objects)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  Count(event, SeriesKey::Make(NodeOf(event), TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0),
+        {1, objects.total_size, objects.count});
+}
+
+void ProcessFold::OnBulkType(const clr::RawEvent& event) {
+  clr::BulkTypeReader types(event);
+  clr::TypeRecord record;
+  while (types.Next(record))
+    if (!record.name.empty()) (void)TypeOf(record.type_id, record.name);
+  if (!types.ok()) tables_->losses.Add(Loss::kUnsupportedVersion);
+}
+
+void ProcessFold::OnMethod(const clr::RawEvent& event) {
+  clr::MethodRecord m;
+  if (!clr::Decode(event, m)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  // In rundowns the ids of unload mean "is there at the end", so only live unloads end anything.
+  const EventTag tag = event.kind->tag;
+  if (tag == EventTag::kMethodUnload || tag == EventTag::kMethodUnloadVerbose) {
+    tables_->code.Unload(m.start, m.method_id, now_ns_);
+    if (tables_->stacks.Retire(m.start, m.size)) ++memo_generation_;
+    return;
+  }
+  if (m.size == 0 || tables_->code.Knows(m.start, m.size, m.method_id)) return;
+  const bool live = tag == EventTag::kMethodLoadVerbose;
+  profile::MethodCode code;
+  code.start = m.start;
+  code.size = m.size;
+  code.token = m.token;
+  code.flags = m.flags;
+  code.method_id = m.method_id;
+  code.module_id = m.module_id;
+  code.owner = Intern(m.owner);
+  code.name = Intern(m.name);
+  code.signature = Intern(m.signature);
+  code.load_ns = live ? now_ns_ : profile::kAlways;
+  tables_->code.Add(code);
+  // Addresses seen there before belonged to somebody else.
+  if (live && tables_->stacks.Retire(m.start, m.size)) ++memo_generation_;
+}
+
+void ProcessFold::OnModule(const clr::RawEvent& event) {
+  clr::ModuleRecord m;
+  if (!clr::Decode(event, m)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  profile::ModuleImage image;
+  image.id = m.module_id;
+  image.path = Intern(m.il_path);
+  image.native_path = Intern(m.native_path);
+  if (m.pdb_signature.size() == 16 &&
+      std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    std::string hex;
+    for (const std::byte b : m.pdb_signature) hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+    image.mvid = strings_->Intern(hex);
+  }
+  tables_->code.AddModule(image);
+}
+
+void ProcessFold::OnGc(const clr::RawEvent& event) {
+  std::vector<profile::GcRow>& gcs = tables_->gcs;
+  switch (event.kind->tag) {
+    case EventTag::kGcStart: {
+      clr::GcStart start;
+      if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+      profile::GcRow row;
+      row.process = index_;
+      row.number = start.number;
+      row.generation = start.generation;
+      row.type = start.type;
+      row.reason = start.reason;
+      row.start_ns = now_ns_;
+      gcs.push_back(row);
+      return;
+    }
+    case EventTag::kGcEnd: {
+      clr::GcEnd end;
+      if (!clr::Decode(event, end)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < 8; ++it) {
+        if (it->number != end.number) continue;
+        it->end_ns = now_ns_;
+        return;
+      }
+      return;
+    }
+    default: {
+      clr::GcHeapStats stats;
+      if (!clr::Decode(event, stats)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+      // HeapStats follows its GC's end; foreground GCs run inside a background one.
+      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < 8; ++it) {
+        if (it->end_ns < 0 || it->size_after[0] >= 0) continue;
+        std::copy(std::begin(stats.size), std::end(stats.size), std::begin(it->size_after));
+        return;
+      }
+      return;
+    }
+  }
+}
+
+void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
+  clr::RuntimeStart start;
+  if (!clr::Decode(event, start)) return;
+  const uint16_t* v = start.clr_version;
+  if (tables_->info.runtime.value == 0)
+    tables_->info.runtime = strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2]));
+  if (tables_->info.command_line.value == 0) tables_->info.command_line = Intern(start.command_line);
+}
+
+void ProcessFold::OnProcessInfo(const clr::RawEvent& event) {
+  clr::ProcessInfoRecord info;
+  if (!clr::Decode(event, info)) return;
+  if (tables_->info.command_line.value == 0) tables_->info.command_line = Intern(info.command_line);
+  tables_->info.os = Intern(info.os);
+  tables_->info.arch = Intern(info.arch);
+}
+
+void ProcessFold::Advance(int64_t now_ns) {
+  if (now_ns < slice_end_ns_) return;
+  Flush();
+  slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
+}
+
+void ProcessFold::Flush() {
+  if (slice_.empty()) return;
+  sink_->OnSlice(slice_.Take(index_, slice_end_ns_ - options_.slice_ns, slice_end_ns_));
+}
+
+}  // namespace clrscope::analysis

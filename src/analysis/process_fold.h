@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds the events of one process into its tables and slices as they arrive; no event is kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/flat_map.h"
+#include "base/string_pool.h"
+#include "clr/raw_event.h"
+#include "profile/process_tables.h"
+#include "profile/slice.h"
+
+namespace clrscope::analysis {
+
+struct FoldOptions {
+  int64_t slice_ns = 1'000'000'000;
+  uint32_t max_nodes = profile::StackTree::kDefaultMaxNodes;
+  uint32_t max_series = profile::SeriesTable::kDefaultMax;
+};
+
+class ProcessFold {
+ public:
+  // Everything must outlive the fold. `index`: of the process in its recording.
+  ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index, profile::SliceSink* sink,
+              const FoldOptions& options);
+
+  // `offset_ns` is added to the event's time: streams of one recording start at different times.
+  void OnEvent(const clr::RawEvent& event, int64_t offset_ns = 0);
+  // Time passes without events: closes the slice when it is over.
+  void Advance(int64_t now_ns);
+  // Closes the open slice.
+  void Flush();
+
+  profile::ProcessTables& tables() { return *tables_; }
+  int64_t last_ns() const { return last_ns_; }
+
+ private:
+  void OnTick(const clr::RawEvent& event);
+  void OnSampled(const clr::RawEvent& event);
+  void OnCounted(const clr::RawEvent& event);
+  void OnBulkType(const clr::RawEvent& event);
+  void OnMethod(const clr::RawEvent& event);
+  void OnModule(const clr::RawEvent& event);
+  void OnGc(const clr::RawEvent& event);
+  void OnRuntimeStart(const clr::RawEvent& event);
+  void OnProcessInfo(const clr::RawEvent& event);
+
+  uint32_t NodeOf(const clr::RawEvent& event);
+  uint32_t TypeOf(uint64_t id, Utf16View name);
+  void NameType(uint32_t type, Utf16View name);
+  void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  StringId Intern(Utf16View text);
+
+  StringPool* strings_;
+  profile::ProcessTables* tables_;
+  uint32_t index_;
+  profile::SliceSink* sink_;
+  FoldOptions options_;
+  profile::SliceBuilder slice_;
+  FlatMap type_index_;
+  std::vector<uint64_t> type_name_hash_{0};
+  std::string scratch_;
+  int64_t now_ns_ = 0;  // of the event that is being folded
+  int64_t last_ns_ = 0;
+  int64_t slice_end_ns_ = 0;
+  uint32_t memo_generation_ = 1;
+};
+
+}  // namespace clrscope::analysis

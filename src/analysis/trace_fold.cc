@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/trace_fold.h"
+
+#include <algorithm>
+
+namespace clrscope::analysis {
+namespace {
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); }
+
+}  // namespace
+
+void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns) {
+  pointer_size_ = pointer_size;
+  recording_->start_unix_ns = start_unix_ns;
+  if (pid != 0) SelectSlow(pid);
+}
+
+void TraceFold::SelectSlow(uint32_t pid) {
+  const auto [it, is_new] = by_pid_.try_emplace(pid, folds_.size());
+  if (is_new) {
+    auto tables = std::make_unique<profile::ProcessTables>(options_.max_nodes, options_.max_series);
+    tables->info.pid = pid;
+    tables->pointer_size = pointer_size_;
+    const auto index = static_cast<uint32_t>(recording_->processes.size());
+    folds_.push_back(std::make_unique<ProcessFold>(&recording_->strings, tables.get(), index, sink_, options_));
+    recording_->processes.push_back(std::move(tables));
+  }
+  last_pid_ = pid;
+  last_ = folds_[it->second].get();
+}
+
+void TraceFold::Finish(bool complete) {
+  recording_->complete = complete;
+  for (const auto& fold : folds_) {
+    fold->Flush();
+    profile::Process& info = fold->tables().info;
+    info.end_ns = fold->last_ns();
+    info.complete = complete;
+    if (info.name.value == 0)
+      info.name = recording_->strings.Intern(ProgramName(recording_->strings.Get(info.command_line)));
+    recording_->end_ns = std::max(recording_->end_ns, info.end_ns);
+  }
+}
+
+std::string ProgramName(std::string_view command_line) {
+  std::string_view rest = command_line;
+  std::string_view first;
+  bool after_host = false;
+  while (!rest.empty()) {
+    const size_t space = rest.find(' ');
+    const std::string_view word = rest.substr(0, space);
+    rest = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
+    if (word.empty()) continue;
+    if (first.empty()) {
+      first = word;
+      after_host = BaseName(word) == "dotnet" || BaseName(word) == "dotnet.exe";
+      if (!after_host) break;
+      continue;
+    }
+    if (word.starts_with('-')) continue;
+    std::string_view name = BaseName(word);
+    if (name.ends_with(".dll") || name.ends_with(".exe")) name.remove_suffix(4);
+    return std::string(name);
+  }
+  return std::string(BaseName(first));
+}
+
+}  // namespace clrscope::analysis

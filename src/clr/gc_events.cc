@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clr/gc_events.h"
+
+#include <algorithm>
+
+namespace clrscope::clr {
+
+bool Decode(const RawEvent& event, GcStart& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.number = r.U32();
+  if (event.kind->version == 0) {
+    out.reason = r.I32();
+    return r.ok();
+  }
+  out.generation = r.I32();
+  out.reason = r.I32();
+  out.type = r.I32();
+  if (!r.ok()) return false;
+  if (event.kind->version >= 2 && r.remaining() >= 10) {
+    r.Skip(2);
+    out.client_sequence = r.U64();
+  }
+  return true;
+}
+
+bool Decode(const RawEvent& event, GcEnd& out) {
+  ByteReader r(event.payload);
+  out.number = r.U32();
+  out.generation = event.kind->version == 0 ? r.U16() : r.U32();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcHeapStats& out) {
+  ByteReader r(event.payload);
+  out = {};
+  for (int g = 0; g < 4; ++g) {
+    out.size[g] = r.I64();
+    out.promoted[g] = r.I64();
+  }
+  out.finalization_promoted_bytes = r.I64();
+  out.finalization_promoted_count = r.I64();
+  out.pinned_objects = r.U32();
+  out.sink_blocks = r.U32();
+  out.handles = r.U32();
+  if (!r.ok()) return false;
+  if (event.kind->version >= 2 && r.remaining() >= 18) {
+    r.Skip(2);
+    out.size[4] = r.I64();
+    out.promoted[4] = r.I64();
+  }
+  return true;
+}
+
+bool Decode(const RawEvent& event, GcSuspendBegin& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.reason = event.kind->version == 0 ? r.U16() : r.U32();
+  if (event.kind->version >= 1) out.count = r.U32();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcTriggered& out) {
+  ByteReader r(event.payload);
+  out.reason = r.U32();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcMarkWithType& out) {
+  ByteReader r(event.payload);
+  out.heap = r.U32();
+  r.Skip(2);
+  out.root_kind = r.U32();
+  out.bytes = r.U64();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcJoin& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.heap = r.U32();
+  out.time = r.U32();
+  out.type = r.U32();
+  if (!r.ok()) return false;
+  if (r.remaining() >= 6) {
+    r.Skip(2);
+    out.id = r.U32();
+  }
+  return true;
+}
+
+bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
+  if (event.kind->version < 3) return false;
+  const int p = event.pointer_size;
+  ByteReader r(event.payload);
+  out = {};
+  r.Skip(2);
+  for (uint64_t* f : {&out.free_list_allocated, &out.free_list_rejected, &out.end_of_segment_allocated,
+                      &out.condemned_allocated, &out.pinned_allocated, &out.pinned_allocated_advance})
+    *f = r.Pointer(p);
+  for (uint32_t* f : {&out.running_free_list_efficiency, &out.condemn_reasons0, &out.condemn_reasons1,
+                      &out.compact_mechanisms, &out.expand_mechanisms, &out.heap})
+    *f = r.U32();
+  out.extra_gen0_commit = r.Pointer(p);
+  const uint32_t count = r.U32();
+  if (!r.ok()) return false;
+  for (uint32_t g = 0; g < count && r.remaining() >= static_cast<size_t>(10 * p); ++g) {
+    GcGenerationData d{};
+    for (uint64_t* f : {&d.size_before, &d.free_list_before, &d.free_objects_before, &d.size_after,
+                        &d.free_list_after, &d.free_objects_after, &d.in, &d.pinned_survived,
+                        &d.non_pinned_survived, &d.budget})
+      *f = r.Pointer(p);
+    if (g < 5) {
+      out.generation[g] = d;
+      out.generations = g + 1;
+    }
+  }
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcGlobalHeapHistory& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.final_youngest_desired = r.I64();
+  out.heaps = r.I32();
+  out.condemned_generation = r.I32();
+  out.gen0_reduction_count = r.I32();
+  out.reason = r.U32();
+  out.mechanisms = r.U32();
+  if (!r.ok()) return false;
+  if (event.kind->version >= 2 && r.remaining() >= 10) {
+    r.Skip(2);
+    out.pause_mode = r.U32();
+    out.memory_pressure = r.U32();
+  }
+  if (event.kind->version >= 3 && r.remaining() >= 8) {
+    out.condemn_reasons0 = r.U32();
+    out.condemn_reasons1 = r.U32();
+  }
+  if (event.kind->version >= 4 && r.remaining() >= 4) {
+    const size_t count = std::min<size_t>(r.U32(), r.remaining() / 4);
+    for (size_t i = 0; i < count && i < std::size(out.phase_us); ++i) {
+      out.phase_us[i] = r.U32();
+      out.phase_count = static_cast<uint32_t>(i + 1);
+    }
+  }
+  return true;
+}
+
+bool Decode(const RawEvent& event, GcSegment& out) {
+  ByteReader r(event.payload);
+  out.address = r.U64();
+  out.size = r.U64();
+  out.type = r.U32();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcPinObject& out) {
+  ByteReader r(event.payload);
+  out.handle = r.Pointer(event.pointer_size);
+  out.object = r.Pointer(event.pointer_size);
+  out.size = r.U64();
+  out.type_name = r.Utf16Z();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcFinalizeObject& out) {
+  ByteReader r(event.payload);
+  out.type_id = r.Pointer(event.pointer_size);
+  out.object = r.Pointer(event.pointer_size);
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcHandle& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.handle = r.Pointer(event.pointer_size);
+  if (event.kind->tag == EventTag::kGcDestroyHandle) return r.ok();
+  out.object = r.Pointer(event.pointer_size);
+  out.kind = r.U32();
+  out.generation = r.U32();
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcDynamic& out) {
+  ByteReader r(event.payload);
+  out.name = r.Utf16Z();
+  const uint32_t size = r.U32();
+  out.data = r.Take(size);
+  return r.ok();
+}
+
+bool Decode(const RawEvent& event, GcSettings& out) {
+  ByteReader r(event.payload);
+  out.hard_limit = r.U64();
+  out.loh_threshold = r.U64();
+  out.physical_memory = r.U64();
+  out.gen0_min_budget = r.U64();
+  out.gen0_max_budget = r.U64();
+  out.high_memory_percent = r.U32();
+  out.bits = r.U32();
+  return r.ok();
+}
+
+}  // namespace clrscope::clr

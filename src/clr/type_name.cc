@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clr/type_name.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace clrscope::clr {
+namespace {
+
+constexpr int kMaxNesting = 64;  // of type arguments; deeper names are kept as they are
+
+constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"System.Boolean", "bool"},  {"System.Byte", "byte"},     {"System.SByte", "sbyte"},
+    {"System.Char", "char"},     {"System.Decimal", "decimal"}, {"System.Double", "double"},
+    {"System.Single", "float"},  {"System.Int32", "int"},     {"System.UInt32", "uint"},
+    {"System.Int64", "long"},    {"System.UInt64", "ulong"},  {"System.Int16", "short"},
+    {"System.UInt16", "ushort"}, {"System.IntPtr", "nint"},   {"System.UIntPtr", "nuint"},
+    {"System.Object", "object"}, {"System.String", "string"}, {"System.Void", "void"},
+};
+
+std::string_view Alias(std::string_view name) {
+  for (const auto& [from, to] : kAliases)
+    if (name == from) return to;
+  return name;
+}
+
+// Generic arity after a backtick; strips it from `name`.
+size_t TakeArity(std::string_view& name) {
+  const size_t tick = name.rfind('`');
+  if (tick == std::string_view::npos || tick + 1 == name.size()) return 0;
+  size_t arity = 0;
+  const auto [end, error] = std::from_chars(name.data() + tick + 1, name.data() + name.size(), arity);
+  if (error != std::errc{} || end != name.data() + name.size() || arity > 64) return 0;
+  name = name.substr(0, tick);
+  return arity;
+}
+
+// "<LoadAsync>d__5" and its like, as a part of a type's name.
+std::string ReadableComponent(std::string_view name) {
+  if (name == "<>c") return "[lambdas]";
+  if (name.starts_with("<>c__DisplayClass")) return "[closure " + std::string(name.substr(17)) + "]";
+  if (name.starts_with("<>f__AnonymousType")) return "[anonymous " + std::string(name.substr(18)) + "]";
+  CompilerName c;
+  if (ParseCompilerName(name, c) && c.kind == 'd' && !c.method.empty())
+    return ReadableComponent(c.method) + " [state machine]";
+  return std::string(name);
+}
+
+void AppendArguments(std::string& out, const std::vector<std::string>& args, size_t first, size_t count) {
+  out += '<';
+  for (size_t i = 0; i < count; ++i) {
+    if (i != 0) out += ", ";
+    out += first + i < args.size() ? args[first + i] : count == 1 ? "T" : "T" + std::to_string(i + 1);
+  }
+  out += '>';
+}
+
+// Builds the C# name of a possibly nested, possibly generic type from the runtime's name without
+// arguments and the arguments, which lie flat at its end.
+std::string Compose(std::string_view name, const std::vector<std::string>& args) {
+  if (name == "System.Nullable`1" && args.size() == 1) return args[0] + "?";
+  if (name.starts_with("System.ValueTuple`") && args.size() > 1) {
+    std::string out = "(";
+    for (size_t i = 0; i < args.size(); ++i) out += (i == 0 ? "" : ", ") + args[i];
+    return out + ")";
+  }
+  std::string out;
+  size_t used = 0;
+  while (true) {
+    // A '+' inside a compiler-made name's brackets does not separate.
+    size_t plus = 0;
+    int depth = 0;
+    for (; plus < name.size(); ++plus) {
+      if (name[plus] == '<') ++depth;
+      if (name[plus] == '>') --depth;
+      if (name[plus] == '+' && depth <= 0) break;
+    }
+    const bool last = plus == name.size();
+    std::string_view component = name.substr(0, plus);
+    const size_t arity = TakeArity(component);
+    const std::string_view alias = out.empty() && last && arity == 0 ? Alias(component) : component;
+    out += alias != component ? std::string(alias) : ReadableComponent(component);
+    const size_t rest = args.size() - std::min(used, args.size());
+    // An owner that is not in the name took some of them: the last component shows what is left.
+    const size_t count = last ? std::max(arity, rest) : arity;
+    if (count != 0) AppendArguments(out, args, used, count);
+    used += count;
+    if (last) return out;
+    out += '.';
+    name.remove_prefix(plus + 1);
+  }
+}
+
+class TypeParser {
+ public:
+  explicit TypeParser(std::string_view text) : text_(text) {}
+
+  std::string Whole() {
+    std::string out = Type(0);
+    if (failed_ || pos_ != text_.size()) return std::string(text_);
+    return out;
+  }
+
+ private:
+  char Peek(size_t ahead = 0) const { return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0'; }
+
+  std::string Type(int nesting) {
+    if (nesting > kMaxNesting) failed_ = true;
+    if (failed_) return {};
+    const size_t start = pos_;
+    int angle = 0;  // inside compiler-made names commas and brackets are part of the name
+    while (pos_ < text_.size()) {
+      const char c = text_[pos_];
+      if (c == '<') ++angle;
+      if (c == '>' && angle > 0) --angle;
+      if (angle == 0 && (c == '[' || c == ']' || c == ',' || c == '&' || c == '*')) break;
+      ++pos_;
+    }
+    const std::string_view name = text_.substr(start, pos_ - start);
+    std::vector<std::string> args;
+    if (Peek() == '[' && Peek(1) != ']' && Peek(1) != ',' && Peek(1) != '*') {
+      ++pos_;
+      while (!failed_) {
+        const bool qualified = Peek() == '[';  // [[Type, Assembly, …]]
+        if (qualified) ++pos_;
+        args.push_back(Type(nesting + 1));
+        if (qualified) {
+          while (pos_ < text_.size() && text_[pos_] != ']') ++pos_;
+          ++pos_;
+        }
+        if (Peek() == ',') {
+          ++pos_;
+          if (Peek() == ' ') ++pos_;
+        } else if (Peek() == ']') {
+          ++pos_;
+          break;
+        } else {
+          failed_ = true;
+        }
+      }
+    }
+    std::string out = Compose(name, args);
+    // Array ranks: the runtime writes int[,][] for an array of int[,]; C# writes int[][,].
+    std::vector<std::string> ranks;
+    bool by_ref = false;
+    while (!failed_) {
+      if (Peek() == '[') {
+        const size_t open = pos_++;
+        while (Peek() == ',' || Peek() == '*') ++pos_;
+        if (Peek() != ']') {
+          failed_ = true;
+          break;
+        }
+        ++pos_;
+        ranks.emplace_back(text_.substr(open, pos_ - open));
+      } else if (Peek() == '*') {
+        Flush(out, ranks);
+        out += '*';
+        ++pos_;
+      } else if (Peek() == '&') {
+        by_ref = true;
+        ++pos_;
+      } else {
+        break;
+      }
+    }
+    Flush(out, ranks);
+    return by_ref ? "ref " + out : out;
+  }
+
+  static void Flush(std::string& out, std::vector<std::string>& ranks) {
+    for (size_t i = ranks.size(); i-- > 0;) out += ranks[i];
+    ranks.clear();
+  }
+
+  std::string_view text_;
+  size_t pos_ = 0;
+  bool failed_ = false;
+};
+
+constexpr std::pair<std::string_view, std::string_view> kIlPrimitives[] = {
+    {"int8", "sbyte"},          {"unsigned int8", "byte"},    {"int16", "short"},
+    {"unsigned int16", "ushort"}, {"int32", "int"},           {"unsigned int32", "uint"},
+    {"int64", "long"},          {"unsigned int64", "ulong"},  {"float32", "float"},
+    {"float64", "double"},      {"wchar", "char"},            {"int", "nint"},
+    {"unsigned int", "nuint"},  {"bool", "bool"},             {"void", "void"},
+};
+
+// Splits at commas outside of any bracket.
+std::vector<std::string_view> SplitTop(std::string_view text) {
+  std::vector<std::string_view> out;
+  int depth = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '<' || c == '[' || c == '(') ++depth;
+    if (c == '>' || c == ']' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      out.push_back(text.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  if (start < text.size()) out.push_back(text.substr(start));
+  return out;
+}
+
+std::string SignatureType(std::string_view il, int nesting) {
+  if (nesting > kMaxNesting) return std::string(il);
+  for (const std::string_view prefix : {std::string_view("value class "), std::string_view("class ")})
+    if (il.starts_with(prefix)) il.remove_prefix(prefix.size());
+  if (il.ends_with('&')) return "ref " + SignatureType(il.substr(0, il.size() - 1), nesting + 1);
+  if (il.ends_with('*')) return SignatureType(il.substr(0, il.size() - 1), nesting + 1) + "*";
+  if (il.ends_with(']')) {
+    const size_t open = il.rfind('[');
+    if (open != std::string_view::npos)
+      return SignatureType(il.substr(0, open), nesting + 1) + std::string(il.substr(open));
+  }
+  for (const auto& [from, to] : kIlPrimitives)
+    if (il == from) return std::string(to);
+  if (il.starts_with("!!")) return "TM" + std::string(il.substr(2));
+  if (il.starts_with("!")) return "T" + std::string(il.substr(1));
+  const size_t angle = il.find('<', il.starts_with('<') ? il.find('>') : 0);
+  if (il.ends_with('>') && angle != std::string_view::npos && angle > 0) {
+    std::vector<std::string> args;
+    for (const std::string_view a : SplitTop(il.substr(angle + 1, il.size() - angle - 2)))
+      args.push_back(SignatureType(a, nesting + 1));
+    return Compose(il.substr(0, angle), args);
+  }
+  return Compose(il, {});
+}
+
+}  // namespace
+
+bool ParseCompilerName(std::string_view component, CompilerName& out) {
+  if (component.empty() || component[0] != '<') return false;
+  int depth = 0;
+  for (size_t i = 0; i < component.size(); ++i) {
+    if (component[i] == '<') ++depth;
+    if (component[i] == '>' && --depth == 0) {
+      if (i + 1 >= component.size()) return false;
+      out.method = component.substr(1, i - 1);
+      out.kind = component[i + 1];
+      out.rest = component.substr(i + 2);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string CsharpTypeName(std::string_view raw) { return TypeParser(raw).Whole(); }
+
+std::string CsharpSignatureType(std::string_view il) { return SignatureType(il, 0); }
+
+std::string CsharpParameters(std::string_view il_signature) {
+  const size_t open = il_signature.find('(');
+  const size_t close = il_signature.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+  std::string out = "(";
+  for (const std::string_view p : SplitTop(il_signature.substr(open + 1, close - open - 1)))
+    out += (out.size() == 1 ? "" : ", ") + CsharpSignatureType(p);
+  return out + ")";
+}
+
+}  // namespace clrscope::clr

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of text per distinct stack and type.
+#include "export/folded.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "export/stack_walk.h"
+#include "export/weights.h"
+
+namespace clrscope::exporter {
+namespace {
+
+double WeightOf(const profile::Estimate& e, FoldedWeight weight) {
+  switch (weight) {
+    case FoldedWeight::kBytes:
+      return e.bytes;
+    case FoldedWeight::kObjects:
+      return e.objects;
+    case FoldedWeight::kSamples:
+      break;
+  }
+  return static_cast<double>(e.samples);
+}
+
+void AppendName(std::string& line, std::string_view name) {
+  if (!line.empty()) line += ';';
+  for (const char c : name) {
+    line += c == ';' ? ',' : c == '\n' || c == '\r' ? ' ' : c;
+  }
+}
+
+}  // namespace
+
+Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options, ByteSink& sink) {
+  if (options.weight == FoldedWeight::kObjects && !profile.objects_known) {
+    return Error{ErrorCode::kUsage,
+                 "objects are unknown in this recording: its runtime does not tell object sizes; "
+                 "fold bytes or samples instead"};
+  }
+  const Stacks stacks =
+      CollectStacks(profile, {options.keep_machinery, /*by_kind=*/false, Identity::kName});
+  std::vector<double> values;
+  for (const StackSample& s : stacks.samples) values.push_back(WeightOf(s.value, options.weight));
+  const std::vector<int64_t> weights = RoundToTotal(values);
+
+  std::vector<std::pair<std::string, int64_t>> lines;
+  std::vector<uint32_t> path;
+  for (size_t i = 0; i < stacks.samples.size(); ++i) {
+    if (weights[i] == 0) continue;
+    const StackSample& s = stacks.samples[i];
+    std::string line;
+    if (profile.processes.size() > 1) AppendName(line, ProcessName(profile, s.process));
+    PathTo(stacks, s.node, path);
+    for (const uint32_t frame : path) AppendName(line, FrameName(profile, frame));
+    AppendName(line, TypeName(profile, s.type));
+    lines.emplace_back(std::move(line), weights[i]);
+  }
+  std::sort(lines.begin(), lines.end());
+  for (auto& [line, weight] : lines) {
+    line += ' ';
+    line += std::to_string(weight);
+    line += '\n';
+    RETURN_IF_ERROR(sink.Write(line));
+  }
+  return OkStatus();
+}
+
+}  // namespace clrscope::exporter

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/html_data.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace clrscope::exporter {
+namespace {
+
+using profile::Cell;
+using profile::Estimate;
+using profile::Profile;
+using Json = nlohmann::json;
+
+constexpr uint32_t kNone = ~uint32_t{0};
+constexpr size_t kMaxTimeBins = 1000;
+constexpr size_t kMaxGcs = 20'000;
+
+auto CellKey(const Cell& c) { return std::tuple(c.node, c.type, c.process, c.kind); }
+
+// Sorts by key and adds up cells with the same key.
+void MergeCells(std::vector<Cell>& cells) {
+  std::sort(cells.begin(), cells.end(),
+            [](const Cell& a, const Cell& b) { return CellKey(a) < CellKey(b); });
+  size_t out = 0;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (out > 0 && CellKey(cells[out - 1]) == CellKey(cells[i])) {
+      cells[out - 1].value += cells[i].value;
+    } else {
+      cells[out++] = cells[i];
+    }
+  }
+  cells.resize(out);
+}
+
+// Which nodes stay. `keep` counts the root; every kept node's parent is kept, as a subtree never
+// weighs more than the one that holds it and a parent has the smaller index.
+std::vector<char> ChooseNodes(const Profile& p, const std::vector<double>& weight,
+                              const std::vector<char>& used, size_t keep) {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 1; i < p.nodes.size(); ++i) {
+    if (used[i]) order.push_back(i);
+  }
+  const size_t n = std::min(order.size(), keep - 1);
+  if (n < order.size()) {
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n), order.end(),
+                     [&](uint32_t a, uint32_t b) {
+                       return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+                     });
+  }
+  std::vector<char> kept(p.nodes.size(), 0);
+  if (!kept.empty()) kept[0] = 1;
+  for (size_t i = 0; i < n; ++i) kept[order[i]] = 1;
+  return kept;
+}
+
+// Renumbers `page` depth first, so that most nodes follow their parents.
+void OrderDepthFirst(PageTree& page) {
+  const auto n = static_cast<uint32_t>(page.nodes.size());
+  std::vector<uint32_t> first(n, kNone), next(n, kNone), place(n, 0), stack{0};
+  for (uint32_t i = n; i-- > 1;) {
+    next[i] = first[page.nodes[i].parent];
+    first[page.nodes[i].parent] = i;
+  }
+  std::vector<PageNode> ordered;
+  ordered.reserve(n);
+  while (!stack.empty()) {
+    const uint32_t i = stack.back();
+    stack.pop_back();
+    place[i] = static_cast<uint32_t>(ordered.size());
+    PageNode node = page.nodes[i];
+    node.parent = place[node.parent];
+    ordered.push_back(node);
+    const size_t base = stack.size();
+    for (uint32_t c = first[i]; c != kNone; c = next[c]) stack.push_back(c);
+    std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(base), stack.end());
+  }
+  page.nodes = std::move(ordered);
+  for (Cell& c : page.cells) c.node = place[c.node];
+}
+
+// The cheapest (node, type) pairs lose their type, so that `limit` bounds what the page holds.
+void FoldTypes(PageTree& page, size_t limit) {
+  if (page.cells.size() <= limit) return;
+  std::vector<double> weights;
+  weights.reserve(page.cells.size());
+  for (const Cell& c : page.cells) weights.push_back(c.value.bytes);
+  std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(limit),
+                   weights.end(), std::greater<>());
+  const double cut = weights[limit];
+  for (Cell& c : page.cells) {
+    if (c.value.bytes > cut) continue;
+    c.type = kOtherType;
+    ++page.folded_types;
+  }
+  MergeCells(page.cells);
+}
+
+// The strings, frames and types that a page needs, renumbered from 0.
+class Names {
+ public:
+  explicit Names(const Profile& p) : profile_(p) { Add(""); }
+
+  uint32_t Id(StringId id) { return Add(profile_.str(id)); }
+  uint32_t Add(std::string_view text) {
+    const auto [it, fresh] = ids_.try_emplace(text, static_cast<uint32_t>(list_.size()));
+    if (fresh) list_.push_back(text);
+    return it->second;
+  }
+  const std::vector<std::string_view>& list() const { return list_; }
+
+ private:
+  const Profile& profile_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
+  std::vector<std::string_view> list_;
+};
+
+// The columns behind the JSON, each as byte planes.
+class Columns {
+ public:
+  template <class T>
+  void Add(std::string_view name, std::string_view type, const std::vector<T>& values) {
+    index_.push_back({{"name", name}, {"type", type}, {"count", values.size()}});
+    const size_t n = values.size(), base = bytes_.size();
+    bytes_.resize(base + n * sizeof(T));
+    for (size_t i = 0; i < n; ++i) {
+      char raw[sizeof(T)];
+      std::memcpy(raw, &values[i], sizeof(T));
+      for (size_t b = 0; b < sizeof(T); ++b) bytes_[base + b * n + i] = raw[b];
+    }
+  }
+  void U8(std::string_view name, const std::vector<uint8_t>& v) { Add(name, "u8", v); }
+  void U32(std::string_view name, const std::vector<uint32_t>& v) { Add(name, "u32", v); }
+  void F32(std::string_view name, const std::vector<float>& v) { Add(name, "f32", v); }
+  void F64(std::string_view name, const std::vector<double>& v) { Add(name, "f64", v); }
+  const Json& index() const { return index_; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  Json index_ = Json::array();
+  std::string bytes_;
+};
+
+void PackNodes(const Profile& p, const PageTree& page, Names& names, Columns& out) {
+  std::vector<uint32_t> back, node_frame, folded, name, module, raw;
+  std::vector<uint8_t> flags;
+  std::unordered_map<uint32_t, uint32_t> frame_ids;
+  for (uint32_t i = 0; i < page.nodes.size(); ++i) {
+    const PageNode& node = page.nodes[i];
+    back.push_back(i - node.parent);
+    folded.push_back(node.folded);
+    if (i == 0) {
+      node_frame.push_back(0);
+      continue;
+    }
+    const auto [it, fresh] =
+        frame_ids.try_emplace(node.frame, static_cast<uint32_t>(frame_ids.size()));
+    node_frame.push_back(it->second);
+    if (!fresh) continue;
+    if (node.frame == kOtherFrame) {
+      name.push_back(names.Add("(other)"));
+      module.push_back(0);
+      raw.push_back(0);
+      flags.push_back(profile::kPseudo);
+      continue;
+    }
+    const profile::Frame& frame = p.frames[node.frame];
+    name.push_back(names.Id(frame.method));
+    module.push_back(names.Id(frame.module));
+    raw.push_back(frame.raw == frame.method ? 0 : names.Id(frame.raw));
+    flags.push_back(frame.flags);
+  }
+  out.U32("node_back", back);
+  out.U32("node_frame", node_frame);
+  out.U32("node_folded", folded);
+  out.U32("frame_name", name);
+  out.U32("frame_module", module);
+  out.U32("frame_raw", raw);
+  out.U8("frame_flags", flags);
+}
+
+// Types of one name are one row across processes, but the second one of the same name within a
+// process stays a type of its own: `dup` counts them from 0.
+std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& names,
+                                Columns& out) {
+  std::vector<uint32_t> ids(p.types.size(), kNone), name, raw, dup;
+  std::vector<char> used(p.types.size(), 0);
+  for (const Cell& c : page.cells) {
+    if (c.type != kOtherType) used[c.type] = 1;
+  }
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> seen;  // (process, name) → how many
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> rows;  // (name, raw, dup) → row
+  for (size_t i = 0; i < p.types.size(); ++i) {
+    if (!used[i]) continue;
+    const profile::Type& type = p.types[i];
+    const uint32_t name_id = names.Id(type.name);
+    const uint32_t raw_id = type.raw == type.name ? 0 : names.Id(type.raw);
+    const uint32_t nth = seen[{type.process, name_id}]++;
+    const auto [it, fresh] =
+        rows.try_emplace({name_id, raw_id, nth}, static_cast<uint32_t>(rows.size()));
+    ids[i] = it->second;
+    if (!fresh) continue;
+    name.push_back(name_id);
+    raw.push_back(raw_id);
+    dup.push_back(nth);
+  }
+  if (page.folded_types > 0) {
+    ids.push_back(static_cast<uint32_t>(name.size()));
+    name.push_back(names.Add("(other types)"));
+    raw.push_back(0);
+    dup.push_back(0);
+  }
+  out.U32("type_name", name);
+  out.U32("type_raw", raw);
+  out.U32("type_dup", dup);
+  return ids;
+}
+
+auto EstimateKey(const Estimate& e) {
+  return std::tuple(e.samples, e.bytes, e.objects, e.seen_bytes, e.seen_objects, e.var_bytes,
+                    e.var_objects, e.max_bytes, e.max_objects);
+}
+
+// Cells refer to a table of distinct estimates: most cells are one or two samples of few sizes.
+// Bytes and objects keep all their digits, so that totals agree; what only feeds the intervals
+// (seen, variance, largest weight) is rounded to 24 bits.
+void PackCells(const PageTree& page, const std::vector<uint32_t>& type_ids, Columns& out) {
+  std::vector<uint32_t> step, type, process, value;
+  std::vector<uint8_t> kind;
+  std::vector<const Estimate*> rows;
+  std::map<decltype(EstimateKey({})), uint32_t> ids;
+  uint32_t last = 0;
+  for (const Cell& c : page.cells) {
+    step.push_back(c.node - last);
+    last = c.node;
+    type.push_back(c.type == kOtherType ? type_ids.back() : type_ids[c.type]);
+    process.push_back(c.process);
+    kind.push_back(static_cast<uint8_t>(c.kind));
+    const auto [it, fresh] =
+        ids.try_emplace(EstimateKey(c.value), static_cast<uint32_t>(rows.size()));
+    if (fresh) rows.push_back(&c.value);
+    value.push_back(it->second);
+  }
+  out.U32("cell_step", step);
+  out.U32("cell_type", type);
+  out.U32("cell_process", process);
+  out.U8("cell_kind", kind);
+  out.U32("cell_value", value);
+  const auto exact = [&](std::string_view name, auto field) {
+    std::vector<double> v;
+    for (const Estimate* e : rows) v.push_back(static_cast<double>(e->*field));
+    out.F64(name, v);
+  };
+  const auto rounded = [&](std::string_view name, auto field) {
+    std::vector<float> v;
+    for (const Estimate* e : rows) v.push_back(static_cast<float>(e->*field));
+    out.F32(name, v);
+  };
+  exact("value_samples", &Estimate::samples);
+  exact("value_bytes", &Estimate::bytes);
+  exact("value_objects", &Estimate::objects);
+  rounded("value_seen_bytes", &Estimate::seen_bytes);
+  rounded("value_seen_objects", &Estimate::seen_objects);
+  rounded("value_var_bytes", &Estimate::var_bytes);
+  rounded("value_var_objects", &Estimate::var_objects);
+  rounded("value_max_bytes", &Estimate::max_bytes);
+  rounded("value_max_objects", &Estimate::max_objects);
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// The allocation rate over time, in at most kMaxTimeBins steps per process and heap kind.
+void PackTimes(const Profile& p, Columns& out) {
+  int64_t begin = 0, end = 1;
+  if (!p.times.empty()) begin = p.times.front().start_ns;
+  for (const profile::TimeRow& row : p.times) {
+    begin = std::min(begin, row.start_ns);
+    end = std::max(end, row.end_ns);
+  }
+  const int64_t width = std::max<int64_t>(1, (end - begin) / static_cast<int64_t>(kMaxTimeBins));
+  std::map<std::tuple<int64_t, uint32_t, profile::HeapKind>, profile::TimeRow> bins;
+  for (const profile::TimeRow& row : p.times) {
+    const auto key = std::tuple((row.start_ns - begin) / width, row.process, row.kind);
+    const auto [it, fresh] = bins.try_emplace(key, row);
+    if (fresh) continue;
+    it->second.start_ns = std::min(it->second.start_ns, row.start_ns);
+    it->second.end_ns = std::max(it->second.end_ns, row.end_ns);
+    it->second.value += row.value;
+  }
+  std::vector<double> start, stop, bytes, objects, samples;
+  std::vector<uint32_t> process;
+  std::vector<uint8_t> kind;
+  for (const auto& [key, row] : bins) {
+    start.push_back(Seconds(row.start_ns));
+    stop.push_back(Seconds(row.end_ns));
+    process.push_back(row.process);
+    kind.push_back(static_cast<uint8_t>(row.kind));
+    bytes.push_back(row.value.bytes);
+    objects.push_back(row.value.objects);
+    samples.push_back(static_cast<double>(row.value.samples));
+  }
+  out.F64("time_start", start);
+  out.F64("time_end", stop);
+  out.U32("time_process", process);
+  out.U8("time_kind", kind);
+  out.F64("time_bytes", bytes);
+  out.F64("time_objects", objects);
+  out.F64("time_samples", samples);
+}
+
+// Marks of garbage collections; of too many, the older generations stay.
+void PackGcs(const Profile& p, Columns& out) {
+  std::vector<const profile::GcRow*> rows;
+  for (const profile::GcRow& gc : p.gcs) {
+    if (gc.start_ns >= 0) rows.push_back(&gc);
+  }
+  if (rows.size() > kMaxGcs) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto* a, const auto* b) { return a->generation > b->generation; });
+    rows.resize(kMaxGcs);
+  }
+  std::vector<double> start, end;
+  std::vector<uint32_t> process, number;
+  std::vector<uint8_t> generation;  // 255 = unknown
+  for (const profile::GcRow* gc : rows) {
+    start.push_back(Seconds(gc->start_ns));
+    end.push_back(gc->end_ns < gc->start_ns ? Seconds(gc->start_ns) : Seconds(gc->end_ns));
+    process.push_back(gc->process);
+    number.push_back(gc->number);
+    generation.push_back(
+        static_cast<uint8_t>(gc->generation < 0 || gc->generation > 254 ? 255 : gc->generation));
+  }
+  out.F64("gc_start", start);
+  out.F64("gc_end", end);
+  out.U32("gc_process", process);
+  out.U32("gc_number", number);
+  out.U8("gc_generation", generation);
+}
+
+std::string_view SourceName(profile::Source source) {
+  switch (source) {
+    case profile::Source::kTick:
+      return "tick";
+    case profile::Source::kSampled:
+      return "sampled";
+    case profile::Source::kCounted:
+      return "counted";
+  }
+  return "unknown";
+}
+
+Json Describe(const Profile& p, const PageTree& page) {
+  Json processes = Json::array(), losses = Json::array(), also = Json::array();
+  for (const profile::Process& process : p.processes) {
+    processes.push_back({{"pid", process.pid},
+                         {"name", p.str(process.name)},
+                         {"commandLine", p.str(process.command_line)},
+                         {"runtime", p.str(process.runtime)},
+                         {"os", p.str(process.os)},
+                         {"arch", p.str(process.arch)},
+                         {"mainModule", p.str(process.main_module)},
+                         {"start", Seconds(process.start_ns)},
+                         {"end", Seconds(process.end_ns)},
+                         {"complete", process.complete}});
+  }
+  p.losses.ForEach([&](Loss loss, uint64_t count) {
+    const LossInfo& info = clrscope::Describe(loss);
+    losses.push_back({{"name", info.name}, {"count", count}, {"sentence", info.sentence}});
+  });
+  for (const profile::Source source : p.also) also.push_back(SourceName(source));
+  const Estimate total = p.Total();
+  return {
+      {"source", SourceName(p.source)},
+      {"also", also},
+      {"biased", p.biased()},
+      {"hasInterval", p.has_interval()},
+      {"objectsKnown", p.objects_known},
+      {"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},
+      {"duration", Seconds(p.duration_ns)},
+      {"complete", p.complete},
+      {"origin", p.origin},
+      {"processes", processes},
+      {"losses", losses},
+      {"foldedNodes", page.folded_nodes},
+      {"foldedTypes", page.folded_types},
+      {"gcs", p.gcs.size()},
+      {"total", {{"samples", total.samples}, {"bytes", total.bytes}, {"objects", total.objects}}}};
+}
+
+void AppendU32(std::string& out, uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>((value >> shift) & 0xFF);
+}
+
+}  // namespace
+
+PageTree PrunePage(const Profile& p, uint32_t max_nodes) {
+  max_nodes = std::max(max_nodes, 2u);
+  const auto n = static_cast<uint32_t>(p.nodes.size());
+  std::vector<double> weight(n, 0);
+  std::vector<char> used(n, 0);
+  for (const Cell& c : p.cells) {
+    weight[c.node] += c.value.bytes;
+    used[c.node] = 1;
+  }
+  for (uint32_t i = n; i-- > 1;) {
+    weight[p.nodes[i].parent] += weight[i];
+    used[p.nodes[i].parent] |= used[i];
+  }
+
+  // Each pruned branch needs an (other) node of its own: keep fewer until both fit.
+  PageTree page;
+  std::vector<uint32_t> home;  // node of the profile → node of the page that takes its cells
+  for (size_t keep = max_nodes;; keep = std::max<size_t>(1, keep * 3 / 4)) {
+    const std::vector<char> kept = ChooseNodes(p, weight, used, keep);
+    page = PageTree{};
+    page.nodes.push_back({});
+    home.assign(n, 0);
+    std::vector<uint32_t> other(n, kNone);  // kept node of the profile → its (other)
+    std::vector<uint32_t> nearest(n, 0);  // node of the profile → nearest kept ancestor or itself
+    for (uint32_t i = 1; i < n; ++i) {
+      if (!used[i]) continue;
+      if (kept[i]) {
+        nearest[i] = i;
+        home[i] = static_cast<uint32_t>(page.nodes.size());
+        page.nodes.push_back({home[p.nodes[i].parent], p.nodes[i].frame, 0});
+        continue;
+      }
+      const uint32_t ancestor = nearest[i] = nearest[p.nodes[i].parent];
+      if (other[ancestor] == kNone) {
+        other[ancestor] = static_cast<uint32_t>(page.nodes.size());
+        page.nodes.push_back({home[ancestor], kOtherFrame, 0});
+      }
+      home[i] = other[ancestor];
+      ++page.nodes[home[i]].folded;
+      ++page.folded_nodes;
+    }
+    if (page.nodes.size() <= max_nodes || keep == 1) break;
+  }
+  page.cells = p.cells;
+  for (Cell& c : page.cells) c.node = n == 0 ? 0 : home[c.node];
+  OrderDepthFirst(page);
+  MergeCells(page.cells);
+  FoldTypes(page, size_t{max_nodes} * 2);
+  return page;
+}
+
+std::string PackPage(const Profile& p, const PageTree& page) {
+  Names names(p);
+  Columns columns;
+  PackNodes(p, page, names, columns);
+  const std::vector<uint32_t> type_ids = PackTypes(p, page, names, columns);
+  PackCells(page, type_ids, columns);
+  PackTimes(p, columns);
+  PackGcs(p, columns);
+
+  Json json = Describe(p, page);
+  json["strings"] = names.list();
+  json["columns"] = columns.index();
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+
+  std::string out = "CLRP";
+  AppendU32(out, 1);
+  AppendU32(out, static_cast<uint32_t>(text.size()));
+  out += text;
+  out += columns.bytes();
+  return out;
+}
+
+}  // namespace clrscope::exporter

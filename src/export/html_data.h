@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the HTML page is given: a pruned stack tree and its columns, packed for a browser.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace clrscope::exporter {
+
+// Stand for what was folded away; no index into Profile::frames or Profile::types.
+inline constexpr uint32_t kOtherFrame = ~uint32_t{0};
+inline constexpr uint32_t kOtherType = ~uint32_t{0};
+
+struct PageNode {
+  uint32_t parent = 0;  // node 0 is the root, its own parent
+  uint32_t frame = 0;   // index into Profile::frames, or kOtherFrame
+  uint32_t folded = 0;  // for kOtherFrame: how many nodes of the profile it stands for
+};
+
+// A profile's tree and cells, cut down to the heaviest nodes. Adding up the cells gives the
+// profile's totals: nothing is dropped, only merged.
+struct PageTree {
+  std::vector<PageNode> nodes;       // depth first: a parent comes before its children
+  std::vector<profile::Cell> cells;  // ordered by node; `node` indexes `nodes`,
+                                     // `type` indexes Profile::types or is kOtherType
+  uint64_t folded_nodes = 0;         // nodes of the profile that went into (other)
+  uint64_t folded_types = 0;         // cells of the profile whose type became (other types)
+};
+
+// Keeps the nodes whose subtrees allocated most bytes; `nodes` of the result has at most
+// `max_nodes` entries (at least 2), `cells` about twice as many.
+PageTree PrunePage(const profile::Profile& profile, uint32_t max_nodes);
+
+// Packs a page into the container that web/src/data/decode.ts reads, all little endian:
+//   "CLRP"  u32 version = 1  u32 length of JSON  JSON (UTF-8)  columns
+// JSON names the columns in order, with type (u8, u32, f32, f64) and count. A column of n values of
+// w bytes is stored as w planes of n bytes each, which deflate packs far better than values.
+std::string PackPage(const profile::Profile& profile, const PageTree& page);
+
+}  // namespace clrscope::exporter

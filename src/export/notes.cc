@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words about a profile's origin, error and losses.
+#include "export/notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "export/stack_walk.h"
+
+namespace clrscope::exporter {
+namespace {
+
+using profile::Profile;
+using profile::Source;
+
+std::string_view EventNote(Source source) {
+  switch (source) {
+    case Source::kTick:
+      return "event: AllocationTick, one for about every 100 KB of a heap kind";
+    case Source::kSampled:
+      return "event: AllocationSampled, each byte is hit with probability 1/102400; values are "
+             "estimates of all allocations";
+    case Source::kCounted:
+      return "event: GCSampledObjectAllocation, counts since the type's last event: a lower bound";
+  }
+  return "event: unknown";
+}
+
+// "total bytes: 1000000 ±50000 (5.0 %; 95 % interval 950000 to 1051000)": ± is the larger half.
+std::string TotalNote(std::string_view what, double total, const profile::Interval* interval) {
+  if (interval == nullptr) return fmt::format("total {}: {:.0f}", what, total);
+  const double error = std::max(total - interval->low, interval->high - total);
+  return fmt::format("total {}: {:.0f} ±{:.0f} ({:.1f} %; 95 % interval {:.0f} to {:.0f})", what,
+                     total, error, total > 0 ? 100 * error / total : 0.0, interval->low,
+                     interval->high);
+}
+
+void AddTotals(const Profile& p, std::vector<std::string>& notes) {
+  const profile::Estimate total = p.Total();
+  const profile::Interval bytes = p.has_interval() ? BytesInterval(total) : profile::Interval{};
+  const profile::Interval objects = p.has_interval() ? ObjectsInterval(total) : profile::Interval{};
+  notes.push_back(TotalNote("bytes", total.bytes, p.has_interval() ? &bytes : nullptr));
+  if (p.objects_known) {
+    notes.push_back(TotalNote("objects", total.objects, p.has_interval() ? &objects : nullptr));
+  } else {
+    notes.emplace_back("objects are unknown: this runtime's event does not tell object sizes");
+  }
+  notes.push_back(fmt::format("samples: {}", total.samples));
+}
+
+}  // namespace
+
+std::string ProgramVersion() { return "clrscope " CLRSCOPE_VERSION; }
+
+std::vector<std::string> Notes(const Profile& profile) {
+  std::vector<std::string> notes{ProgramVersion()};
+  for (uint32_t i = 0; i < profile.processes.size(); ++i) {
+    const profile::Process& p = profile.processes[i];
+    notes.push_back("process: " + ProcessName(profile, i));
+    if (p.command_line.value != 0) {
+      notes.push_back(fmt::format("command line: {}", profile.str(p.command_line)));
+    }
+    std::string runtime;
+    for (const StringId part : {p.runtime, p.os, p.arch}) {
+      if (part.value == 0) continue;
+      if (!runtime.empty()) runtime += ' ';
+      runtime += profile.str(part);
+    }
+    if (!runtime.empty()) notes.push_back("runtime: " + runtime);
+  }
+  notes.emplace_back(EventNote(profile.source));
+  AddTotals(profile, notes);
+  if (profile.biased()) {
+    notes.emplace_back(
+        "biased: AllocationTick fires at a fixed stride, so these figures are a biased sample "
+        "without an interval");
+  }
+  if (!profile.complete) {
+    notes.emplace_back("incomplete: the recording was not closed as it should be");
+  }
+  profile.losses.ForEach([&](Loss loss, uint64_t count) {
+    const LossInfo& info = Describe(loss);
+    notes.push_back(fmt::format("loss: {} {}: {}", count, info.name, info.sentence));
+  });
+  return notes;
+}
+
+}  // namespace clrscope::exporter

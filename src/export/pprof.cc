@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams a profile as profile.proto; the rules that make viewers show .NET names right are here.
+#include "export/pprof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "export/notes.h"
+#include "export/stack_walk.h"
+#include "export/weights.h"
+
+namespace clrscope::exporter {
+namespace {
+
+using profile::Profile;
+using protozero::pbf_writer;
+
+// Field numbers of profile.proto.
+enum ProfileField : protozero::pbf_tag_type {
+  kSampleType = 1,
+  kSample = 2,
+  kMapping = 3,
+  kLocation = 4,
+  kFunction = 5,
+  kStringTable = 6,
+  kTimeNanos = 9,
+  kDurationNanos = 10,
+  kPeriodType = 11,
+  kPeriod = 12,
+  kComment = 13,
+  kDefaultSampleType = 14,
+};
+enum ValueTypeField : protozero::pbf_tag_type { kValueTypeType = 1, kValueTypeUnit = 2 };
+enum SampleField : protozero::pbf_tag_type {
+  kSampleLocationId = 1,
+  kSampleValue = 2,
+  kSampleLabel = 3,
+};
+enum LabelField : protozero::pbf_tag_type { kLabelKey = 1, kLabelStr = 2 };
+enum MappingField : protozero::pbf_tag_type {
+  kMappingId = 1,
+  kMappingFilename = 5,
+  kMappingBuildId = 6,
+  kMappingHasFunctions = 7,
+  kMappingHasFilenames = 8,
+  kMappingHasLineNumbers = 9,
+  kMappingHasInlineFrames = 10,
+};
+enum LocationField : protozero::pbf_tag_type {
+  kLocationId = 1,
+  kLocationMappingId = 2,
+  kLocationLine = 4,
+};
+enum LineField : protozero::pbf_tag_type { kLineFunctionId = 1 };
+enum FunctionField : protozero::pbf_tag_type {
+  kFunctionId = 1,
+  kFunctionName = 2,
+  kFunctionSystemName = 3,
+};
+
+constexpr size_t kFlushBytes = 64 * 1024;
+// The mapping of frames that are no code of a module: types, [truncated], unresolved addresses.
+constexpr std::string_view kSyntheticModule = "[clrscope]";
+
+std::string_view HeapName(profile::HeapKind kind) {
+  switch (kind) {
+    case profile::HeapKind::kSoh:
+      return "SOH";
+    case profile::HeapKind::kLoh:
+      return "LOH";
+    case profile::HeapKind::kPoh:
+      return "POH";
+    case profile::HeapKind::kUnknown:
+      break;
+  }
+  return "";
+}
+
+class PprofWriter {
+ public:
+  PprofWriter(const Profile& profile, const PprofOptions& options, ByteSink& sink)
+      : profile_(profile),
+        stacks_(
+            CollectStacks(profile, {options.keep_machinery, /*by_kind=*/true, Identity::kExact})),
+        sink_(sink),
+        frame_locations_(profile.frames.size(), 0),
+        type_locations_(profile.types.size(), 0) {
+    String("");
+  }
+
+  Status Run() {
+    WriteHeader();
+    AddMainMapping();
+    RETURN_IF_ERROR(WriteSamples());
+    for (const std::string& note : Notes(profile_)) out_.add_int64(kComment, String(note));
+    RETURN_IF_ERROR(WriteLocations());
+    RETURN_IF_ERROR(WriteMappings());
+    return WriteStrings();
+  }
+
+ private:
+  struct Location {
+    std::string_view name;
+    std::string system_name;
+    uint64_t mapping = 0;
+  };
+  struct Mapping {
+    std::string_view file, build_id;
+  };
+
+  // The string table is written last, so that strings may be added all along.
+  int64_t String(std::string_view text) {
+    const auto id = static_cast<int64_t>(strings_.size());
+    const auto [it, added] = string_ids_.try_emplace(std::string(text), id);
+    if (added) strings_.push_back(&it->first);
+    return it->second;
+  }
+
+  Status FlushIfFull() { return buffer_.size() < kFlushBytes ? OkStatus() : Flush(); }
+  Status Flush() {
+    RETURN_IF_ERROR(sink_.Write(buffer_));
+    buffer_.clear();
+    return OkStatus();
+  }
+
+  void AddValueType(ProfileField field, std::string_view type, std::string_view unit) {
+    pbf_writer message{out_, field};
+    message.add_int64(kValueTypeType, String(type));
+    message.add_int64(kValueTypeUnit, String(unit));
+  }
+
+  void WriteHeader() {
+    if (profile_.objects_known) AddValueType(kSampleType, "alloc_objects", "count");
+    AddValueType(kSampleType, "alloc_space", "bytes");
+    out_.add_int64(kDefaultSampleType, String("alloc_space"));
+    AddValueType(kPeriodType, "space", "bytes");
+    out_.add_int64(kPeriod, Period());
+    out_.add_int64(kTimeNanos, profile_.start_unix_ns);
+    out_.add_int64(kDurationNanos, profile_.duration_ns);
+  }
+
+  // Mean bytes that one event stands for.
+  int64_t Period() const {
+    if (profile_.source == profile::Source::kSampled) {
+      return static_cast<int64_t>(profile::kSamplingMeanBytes);
+    }
+    const profile::Estimate total = profile_.Total();
+    const double mean = total.samples == 0 ? 0 : total.bytes / static_cast<double>(total.samples);
+    return std::llround(std::max(mean, 1.0));
+  }
+
+  // pprof takes the first mapping for the program itself.
+  void AddMainMapping() {
+    std::vector<double> bytes(profile_.processes.size(), 0);
+    for (const StackSample& s : stacks_.samples) bytes[s.process] += s.value.bytes;
+    const auto heaviest = std::max_element(bytes.begin(), bytes.end());
+    if (heaviest == bytes.end()) return;
+    const auto index = static_cast<size_t>(heaviest - bytes.begin());
+    const std::string_view name = MainModule(profile_.processes[index]);
+    if (!name.empty()) MappingOf(name);
+  }
+
+  // The process's main module by the name that frames use, though it may be told as a file name.
+  std::string_view MainModule(const profile::Process& process) const {
+    const std::string_view told = profile_.str(process.main_module);
+    std::string_view stem = told.substr(told.rfind('/') + 1);  // npos + 1 = 0
+    if (stem.ends_with(".dll") || stem.ends_with(".exe")) stem.remove_suffix(4);
+    for (const profile::Module& m : profile_.modules) {
+      if (profile_.str(m.name) == stem) return stem;
+    }
+    return told;
+  }
+
+  uint64_t MappingOf(std::string_view module_name) {
+    if (module_name.empty()) module_name = kSyntheticModule;
+    const auto [it, added] = mapping_ids_.try_emplace(module_name, mappings_.size() + 1);
+    if (added) {
+      Mapping mapping{module_name, ""};
+      for (const profile::Module& m : profile_.modules) {
+        if (profile_.str(m.name) != module_name) continue;
+        if (m.path.value != 0) mapping.file = profile_.str(m.path);
+        mapping.build_id = profile_.str(m.mvid);
+        break;
+      }
+      mappings_.push_back(mapping);
+    }
+    return it->second;
+  }
+
+  uint64_t AddLocation(Location location) {
+    locations_.push_back(std::move(location));
+    return locations_.size();
+  }
+
+  // A system name that differs from the name keeps pprof from demangling it: `Repo<string>.Load`
+  // would be taken for a C++ template and lose its arguments.
+  uint64_t LocationOfFrame(uint32_t index) {
+    uint64_t& id = frame_locations_[index];
+    if (id != 0) return id;
+    const profile::Frame& f = profile_.frames[index];
+    const std::string_view name = FrameName(profile_, index);
+    const std::string_view module_name =
+        (f.flags & profile::kPseudo) != 0 ? std::string_view() : profile_.str(f.module);
+    const std::string_view raw = f.raw.value != 0 ? profile_.str(f.raw) : name;
+    std::string system_name = f.token != 0 ? fmt::format("{}!{:#x}:{}", module_name, f.token, raw)
+                                           : fmt::format("{}!{}", module_name, raw);
+    return id = AddLocation({name, std::move(system_name), MappingOf(module_name)});
+  }
+
+  uint64_t LocationOfType(uint32_t index) {
+    uint64_t& id = type_locations_[index];
+    if (id != 0) return id;
+    const std::string_view name = TypeName(profile_, index);
+    const StringId raw = profile_.types[index].raw;
+    return id = AddLocation({name, fmt::format("[type]!{}", raw.value ? profile_.str(raw) : name),
+                             MappingOf(kSyntheticModule)});
+  }
+
+  static void AddLabel(pbf_writer& sample, int64_t key, int64_t text) {
+    pbf_writer label{sample, kSampleLabel};
+    label.add_int64(kLabelKey, key);
+    label.add_int64(kLabelStr, text);
+  }
+
+  Status WriteSamples() {
+    std::vector<double> bytes, objects;
+    for (const StackSample& s : stacks_.samples) {
+      bytes.push_back(s.value.bytes);
+      objects.push_back(s.value.objects);
+    }
+    const std::vector<int64_t> whole_bytes = RoundToTotal(bytes);
+    const std::vector<int64_t> whole_objects = RoundToTotal(objects);
+    std::vector<uint32_t> path;
+    std::vector<uint64_t> ids;
+    for (size_t i = 0; i < stacks_.samples.size(); ++i) {
+      const StackSample& s = stacks_.samples[i];
+      PathTo(stacks_, s.node, path);
+      ids.assign(1, LocationOfType(s.type));
+      for (auto frame = path.rbegin(); frame != path.rend(); ++frame) {
+        ids.push_back(LocationOfFrame(*frame));
+      }
+      const std::array<int64_t, 2> values{whole_objects[i], whole_bytes[i]};
+      {
+        pbf_writer sample{out_, kSample};
+        sample.add_packed_uint64(kSampleLocationId, ids.begin(), ids.end());
+        sample.add_packed_int64(kSampleValue, values.begin() + (profile_.objects_known ? 0 : 1),
+                                values.end());
+        if (const std::string_view heap = HeapName(s.kind); !heap.empty()) {
+          AddLabel(sample, String("heap"), String(heap));
+        }
+        if (profile_.processes.size() > 1) {
+          AddLabel(sample, String("process"), String(ProcessName(profile_, s.process)));
+        }
+      }
+      RETURN_IF_ERROR(FlushIfFull());
+    }
+    return OkStatus();
+  }
+
+  // One function and one location each, with equal ids.
+  Status WriteLocations() {
+    for (uint64_t id = 1; id <= locations_.size(); ++id) {
+      const Location& l = locations_[id - 1];
+      {
+        pbf_writer function{out_, kFunction};
+        function.add_uint64(kFunctionId, id);
+        function.add_int64(kFunctionName, String(l.name));
+        function.add_int64(kFunctionSystemName, String(l.system_name));
+      }
+      {
+        pbf_writer location{out_, kLocation};
+        location.add_uint64(kLocationId, id);
+        location.add_uint64(kLocationMappingId, l.mapping);
+        pbf_writer line{location, kLocationLine};
+        line.add_uint64(kLineFunctionId, id);
+      }
+      RETURN_IF_ERROR(FlushIfFull());
+    }
+    return OkStatus();
+  }
+
+  // Everything is symbolized: unless all four flags say so, pprof tries to do it itself and fails.
+  Status WriteMappings() {
+    for (uint64_t id = 1; id <= mappings_.size(); ++id) {
+      const Mapping& m = mappings_[id - 1];
+      {
+        pbf_writer mapping{out_, kMapping};
+        mapping.add_uint64(kMappingId, id);
+        mapping.add_int64(kMappingFilename, String(m.file));
+        mapping.add_int64(kMappingBuildId, String(m.build_id));
+        for (const MappingField has : {kMappingHasFunctions, kMappingHasFilenames,
+                                       kMappingHasLineNumbers, kMappingHasInlineFrames}) {
+          mapping.add_bool(has, true);
+        }
+      }
+      RETURN_IF_ERROR(FlushIfFull());
+    }
+    return OkStatus();
+  }
+
+  Status WriteStrings() {
+    for (const std::string* text : strings_) {
+      out_.add_string(kStringTable, *text);
+      RETURN_IF_ERROR(FlushIfFull());
+    }
+    return Flush();
+  }
+
+  const Profile& profile_;
+  const Stacks stacks_;
+  ByteSink& sink_;
+  std::string buffer_;
+  pbf_writer out_{buffer_};
+  std::unordered_map<std::string, int64_t> string_ids_;
+  std::vector<const std::string*> strings_;  // keys of string_ids_, which do not move
+  std::unordered_map<std::string_view, uint64_t> mapping_ids_;
+  std::vector<Mapping> mappings_;
+  std::vector<Location> locations_;
+  std::vector<uint64_t> frame_locations_, type_locations_;  // location ids; 0 = none yet
+};
+
+}  // namespace
+
+Status WritePprof(const Profile& profile, const PprofOptions& options, ByteSink& sink) {
+  return PprofWriter(profile, options, sink).Run();
+}
+
+}  // namespace clrscope::exporter

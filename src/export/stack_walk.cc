@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds the profile's tree into the tree that is shown, and its cells into samples.
+#include "export/stack_walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+namespace clrscope::exporter {
+namespace {
+
+using profile::Frame;
+using profile::Node;
+using profile::Profile;
+using profile::Type;
+
+// For each item the index of the first one with an equal key.
+template <class Items, class KeyOf>
+std::vector<uint32_t> FirstOfEach(const Items& items, KeyOf key_of) {
+  std::map<decltype(key_of(items.front())), uint32_t> first;
+  std::vector<uint32_t> out(items.size());
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    out[i] = first.try_emplace(key_of(items[i]), i).first->second;
+  }
+  return out;
+}
+
+std::vector<uint32_t> FrameClasses(const Profile& p, Identity identity) {
+  return FirstOfEach(p.frames, [&](const Frame& f) {
+    // A frame without a C# name shows its raw one (see FrameName).
+    const uint32_t name = f.method.value != 0 ? f.method.value : f.raw.value;
+    const bool exact = identity == Identity::kExact;
+    return std::tuple(name, identity == Identity::kName ? 0 : f.module.value,
+                      exact ? f.raw.value : 0, exact ? f.token : 0);
+  });
+}
+
+std::vector<uint32_t> TypeClasses(const Profile& p, Identity identity) {
+  return FirstOfEach(p.types, [&](const Type& t) {
+    const uint32_t name = t.name.value != 0 ? t.name.value : t.raw.value;
+    return std::tuple(name, identity == Identity::kExact ? t.raw.value : 0);
+  });
+}
+
+// Fills `nodes`; returns for each node of the profile the node that stands for it.
+std::vector<uint32_t> FoldTree(const Profile& p, const StackOptions& options,
+                               std::vector<Node>& nodes) {
+  const std::vector<uint32_t> classes = FrameClasses(p, options.identity);
+  std::unordered_map<uint64_t, uint32_t> children;
+  std::vector<uint32_t> shown(p.nodes.size(), 0);
+  nodes.assign(1, Node{});
+  for (size_t i = 1; i < p.nodes.size(); ++i) {
+    const uint32_t parent = shown[p.nodes[i].parent];
+    const uint32_t frame = p.nodes[i].frame;
+    if (!options.keep_machinery && (p.frames[frame].flags & profile::kMachinery) != 0) {
+      shown[i] = parent;
+      continue;
+    }
+    const uint64_t key = uint64_t{parent} << 32 | classes[frame];
+    const auto [it, added] = children.try_emplace(key, static_cast<uint32_t>(nodes.size()));
+    if (added) nodes.push_back(Node{parent, classes[frame]});
+    shown[i] = it->second;
+  }
+  return shown;
+}
+
+// Position of each node in a depth-first walk that visits heavy subtrees first.
+std::vector<uint32_t> HeavyFirst(const Stacks& stacks) {
+  const std::vector<Node>& nodes = stacks.nodes;
+  std::vector<double> weight(nodes.size(), 0);
+  std::vector<uint32_t> size(nodes.size(), 1);
+  for (const StackSample& s : stacks.samples) weight[s.node] += s.value.bytes;
+  for (size_t i = nodes.size() - 1; i > 0; --i) {
+    weight[nodes[i].parent] += weight[i];
+    size[nodes[i].parent] += size[i];
+  }
+  std::vector<uint32_t> order(nodes.size() - 1);
+  std::iota(order.begin(), order.end(), 1u);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    if (nodes[a].parent != nodes[b].parent) return nodes[a].parent < nodes[b].parent;
+    return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+  });
+  std::vector<uint32_t> position(nodes.size(), 0);
+  std::vector<uint32_t> next(nodes.size(), 1);
+  for (const uint32_t node : order) {  // by parent: a parent has its position before its children
+    uint32_t& at = next[nodes[node].parent];
+    position[node] = at;
+    next[node] = at + 1;
+    at += size[node];
+  }
+  return position;
+}
+
+}  // namespace
+
+Stacks CollectStacks(const Profile& profile, const StackOptions& options) {
+  Stacks stacks;
+  const std::vector<uint32_t> shown = FoldTree(profile, options, stacks.nodes);
+  const std::vector<uint32_t> types = TypeClasses(profile, options.identity);
+  stacks.samples.reserve(profile.cells.size());
+  for (const profile::Cell& cell : profile.cells) {
+    stacks.samples.push_back({shown[cell.node], types[cell.type], cell.process,
+                              options.by_kind ? cell.kind : profile::HeapKind::kUnknown,
+                              cell.value});
+  }
+  const std::vector<uint32_t> position = HeavyFirst(stacks);
+  const auto key = [&](const StackSample& s) {
+    return std::tuple(s.process, position[s.node], TypeName(profile, s.type), s.type, s.kind);
+  };
+  std::stable_sort(stacks.samples.begin(), stacks.samples.end(),
+                   [&](const StackSample& a, const StackSample& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (size_t i = 0; i < stacks.samples.size(); ++i) {
+    if (kept > 0 && key(stacks.samples[kept - 1]) == key(stacks.samples[i])) {
+      stacks.samples[kept - 1].value += stacks.samples[i].value;
+    } else {
+      stacks.samples[kept++] = stacks.samples[i];
+    }
+  }
+  stacks.samples.resize(kept);
+  return stacks;
+}
+
+void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path) {
+  path.clear();
+  for (; node != 0; node = stacks.nodes[node].parent) path.push_back(stacks.nodes[node].frame);
+  std::reverse(path.begin(), path.end());
+}
+
+std::string_view FrameName(const Profile& profile, uint32_t frame) {
+  const Frame& f = profile.frames[frame];
+  if (f.method.value != 0) return profile.str(f.method);
+  return f.raw.value != 0 ? profile.str(f.raw) : "[unknown method]";
+}
+
+std::string_view TypeName(const Profile& profile, uint32_t type) {
+  const Type& t = profile.types[type];
+  if (t.name.value != 0) return profile.str(t.name);
+  return t.raw.value != 0 ? profile.str(t.raw) : "[unknown type]";
+}
+
+std::string ProcessName(const Profile& profile, uint32_t process) {
+  const profile::Process& p = profile.processes[process];
+  const std::string_view name = profile.str(p.name);
+  return fmt::format("{} ({})", name.empty() ? "process" : name, p.pid);
+}
+
+}  // namespace clrscope::exporter

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stacks and samples of a profile as a file shows them: machinery left out, equals merged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace clrscope::exporter {
+
+// Which frames (and types) a format cannot tell apart, and so become one.
+enum class Identity : uint8_t {
+  kName,           // the C# name alone: formats of plain text
+  kModuleAndName,  // the module too
+  kExact,          // overloads and equally named types stay apart
+};
+
+struct StackOptions {
+  bool keep_machinery = false;  // keep frames flagged kMachinery
+  bool by_kind = false;         // keep the heap kinds apart; otherwise every kind is kUnknown
+  Identity identity = Identity::kExact;
+};
+
+// Indexes as in profile::Cell, but `node` is one of Stacks::nodes.
+struct StackSample {
+  uint32_t node = 0;
+  uint32_t type = 0;
+  uint32_t process = 0;
+  profile::HeapKind kind = profile::HeapKind::kUnknown;
+  profile::Estimate value;
+};
+
+// A tree as in profile::Profile: node 0 is the root, a parent comes before its children.
+// Samples are distinct and sorted by process, then depth first with the heaviest subtree first,
+// then by type name and kind: the same profile always gives the same order.
+struct Stacks {
+  std::vector<profile::Node> nodes;
+  std::vector<StackSample> samples;
+};
+
+Stacks CollectStacks(const profile::Profile& profile, const StackOptions& options);
+
+// Replaces `path` by the frame indexes from the root to `node`.
+void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path);
+
+// Names to show; never empty.
+std::string_view FrameName(const profile::Profile& profile, uint32_t frame);
+std::string_view TypeName(const profile::Profile& profile, uint32_t type);
+// "orders (1234)"
+std::string ProcessName(const profile::Profile& profile, uint32_t process);
+
+}  // namespace clrscope::exporter

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parsers for what the kernel and the runtime's sockets say about a process.
+#include "ipc/proc_text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace clrscope::ipc {
+namespace {
+
+constexpr std::string_view kSocketPrefix = "dotnet-diagnostic-";
+constexpr std::string_view kSocketSuffix = "-socket";
+
+// Cuts the next word off `text`.
+std::string_view NextWord(std::string_view& text) {
+  const size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return text = {};
+  size_t end = text.find_first_of(" \t\n", begin);
+  if (end == std::string_view::npos) end = text.size();
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
+}
+
+// The whole of `text` as a decimal number.
+template <class T>
+bool ToNumber(std::string_view text, T& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Result<ProcStat> ParseProcStat(std::string_view text) {
+  const Error bad{ErrorCode::kCorrupt, "/proc/PID/stat has another form than expected"};
+  const size_t open = text.find('(');
+  const size_t close = text.rfind(')');  // the name between them may hold parentheses itself
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return bad;
+  ProcStat stat;
+  stat.comm = text.substr(open + 1, close - open - 1);
+  std::string_view rest = text.substr(close + 1);
+  const std::string_view state = NextWord(rest);  // field 3
+  if (state.size() != 1) return bad;
+  stat.state = state.front();
+  for (int field = 4; field < 22; ++field) NextWord(rest);
+  if (!ToNumber(NextWord(rest), stat.start_ticks)) return bad;
+  return stat;
+}
+
+ProcStatus ParseProcStatus(std::string_view text) {
+  ProcStatus status;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view key = NextWord(line);
+    if (key == "Uid:") {
+      NextWord(line);  // the real one
+      ToNumber(NextWord(line), status.uid);
+    } else if (key == "VmRSS:") {
+      uint64_t kib = 0;
+      if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;
+    } else if (key == "NSpid:") {
+      int count = 0;
+      for (std::string_view word = NextWord(line); !word.empty(); word = NextWord(line), ++count)
+        ToNumber(word, status.inner_pid);
+      status.nested = count > 1;
+    }
+  }
+  return status;
+}
+
+std::vector<std::string> SplitNul(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\0'), text.size());
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::string FindMapping(std::string_view maps, std::string_view file_name) {
+  const std::string needle = fmt::format("/{}", file_name);
+  for (size_t at = maps.find(needle); at != std::string_view::npos;
+       at = maps.find(needle, at + 1)) {
+    std::string_view tail = maps.substr(at + needle.size());
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (tail.substr(0, kDeleted.size()) == kDeleted) tail.remove_prefix(kDeleted.size());
+    if (!tail.empty() && tail.front() != '\n') continue;  // a longer name, or a folder
+    const size_t line = maps.rfind('\n', at) + 1;         // npos + 1 == 0
+    const size_t path = maps.find('/', line);             // nothing before the path has a slash
+    return std::string(maps.substr(path, at + needle.size() - path));
+  }
+  return {};
+}
+
+std::optional<SocketName> ParseSocketName(std::string_view file_name) {
+  if (!file_name.starts_with(kSocketPrefix) || !file_name.ends_with(kSocketSuffix)) return {};
+  file_name.remove_prefix(kSocketPrefix.size());
+  if (file_name.size() < kSocketSuffix.size()) return {};
+  file_name.remove_suffix(kSocketSuffix.size());
+  const size_t dash = file_name.find('-');
+  if (dash == std::string_view::npos) return {};
+  SocketName name;
+  if (!ToNumber(file_name.substr(0, dash), name.pid) || name.pid <= 0) return {};
+  if (!ToNumber(file_name.substr(dash + 1), name.key)) return {};
+  return name;
+}
+
+std::string FormatSocketName(SocketName name) {
+  return fmt::format("{}{}-{}{}", kSocketPrefix, name.pid, name.key, kSocketSuffix);
+}
+
+}  // namespace clrscope::ipc

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of /proc and the names of diagnostics sockets, as pure functions.
+// Source: proc(5); dotnet/diagnostics ipc-protocol.md § Transport
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace clrscope::ipc {
+
+struct ProcStat {
+  std::string comm;          // at most 15 bytes, any character at all
+  char state = '?';          // R S D Z T t X …
+  uint64_t start_ticks = 0;  // since boot; 1/sysconf(_SC_CLK_TCK) s
+};
+// errors: kCorrupt
+Result<ProcStat> ParseProcStat(std::string_view text);
+
+struct ProcStatus {
+  uid_t uid = 0;        // effective
+  pid_t inner_pid = 0;  // last of NSpid: how the process sees itself; 0 = not told
+  bool nested = false;  // NSpid has several values: another pid namespace
+  uint64_t rss_bytes = 0;
+};
+ProcStatus ParseProcStatus(std::string_view text);
+
+// "a\0b\0" → {"a", "b"}: cmdline and environ.
+std::vector<std::string> SplitNul(std::string_view text);
+
+// Path of the first mapping in /proc/PID/maps whose file name is `file_name`; "" when there is
+// none.
+std::string FindMapping(std::string_view maps, std::string_view file_name);
+
+// dotnet-diagnostic-{pid}-{key}-socket
+struct SocketName {
+  pid_t pid = 0;     // in the target's own pid namespace
+  uint64_t key = 0;  // its start time in ticks since boot
+};
+std::optional<SocketName> ParseSocketName(std::string_view file_name);
+std::string FormatSocketName(SocketName name);
+
+}  // namespace clrscope::ipc

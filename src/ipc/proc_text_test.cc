@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/proc_text.h"
+
+#include <gtest/gtest.h>
+
+namespace clrscope::ipc {
+namespace {
+
+TEST(ProcTextTest, StatIsReadAfterTheLastParenthesis) {
+  const auto stat =
+      ParseProcStat("12 (a) S (b)) T 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21\n");
+  ASSERT_TRUE(stat.ok());
+  EXPECT_EQ(stat->comm, "a) S (b)");
+  EXPECT_EQ(stat->state, 'T');
+  EXPECT_EQ(stat->start_ticks, 987654u);
+  EXPECT_FALSE(ParseProcStat("").ok());
+  EXPECT_FALSE(ParseProcStat("12 (x) S 1 2").ok());
+  EXPECT_FALSE(ParseProcStat("12 )x( S 1 2").ok());
+}
+
+TEST(ProcTextTest, StatusGivesTheInnermostPid) {
+  const ProcStatus status = ParseProcStatus(
+      "Name:\tUid: 5\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t680\t50\t7\nVmRSS:\t   2048 kB\n");
+  EXPECT_EQ(status.uid, 1001u);
+  EXPECT_EQ(status.inner_pid, 7);
+  EXPECT_TRUE(status.nested);
+  EXPECT_EQ(status.rss_bytes, 2048u * 1024);
+  EXPECT_FALSE(ParseProcStatus("NSpid:\t680\n").nested);
+  EXPECT_EQ(ParseProcStatus("").inner_pid, 0);
+}
+
+TEST(ProcTextTest, MappingIsFoundByItsWholeFileName) {
+  constexpr std::string_view kMaps =
+      "7f00-7f01 r--p 00000000 08:01 11   /opt/libcoreclr.so.dbg\n"
+      "7f00-7f01 r--p 00000000 08:01 12   /usr/share/my dotnet/10.0.1/libcoreclr.so\n";
+  EXPECT_EQ(FindMapping(kMaps, "libcoreclr.so"), "/usr/share/my dotnet/10.0.1/libcoreclr.so");
+  EXPECT_EQ(FindMapping("7f-80 r-xp 0 08:01 1 /a/libcoreclr.so (deleted)\n", "libcoreclr.so"),
+            "/a/libcoreclr.so");
+  EXPECT_EQ(FindMapping(kMaps, "libclrjit.so"), "");
+}
+
+TEST(ProcTextTest, SocketNames) {
+  const auto name = ParseSocketName("dotnet-diagnostic-12-3456-socket");
+  ASSERT_TRUE(name.has_value());
+  EXPECT_EQ(name->pid, 12);
+  EXPECT_EQ(name->key, 3456u);
+  EXPECT_EQ(FormatSocketName(*name), "dotnet-diagnostic-12-3456-socket");
+  for (const char* bad :
+       {"dotnet-diagnostic-dsrouter-12-3456-socket", "dotnet-diagnostic-12-socket",
+        "dotnet-diagnostic-12-34x-socket", "dotnet-diagnostic--socket",
+        "dotnet-diagnostic-99999999999-1-socket", "dotnet-diagnostic-socket",
+        "clr-debug-pipe-12-3456-in", "dotnet-diagnostic-0-1-socket", ""})
+    EXPECT_FALSE(ParseSocketName(bad).has_value()) << bad;
+}
+
+TEST(ProcTextTest, SplitNulKeepsEmptyArguments) {
+  EXPECT_EQ(SplitNul(std::string_view("a\0\0b\0", 5)), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_TRUE(SplitNul("").empty());
+}
+
+}  // namespace
+}  // namespace clrscope::ipc

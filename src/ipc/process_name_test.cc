@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/process_name.h"
+
+#include <gtest/gtest.h>
+
+namespace clrscope::ipc {
+namespace {
+
+TEST(ProcessNameTest, HostIsSeenThrough) {
+  EXPECT_EQ(ProcessName({"dotnet", "bin/My.App.dll", "x.dll"}, "", ""), "My.App");
+  EXPECT_EQ(
+      ProcessName({"/usr/bin/dotnet", "exec", "--runtimeconfig", "a.json", "App.dll"}, "", ""),
+      "App");
+  EXPECT_EQ(ProcessName({"dotnet", "--roll-forward", "Major", "App.dll"}, "", ""), "App");
+  EXPECT_EQ(ProcessName({"dotnet", "build", "App.dll"}, "", ""), "dotnet build");
+  EXPECT_EQ(ProcessName({"dotnet", "build"}, "dotnet", ""), "dotnet build");
+  EXPECT_EQ(ProcessName({"dotnet"}, "", ""), "dotnet");
+}
+
+TEST(ProcessNameTest, ApphostsKeepTheirName) {
+  EXPECT_EQ(ProcessName({"/opt/My.App", "--x"}, "", ""), "My.App");
+  EXPECT_EQ(ProcessName({"/opt/host"}, "Real", ""), "Real");
+  EXPECT_EQ(ProcessName({}, "", "comm"), "comm");
+}
+
+TEST(ProcessNameTest, NamesMatchWithAndWithoutExtension) {
+  EXPECT_TRUE(NameMatches("App", "App", ""));
+  EXPECT_TRUE(NameMatches("App.dll", "host", "App"));
+  EXPECT_FALSE(NameMatches("Ap", "App", "App"));
+  EXPECT_FALSE(NameMatches("", "App", ""));
+}
+
+}  // namespace
+}  // namespace clrscope::ipc

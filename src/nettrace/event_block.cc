@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nettrace/event_block.h"
+
+#include <algorithm>
+
+namespace clrscope::nettrace {
+namespace {
+
+enum Flag : uint8_t {
+  kMetadataId = 1,
+  kCaptureThread = 2,  // and sequence number, and processor
+  kThreadId = 4,
+  kStackId = 8,
+  kActivity = 16,  // V6: label list
+  kRelatedActivity = 32,
+  kSorted = 64,
+  kPayloadSize = 128,
+};
+
+const clr::ActivityId* Guid(ByteReader& r) {
+  const Bytes bytes = r.Take(16);
+  if (bytes.empty()) return nullptr;
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) return nullptr;
+  return reinterpret_cast<const clr::ActivityId*>(bytes.data());  // an array of bytes: no alignment
+}
+
+}  // namespace
+
+EventBlockReader::EventBlockReader(Bytes content, uint32_t version) : reader_(content), version_(version) {
+  const uint16_t header_bytes = reader_.U16();
+  const uint16_t flags = reader_.U16();
+  compressed_ = (flags & 1) != 0;
+  if (header_bytes < 20) {
+    reader_.Fail();
+  } else {
+    reader_.Skip(header_bytes - 4u);
+  }
+}
+
+bool EventBlockReader::NextCompressed(EventRow& row) {
+  ByteReader r = reader_;  // a local copy lives in registers
+  last_position_ = r.position();
+  EventRow& s = last_;
+  const uint8_t flags = r.U8();
+  if (flags & kMetadataId) s.metadata_id = r.VarU32();
+  if (flags & kCaptureThread) {
+    s.sequence += r.VarU32() + 1;
+    s.capture_thread = r.VarU64();
+    (void)r.VarU32();  // processor
+  } else if (version_ >= 6 || s.metadata_id != 0) {
+    s.sequence += 1;
+  }
+  if (flags & kThreadId) s.thread = r.VarU64();
+  if (flags & kStackId) s.stack_id = r.VarU32();
+  s.time = static_cast<int64_t>(static_cast<uint64_t>(s.time) + r.VarU64());
+  if (version_ >= 6) {
+    if (flags & kActivity) s.label_list = r.VarU32();
+  } else {
+    if (flags & kActivity) s.activity = Guid(r);
+    if (flags & kRelatedActivity) s.related_activity = Guid(r);
+  }
+  s.sorted = (flags & kSorted) != 0;
+  if (flags & kPayloadSize) s.payload_size = r.VarU32();
+  s.payload = r.Take(s.payload_size).data();
+  reader_ = r;
+  if (!r.ok()) return false;
+  row = s;
+  return true;
+}
+
+bool EventBlockReader::NextUncompressed(EventRow& row) {
+  last_position_ = reader_.position();
+  const uint32_t bytes = reader_.U32();
+  const Bytes blob = reader_.Take(bytes);
+  ByteReader r(blob);
+  row = {};
+  const uint32_t id = r.U32();
+  row.metadata_id = id & 0x7FFFFFFF;
+  // V4 and V5 writers set the bit on rows that are *not* sorted, contrary to their text. The V6 text
+  // says the opposite and no V6 writer without compression is known: to wait is always safe.
+  row.sorted = version_ < 6 && (id & 0x80000000u) == 0;
+  row.sequence = r.U32();
+  row.thread = r.U64();
+  row.capture_thread = r.U64();
+  r.Skip(4);  // processor
+  row.stack_id = r.U32();
+  row.time = r.I64();
+  if (version_ >= 6) {
+    row.label_list = r.U32();
+  } else {
+    row.activity = Guid(r);
+    row.related_activity = Guid(r);
+  }
+  row.payload_size = r.U32();
+  row.payload = r.Take(row.payload_size).data();
+  if (!r.ok()) reader_.Fail();
+  // Rows are padded to 4 bytes in V4 and V5; the size does not count the padding.
+  if (version_ < 6 && reader_.remaining() != 0) reader_.Skip(std::min<size_t>(reader_.remaining(), (4 - reader_.position() % 4) % 4));
+  return reader_.ok();
+}
+
+}  // namespace clrscope::nettrace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes the rows of EventBlocks and V4/V5 MetadataBlocks, compressed or not.
+// Source: microsoft/perfview src/TraceEvent/EventPipe/NetTraceFormat_v5.md, NetTraceFormat.md;
+// dotnet/runtime src/native/eventpipe/ep-block.c (the writer)
+#pragma once
+
+#include <cstdint>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+#include "clr/raw_event.h"
+
+namespace clrscope::nettrace {
+
+struct EventRow {
+  int64_t time = 0;  // ticks
+  const std::byte* payload = nullptr;
+  uint32_t payload_size = 0;
+  uint32_t metadata_id = 0;
+  uint32_t stack_id = 0;
+  uint32_t sequence = 0;
+  uint64_t thread = 0;          // V6: index into the thread table
+  uint64_t capture_thread = 0;  // V6: index into the thread table
+  const clr::ActivityId* activity = nullptr;  // V4, V5
+  const clr::ActivityId* related_activity = nullptr;
+  uint32_t label_list = 0;  // V6; 0 = none
+  bool sorted = false;      // nothing later in the stream is older
+};
+
+class EventBlockReader {
+ public:
+  // `content`: an EventBlock or MetadataBlock with its header. Check ok() before the first Next().
+  EventBlockReader(Bytes content, uint32_t version);
+
+  // Decodes the next row; false at the end and on damage (then ok() is false too).
+  bool Next(EventRow& row) {
+    if (reader_.remaining() == 0) return false;
+    return compressed_ ? NextCompressed(row) : NextUncompressed(row);
+  }
+  bool ok() const { return reader_.ok(); }
+  size_t position() const { return reader_.ok() ? reader_.position() : last_position_; }
+
+ private:
+  bool NextCompressed(EventRow& row);
+  bool NextUncompressed(EventRow& row);
+
+  ByteReader reader_;
+  uint32_t version_;
+  bool compressed_ = false;
+  EventRow last_;  // an absent field keeps the previous row's value
+  size_t last_position_ = 0;
+};
+
+}  // namespace clrscope::nettrace

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nettrace/event_merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace clrscope::nettrace {
+
+void EventMerge::SelectThread(uint64_t id, uint32_t sequence_if_new) {
+  last_id_ = id;
+  const auto [it, is_new] = by_id_.try_emplace(id, 0);
+  if (is_new) {
+    if (free_.empty()) {
+      it->second = static_cast<uint32_t>(threads_.size());
+      threads_.emplace_back();
+    } else {
+      it->second = free_.back();
+      free_.pop_back();
+    }
+    Thread& t = threads_[it->second];
+    t.id = id;
+    t.sequence = sequence_if_new;
+  }
+  last_ = it->second;
+}
+
+void EventMerge::CountGap(const Thread& thread, uint32_t expected) {
+  // Before V6 a thread id may be used again: the new thread's numbers start at 1.
+  if (version_ < 6 && expected == 0) return;
+  const uint32_t gap = expected - thread.sequence;  // wraps as the runtime's counter does
+  if (gap < 0x80000000u) dropped_ += gap;
+}
+
+void EventMerge::Queue(uint32_t thread, const EventRow& row) {
+  Thread& t = threads_[thread];
+  if (t.head == t.rows.size()) {
+    t.rows.clear();
+    t.head = 0;
+    if (!t.active) active_.push_back(thread);
+    t.active = true;
+  }
+  t.rows.push_back(row);
+  ++queued_;
+}
+
+void EventMerge::BuildHeap(int64_t stop) {
+  heap_.clear();
+  size_t kept = 0;
+  for (const uint32_t i : active_) {
+    Thread& t = threads_[i];
+    t.active = t.head < t.rows.size();
+    if (!t.active) continue;  // drained since
+    active_[kept++] = i;
+    if (t.rows[t.head].time < stop) heap_.push_back({t.rows[t.head].time, i});
+  }
+  active_.resize(kept);
+  for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
+}
+
+void EventMerge::SiftDown(size_t i) {
+  for (;;) {
+    size_t least = i;
+    for (const size_t child : {2 * i + 1, 2 * i + 2})
+      if (child < heap_.size() && heap_[child].time < heap_[least].time) least = child;
+    if (least == i) return;
+    std::swap(heap_[i], heap_[least]);
+    i = least;
+  }
+}
+
+void EventMerge::PopHeap(int64_t stop) {
+  const Thread& t = threads_[heap_.front().thread];
+  if (t.head < t.rows.size() && t.rows[t.head].time < stop) {
+    heap_.front().time = t.rows[t.head].time;
+  } else {
+    heap_.front() = heap_.back();
+    heap_.pop_back();
+  }
+  SiftDown(0);
+}
+
+void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence) {
+  SelectThread(thread, sequence);
+  NoteSequence(threads_[last_], sequence);
+  threads_[last_].sequence = sequence;
+}
+
+void EventMerge::Remove(uint64_t thread) {
+  const auto it = by_id_.find(thread);
+  if (it == by_id_.end() || threads_[it->second].head != threads_[it->second].rows.size()) return;
+  std::erase(active_, it->second);
+  free_.push_back(it->second);
+  threads_[it->second] = {};
+  by_id_.erase(it);
+  last_ = kNone;
+}
+
+void EventMerge::Clear() {
+  threads_.clear();
+  free_.clear();
+  active_.clear();
+  by_id_.clear();
+  last_ = kNone;
+  queued_ = 0;
+}
+
+void EventMerge::ForgetIdle() {
+  for (auto it = by_id_.begin(); it != by_id_.end();) {
+    Thread& t = threads_[it->second];
+    if (!t.touched && t.head == t.rows.size()) {
+      std::erase(active_, it->second);
+      free_.push_back(it->second);
+      t = {};
+      it = by_id_.erase(it);
+    } else {
+      t.touched = false;
+      ++it;
+    }
+  }
+  last_ = kNone;
+}
+
+}  // namespace clrscope::nettrace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts events into order of time: each capture thread's events come in order, a sorted event is not
+// younger than anything that follows it. Also finds dropped events by the threads' sequence numbers.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "nettrace/event_block.h"
+
+namespace clrscope::nettrace {
+
+class EventMerge {
+ public:
+  explicit EventMerge(uint32_t version) : version_(version) {}
+
+  // Takes a row; calls deliver(row) for every row that is now known to be next, in order.
+  template <class Deliver>
+  void Push(const EventRow& row, Deliver&& deliver) {
+    if (row.capture_thread != last_id_ || last_ == kNone) SelectThread(row.capture_thread, row.sequence - 1);
+    NoteSequence(threads_[last_], row.sequence - 1);
+    threads_[last_].sequence = row.sequence;
+    if (row.sorted) {
+      if (queued_ != 0) Drain(row.time, deliver);
+      deliver(row);
+    } else {
+      Queue(last_, row);
+    }
+  }
+
+  // Delivers everything that waits.
+  template <class Deliver>
+  void Flush(Deliver&& deliver) {
+    if (queued_ != 0) Drain(INT64_MAX, deliver);
+  }
+
+  // A sequence point, or the removal of a thread, names the last sequence number that was given out.
+  void Checkpoint(uint64_t thread, uint32_t sequence);
+  void Remove(uint64_t thread);
+  void Clear();
+  // Forgets threads that did nothing since the last call, so that thread churn does not add up.
+  void ForgetIdle();
+
+  uint64_t dropped() const { return dropped_; }
+  size_t queued() const { return queued_; }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+  struct Thread {
+    uint64_t id = 0;
+    uint32_t sequence = 0;
+    bool touched = true;
+    bool active = false;  // listed in active_
+    std::vector<EventRow> rows;  // rows[head..] wait
+    size_t head = 0;
+  };
+  struct HeapEntry {
+    int64_t time;
+    uint32_t thread;
+  };
+
+  void SelectThread(uint64_t id, uint32_t sequence_if_new);
+  void NoteSequence(Thread& thread, uint32_t expected) {
+    thread.touched = true;
+    if (thread.sequence != expected) CountGap(thread, expected);
+  }
+  void CountGap(const Thread& thread, uint32_t expected);
+  void Queue(uint32_t thread, const EventRow& row);
+  void BuildHeap(int64_t stop);
+  void SiftDown(size_t i);
+  void PopHeap(int64_t stop);
+
+  template <class Deliver>
+  void Drain(int64_t stop, Deliver&& deliver) {
+    BuildHeap(stop);
+    while (!heap_.empty()) {
+      Thread& t = threads_[heap_.front().thread];
+      if (heap_.size() == 1) {  // nobody to compare with
+        while (t.head < t.rows.size() && t.rows[t.head].time < stop) {
+          deliver(t.rows[t.head++]);
+          --queued_;
+        }
+      } else {
+        deliver(t.rows[t.head++]);
+        --queued_;
+      }
+      PopHeap(stop);
+    }
+  }
+
+  uint32_t version_;
+  std::vector<Thread> threads_;
+  std::vector<uint32_t> free_;
+  std::vector<uint32_t> active_;  // threads with waiting rows
+  std::unordered_map<uint64_t, uint32_t> by_id_;
+  std::vector<HeapEntry> heap_;
+  uint64_t last_id_ = 0;
+  uint32_t last_ = kNone;
+  size_t queued_ = 0;
+  uint64_t dropped_ = 0;
+};
+
+}  // namespace clrscope::nettrace

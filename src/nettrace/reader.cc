@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nettrace/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace clrscope::nettrace {
+namespace {
+
+// A stream without sequence points must not grow without a limit: then stacks are forgotten early.
+__extension__ using Int128 = __int128;  // ISO C++ knows no 128-bit integer
+
+constexpr size_t kMaxRetainedBytes = 96 << 20;
+// How many sequence points an idle thread is remembered for.
+constexpr uint32_t kForgetThreadsEvery = 64;
+
+Error Corrupt(uint64_t offset, std::string message) { return Error::At(ErrorCode::kCorrupt, offset, std::move(message)); }
+
+int64_t UnixNanos(const int16_t (&t)[8]) {
+  // Days from civil date (proleptic Gregorian); t = year, month, day of week, day, h, m, s, ms.
+  const int64_t month = t[1];
+  const int64_t y = t[0] - (month <= 2 ? 1 : 0);
+  const int64_t era = (y >= 0 ? y : y - 399) / 400;
+  const int64_t yoe = y - era * 400;
+  const int64_t doy = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + t[3] - 1;
+  const int64_t days = era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
+  const int64_t seconds = ((days * 24 + t[4]) * 60 + t[5]) * 60 + t[6];
+  return (seconds * 1000 + t[7]) * 1'000'000;
+}
+
+std::string_view Text(Bytes b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
+
+}  // namespace
+
+Status Reader::Feed(Bytes bytes) {
+  while (!bytes.empty()) {
+    const std::span<std::byte> room = Prepare();
+    const size_t n = std::min(room.size(), bytes.size());
+    std::memcpy(room.data(), bytes.data(), n);
+    RETURN_IF_ERROR(Commit(n));
+    bytes = bytes.subspan(n);
+  }
+  return OkStatus();
+}
+
+Status Reader::Commit(size_t n) {
+  if (error_) return *error_;
+  buffer_.Commit(n);
+  Status status = Parse();
+  if (!status.ok()) {
+    FlushEvents();
+    error_ = status.error();
+  }
+  return status;
+}
+
+Status Reader::Parse() {
+  while (!ended_) {
+    const Bytes pending = buffer_.pending();
+    if (pending.size() < needed_) return OkStatus();
+    ASSIGN_OR_RETURN(const Object object, framer_.Next(pending, offset_));
+    if (object.kind == ObjectKind::kNeedMore) {
+      needed_ = object.size;
+      return OkStatus();
+    }
+    needed_ = 0;
+    RETURN_IF_ERROR(OnObject(object));
+    buffer_.Consume(object.size);
+    offset_ += object.size;
+    if (object.kind == ObjectKind::kSequencePoint) {
+      buffer_.Release();
+    } else if (buffer_.retained_bytes() > kMaxRetainedBytes) {
+      FlushEvents();
+      stacks_.Clear();
+      labels_.clear();
+      buffer_.Release();
+    }
+  }
+  buffer_.Consume(buffer_.pending().size());  // whatever follows the end
+  return OkStatus();
+}
+
+Status Reader::OnObject(const Object& object) {
+  if (object.kind != ObjectKind::kHeader && object.kind != ObjectKind::kTrace && object.kind != ObjectKind::kEnd && !merge_) {
+    if (object.kind == ObjectKind::kUnknown) return OkStatus();
+    return Corrupt(object.content_offset, "a block before the Trace block");
+  }
+  switch (object.kind) {
+    case ObjectKind::kTrace: return OnTrace(object);
+    case ObjectKind::kEvents: return OnEvents(object);
+    case ObjectKind::kMetadata:
+      return info_.version >= 6 ? metadata_.AddBlockV6(object.content, object.content_offset) : OnMetadataV4(object);
+    case ObjectKind::kStacks:
+      return stacks_.AddBlock(object.content, object.content_offset, static_cast<uint8_t>(info_.pointer_size));
+    case ObjectKind::kSequencePoint: return OnSequencePoint(object);
+    case ObjectKind::kThreads: return OnThreads(object);
+    case ObjectKind::kRemoveThreads: return OnRemoveThreads(object);
+    case ObjectKind::kLabels: return OnLabels(object);
+    case ObjectKind::kUnknown: losses_.Add(Loss::kUnknownBlock); return OkStatus();
+    case ObjectKind::kEnd:
+      FlushEvents();
+      ended_ = true;
+      return OkStatus();
+    case ObjectKind::kHeader:
+    case ObjectKind::kNeedMore: break;
+  }
+  return OkStatus();
+}
+
+Status Reader::OnTrace(const Object& object) {
+  if (merge_) return Corrupt(object.content_offset, "a second Trace block");
+  ByteReader r(object.content);
+  int16_t time[8];
+  for (int16_t& t : time) t = r.Read<int16_t>();
+  info_.version = framer_.version();
+  info_.sync_unix_ns = UnixNanos(time);
+  info_.sync_ticks = r.I64();
+  info_.ticks_per_second = r.I64();
+  info_.pointer_size = r.U32();
+  if (info_.version < 6) {
+    info_.pid = r.U32();
+    info_.processors = r.U32();
+  } else {
+    const uint32_t pairs = r.U32();
+    for (uint32_t i = 0; i < pairs && r.ok(); ++i) {
+      const std::string_view key = Text(r.Take(r.VarU32()));
+      const std::string value(Text(r.Take(r.VarU32())));
+      if (key == "ProcessId") info_.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+      if (key == "HardwareThreadCount") info_.processors = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    }
+  }
+  if (!r.ok()) return Corrupt(object.content_offset, "the Trace block ends early");
+  if (info_.pointer_size != 4 && info_.pointer_size != 8)
+    return Corrupt(object.content_offset + 32, fmt::format("a target with pointers of {} bytes", info_.pointer_size));
+  if (info_.ticks_per_second <= 0)
+    return Corrupt(object.content_offset + 24, fmt::format("a clock of {} ticks per second", info_.ticks_per_second));
+  merge_.emplace(info_.version);
+  sink_->OnStream(info_);
+  return OkStatus();
+}
+
+Status Reader::OnEvents(const Object& object) {
+  EventBlockReader rows(object.content, info_.version);
+  EventRow row;
+  while (rows.Next(row)) merge_->Push(row, [this](const EventRow& next) { Deliver(next); });
+  if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
+  return OkStatus();
+}
+
+Status Reader::OnMetadataV4(const Object& object) {
+  EventBlockReader rows(object.content, info_.version);
+  EventRow row;
+  while (rows.Next(row)) {
+    const auto at = static_cast<uint64_t>(row.payload - object.content.data());
+    RETURN_IF_ERROR(metadata_.AddV4({row.payload, row.payload_size}, object.content_offset + at));
+  }
+  if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "a metadata row does not fit into its block");
+  return OkStatus();
+}
+
+Status Reader::OnSequencePoint(const Object& object) {
+  FlushEvents();
+  ByteReader r(object.content);
+  r.Skip(8);  // time
+  const uint32_t flags = info_.version >= 6 ? r.U32() : 0;
+  const uint32_t count = r.U32();
+  for (uint32_t i = 0; i < count && r.ok(); ++i) {
+    const uint64_t thread = info_.version >= 6 ? r.VarU64() : r.U64();
+    const uint32_t sequence = info_.version >= 6 ? r.VarU32() : r.U32();
+    if (r.ok()) merge_->Checkpoint(thread, sequence);
+  }
+  if (!r.ok()) return Corrupt(object.content_offset, fmt::format("a sequence point that claims {} threads in {} bytes", count, object.content.size()));
+  stacks_.Clear();
+  labels_.clear();
+  if (flags & 1) {
+    threads_.clear();
+    merge_->Clear();
+  }
+  if (flags & 2) metadata_.Clear();
+  if (++sequence_points_ % kForgetThreadsEvery == 0) merge_->ForgetIdle();
+  losses_.Set(Loss::kEventsDropped, merge_->dropped());
+  return OkStatus();
+}
+
+Status Reader::OnThreads(const Object& object) {
+  enum { kName = 1, kProcessId = 2, kThreadId = 3, kKeyValue = 4 };
+  ByteReader block(object.content);
+  while (block.ok() && block.remaining() > 0) {
+    ByteReader r(block.Take(block.U16()));
+    const uint64_t index = r.VarU64();
+    ThreadInfo info{info_.pid, 0};
+    bool known = true;
+    while (known && r.ok() && r.remaining() > 0) {
+      switch (r.U8()) {
+        case kName: r.Skip(r.VarU32()); break;
+        case kProcessId: info.pid = static_cast<uint32_t>(r.VarU64()); break;
+        case kThreadId: info.tid = r.VarU64(); break;
+        case kKeyValue:
+          r.Skip(r.VarU32());
+          r.Skip(r.VarU32());
+          break;
+        default: known = false;
+      }
+    }
+    if (!r.ok()) return Corrupt(object.content_offset + block.position(), "a thread row ends early");
+    if (block.ok()) threads_[index] = info;
+  }
+  if (!block.ok()) return Corrupt(object.content_offset, "a thread block ends inside a row");
+  return OkStatus();
+}
+
+Status Reader::OnRemoveThreads(const Object& object) {
+  ByteReader r(object.content);
+  while (r.ok() && r.remaining() > 0) {
+    const uint64_t index = r.VarU64();
+    const uint32_t sequence = r.VarU32();
+    if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a row of removed threads ends early");
+    merge_->Checkpoint(index, sequence);
+    removed_threads_.push_back(index);  // rows that wait may still refer to them
+  }
+  return OkStatus();
+}
+
+Status Reader::OnLabels(const Object& object) {
+  enum { kActivity = 1, kRelated = 2, kTraceId = 3, kSpanId = 4, kText = 5, kNumber = 6, kOpcode = 7, kKeywords = 8, kLevel = 9, kVersion = 10 };
+  ByteReader r(object.content);
+  const uint32_t first = r.U32();
+  const uint32_t count = r.U32();
+  for (uint32_t i = 0; i < count && r.ok(); ++i) {
+    Labels labels;
+    for (bool last = false; !last && r.ok();) {
+      const uint8_t kind = r.U8();
+      last = (kind & 0x80) != 0;
+      switch (kind & 0x7F) {
+        case kActivity: labels.activity = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data()); break;
+        case kRelated: labels.related = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data()); break;
+        case kTraceId: r.Skip(16); break;
+        case kSpanId:
+        case kKeywords: r.Skip(8); break;
+        case kText:
+          r.Skip(r.VarU32());
+          r.Skip(r.VarU32());
+          break;
+        case kNumber:
+          r.Skip(r.VarU32());
+          (void)r.VarU64();
+          break;
+        case kOpcode:
+        case kLevel:
+        case kVersion: r.Skip(1); break;
+        default: return OkStatus();  // a newer label: its size is unknown, the lists after it are lost
+      }
+    }
+    if (r.ok()) labels_[first + i] = labels;
+  }
+  if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a label list ends early");
+  return OkStatus();
+}
+
+void Reader::Deliver(const EventRow& row) {
+  CountedKind* kind = metadata_.Find(row.metadata_id);
+  if (kind == nullptr) {
+    losses_.Add(Loss::kUnknownMetadata);
+    return;
+  }
+  ++kind->count;
+  ++events_;
+  clr::RawEvent e;
+  e.kind = kind;
+  e.process = info_.pid;
+  e.thread = row.thread;
+  e.time_ns = ToNanos(row.time);
+  e.payload = {row.payload, row.payload_size};
+  e.pointer_size = static_cast<uint8_t>(info_.pointer_size);
+  e.activity = row.activity;
+  e.related_activity = row.related_activity;
+  if (row.stack_id != 0) {
+    e.stack_state = !stacks_.Find(row.stack_id, e.stack) ? clr::StackState::kMissing
+                    : e.stack.empty()                    ? clr::StackState::kNone
+                                                         : clr::StackState::kPresent;
+  }
+  if (info_.version >= 6) {
+    if (const auto it = threads_.find(row.thread); it != threads_.end()) {
+      e.process = it->second.pid;
+      e.thread = it->second.tid;
+    }
+    if (row.label_list != 0) {
+      if (const auto it = labels_.find(row.label_list); it != labels_.end()) {
+        e.activity = it->second.activity;
+        e.related_activity = it->second.related;
+      }
+    }
+  }
+  sink_->OnEvent(e);
+}
+
+void Reader::FlushEvents() {
+  if (!merge_) return;
+  merge_->Flush([this](const EventRow& next) { Deliver(next); });
+  for (const uint64_t index : removed_threads_) {
+    merge_->Remove(index);
+    threads_.erase(index);
+  }
+  removed_threads_.clear();
+  losses_.Set(Loss::kEventsDropped, merge_->dropped());
+}
+
+void Reader::Finish() {
+  if (error_) return;
+  FlushEvents();
+  if (!ended_) {
+    losses_.Add(Loss::kTruncatedInput);
+    if (!buffer_.pending().empty()) losses_.Add(Loss::kTruncatedBytes, buffer_.pending().size());
+  }
+}
+
+int64_t Reader::ToNanos(int64_t ticks) const {
+  const auto delta = static_cast<int64_t>(static_cast<uint64_t>(ticks) - static_cast<uint64_t>(info_.sync_ticks));
+  if (info_.ticks_per_second == 1'000'000'000) return delta;
+  return static_cast<int64_t>(static_cast<Int128>(delta) * 1'000'000'000 / info_.ticks_per_second);
+}
+
+}  // namespace clrscope::nettrace

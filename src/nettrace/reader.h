@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streaming reader of nettrace V4, V5 and V6: bytes in, events out in order of time. It does no I/O,
+// copies no payload, and keeps no more than the blocks between two sequence points.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/loss.h"
+#include "base/result.h"
+#include "clr/raw_event.h"
+#include "nettrace/chunk_buffer.h"
+#include "nettrace/event_merge.h"
+#include "nettrace/framer.h"
+#include "nettrace/metadata.h"
+#include "nettrace/stack_table.h"
+#include "nettrace/stream_info.h"
+
+namespace clrscope::nettrace {
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // Once, before the first event.
+  virtual void OnStream(const StreamInfo&) {}
+  virtual void OnEvent(const clr::RawEvent& event) = 0;
+};
+
+class Reader {
+ public:
+  // `sink` must outlive the reader.
+  explicit Reader(EventSink* sink) : sink_(sink) {}
+
+  // Feeding without a copy: read up to its size into Prepare(), then Commit() what was read.
+  // An error is final: what came before it was delivered, and the reader takes no more.
+  std::span<std::byte> Prepare() { return buffer_.Prepare(needed_); }
+  Status Commit(size_t n);
+  // Feeding with a copy, any number of bytes.
+  Status Feed(Bytes bytes);
+  // No more bytes: delivers what waits and notes whether the stream was complete.
+  void Finish();
+
+  bool ended() const { return ended_; }  // the end tag was seen
+  const StreamInfo& info() const { return info_; }
+  const LossCounters& losses() const { return losses_; }
+  uint64_t dropped() const { return losses_[Loss::kEventsDropped]; }
+  uint64_t offset() const { return offset_; }
+  uint64_t events() const { return events_; }
+  const std::deque<CountedKind>& kinds() const { return metadata_.kinds(); }
+
+ private:
+  struct ThreadInfo {
+    uint32_t pid = 0;
+    uint64_t tid = 0;
+  };
+  struct Labels {
+    const clr::ActivityId* activity = nullptr;
+    const clr::ActivityId* related = nullptr;
+  };
+
+  Status Parse();
+  Status OnObject(const Object& object);
+  Status OnTrace(const Object& object);
+  Status OnEvents(const Object& object);
+  Status OnMetadataV4(const Object& object);
+  Status OnSequencePoint(const Object& object);
+  Status OnThreads(const Object& object);
+  Status OnRemoveThreads(const Object& object);
+  Status OnLabels(const Object& object);
+  void Deliver(const EventRow& row);
+  void FlushEvents();
+  int64_t ToNanos(int64_t ticks) const;
+
+  EventSink* sink_;
+  ChunkBuffer buffer_;
+  Framer framer_;
+  StreamInfo info_;
+  MetadataTable metadata_;
+  StackTable stacks_;
+  std::optional<EventMerge> merge_;
+  std::unordered_map<uint64_t, ThreadInfo> threads_;  // V6
+  std::unordered_map<uint32_t, Labels> labels_;       // V6
+  std::vector<uint64_t> removed_threads_;             // V6: to be forgotten at the next flush
+  LossCounters losses_;
+  std::optional<Error> error_;
+  size_t needed_ = 0;
+  uint64_t offset_ = 0;  // of the first byte that was not consumed
+  uint64_t events_ = 0;
+  uint32_t sequence_points_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace clrscope::nettrace

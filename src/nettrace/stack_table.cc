@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nettrace/stack_table.h"
+
+#include <fmt/format.h>
+
+namespace clrscope::nettrace {
+
+Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size) {
+  pointer_size_ = pointer_size;
+  ByteReader r(content);
+  const uint32_t first = r.U32();
+  const uint32_t count = r.U32();
+  if (!r.ok() || count > r.remaining() / 4)
+    return Error::At(ErrorCode::kCorrupt, offset, fmt::format("a stack block that claims {} stacks in {} bytes", count, content.size()));
+  const size_t base = stacks_.size();
+  stacks_.reserve(base + count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t bytes = r.U32();
+    const size_t at = r.position();
+    const Bytes ips = r.Take(bytes);
+    if (!r.ok()) {
+      stacks_.resize(base);
+      return Error::At(ErrorCode::kCorrupt, offset + at, fmt::format("a stack of {} bytes does not fit into its block", bytes));
+    }
+    stacks_.push_back({ips.data(), bytes / pointer_size, {}});
+  }
+  blocks_.push_back({first, count, base});
+  last_first_ = first;
+  last_count_ = count;
+  last_base_ = base;
+  return OkStatus();
+}
+
+void StackTable::Clear() {
+  stacks_.clear();
+  blocks_.clear();
+  last_count_ = 0;
+}
+
+bool StackTable::FindSlow(uint32_t id, clr::StackView& view) {
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    const Block& b = blocks_[i];
+    if (id - b.first < b.count) {
+      last_first_ = b.first;
+      last_count_ = b.count;
+      last_base_ = b.base;
+      Fill(b.base + (id - b.first), view);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace clrscope::nettrace

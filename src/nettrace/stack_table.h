@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stacks that events may refer to until the next sequence point.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+#include "clr/raw_event.h"
+
+namespace clrscope::nettrace {
+
+class StackTable {
+ public:
+  // Takes a StackBlock's content; the bytes must live until Clear().
+  Status AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size);
+  void Clear();
+
+  // Sets `view` and returns whether the stack `id` is known.
+  bool Find(uint32_t id, clr::StackView& view) {
+    if (id - last_first_ < last_count_) {
+      Fill(last_base_ + (id - last_first_), view);
+      return true;
+    }
+    return FindSlow(id, view);
+  }
+
+ private:
+  struct Stack {
+    const std::byte* data;
+    uint32_t frames;
+    clr::StackMemo memo;
+  };
+  struct Block {
+    uint32_t first, count;
+    size_t base;  // index into stacks_
+  };
+
+  bool FindSlow(uint32_t id, clr::StackView& view);
+  void Fill(size_t index, clr::StackView& view) {
+    Stack& s = stacks_[index];
+    view = {s.data, s.frames, pointer_size_, &s.memo};
+  }
+
+  std::vector<Stack> stacks_;
+  std::vector<Block> blocks_;  // a later block wins
+  uint32_t last_first_ = 0, last_count_ = 0;
+  size_t last_base_ = 0;
+  uint8_t pointer_size_ = 8;
+};
+
+}  // namespace clrscope::nettrace

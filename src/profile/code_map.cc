@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/code_map.h"
+
+#include <algorithm>
+
+namespace clrscope::profile {
+
+bool CodeMap::Knows(uint64_t start, uint32_t size, uint64_t method_id) const {
+  const auto it = latest_at_.find(start);
+  if (it == latest_at_.end()) return false;
+  const MethodCode& m = methods_[it->second];
+  return m.size == size && m.method_id == method_id && m.unload_ns == kNever;
+}
+
+void CodeMap::Add(const MethodCode& method) {
+  const auto [it, is_new] = latest_at_.try_emplace(method.start, 0);
+  if (!is_new) {
+    MethodCode& previous = methods_[it->second];
+    if (previous.unload_ns == kNever && method.load_ns != kAlways) previous.unload_ns = method.load_ns;
+  }
+  it->second = static_cast<uint32_t>(methods_.size());
+  methods_.push_back(method);
+}
+
+void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
+  const auto it = latest_at_.find(start);
+  if (it == latest_at_.end()) return;
+  MethodCode& m = methods_[it->second];
+  if (m.method_id == method_id && m.unload_ns == kNever) m.unload_ns = time_ns;
+}
+
+void CodeMap::Index() const {
+  if (by_start_.size() == methods_.size()) return;
+  by_start_.resize(methods_.size());
+  for (uint32_t i = 0; i < by_start_.size(); ++i) by_start_[i] = i;
+  std::stable_sort(by_start_.begin(), by_start_.end(),
+                   [this](uint32_t a, uint32_t b) { return methods_[a].start < methods_[b].start; });
+  max_end_.resize(by_start_.size());
+  uint64_t end = 0;
+  for (size_t i = 0; i < by_start_.size(); ++i) {
+    const MethodCode& m = methods_[by_start_[i]];
+    end = std::max(end, m.start + m.size);
+    max_end_[i] = end;
+  }
+}
+
+std::vector<const MethodCode*> CodeMap::Owners(uint64_t address) const {
+  Index();
+  std::vector<const MethodCode*> owners;
+  auto it = std::upper_bound(by_start_.begin(), by_start_.end(), address,
+                             [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
+  for (auto i = static_cast<size_t>(it - by_start_.begin()); i-- > 0 && max_end_[i] > address;) {
+    const MethodCode& m = methods_[by_start_[i]];
+    if (address - m.start < m.size) owners.push_back(&m);
+  }
+  return owners;
+}
+
+MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
+  // How far `time_ns` lies outside a method's life; the load event is written after the code may
+  // already run, so a little is normal.
+  const auto distance = [time_ns](const MethodCode& m) -> uint64_t {
+    if (time_ns < m.load_ns) return static_cast<uint64_t>(m.load_ns - time_ns);
+    if (time_ns > m.unload_ns) return static_cast<uint64_t>(time_ns - m.unload_ns);
+    return 0;
+  };
+  MethodMatch best;
+  uint64_t best_distance = 0;
+  bool tied = false;
+  for (const MethodCode* m : Owners(address)) {
+    const uint64_t d = distance(*m);
+    if (best.method == nullptr || d < best_distance) {
+      best.method = m;
+      best_distance = d;
+      tied = false;
+    } else if (d == best_distance) {
+      // Both lived then: the one that is known to have been loaded last before is the likelier.
+      if (m->method_id != best.method->method_id) tied = true;
+      if (m->load_ns > best.method->load_ns) best.method = m;
+    }
+  }
+  best.ambiguous = tied || best_distance > 1'000'000'000u;
+  if (best.method != nullptr && best.method->load_ns == kAlways && best_distance == 0 && !tied) best.ambiguous = false;
+  return best;
+}
+
+void CodeMap::AddModule(const ModuleImage& module) {
+  const auto [it, is_new] = module_at_.try_emplace(module.id, static_cast<uint32_t>(modules_.size()));
+  if (is_new) {
+    modules_.push_back(module);
+  } else if (module.path.value != 0) {
+    ModuleImage& m = modules_[it->second];
+    const StringId mvid = module.mvid.value != 0 ? module.mvid : m.mvid;
+    m = module;
+    m.mvid = mvid;
+  }
+}
+
+const ModuleImage* CodeMap::FindModule(uint64_t id) const {
+  const auto it = module_at_.find(id);
+  return it == module_at_.end() ? nullptr : &modules_[it->second];
+}
+
+}  // namespace clrscope::profile

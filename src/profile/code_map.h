@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code of one process over time: which method owned an address when.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "base/strong.h"
+
+namespace clrscope::profile {
+
+inline constexpr int64_t kAlways = std::numeric_limits<int64_t>::min();  // loaded before anyone looked
+inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();   // not unloaded yet
+
+// One extent of one version of a method's code.
+struct MethodCode {
+  uint64_t start = 0;
+  uint32_t size = 0;
+  uint32_t token = 0;
+  uint32_t flags = 0;  // the runtime's method flags
+  uint64_t method_id = 0;
+  uint64_t module_id = 0;
+  StringId owner, name, signature;  // as the runtime writes them
+  int64_t load_ns = kAlways, unload_ns = kNever;
+};
+
+struct ModuleImage {
+  uint64_t id = 0;
+  StringId path;         // IL path, or the name of a dynamic module
+  StringId native_path;
+  StringId mvid;         // PDB signature in hex, "" when unknown
+};
+
+struct MethodMatch {
+  const MethodCode* method = nullptr;  // null: nobody is known to have owned it
+  bool ambiguous = false;              // several methods may have owned it at that time
+};
+
+class CodeMap {
+ public:
+  // Whether this very code is known already (same start, size and method, not unloaded): then names
+  // need not be read again.
+  bool Knows(uint64_t start, uint32_t size, uint64_t method_id) const;
+  // Adds code. A method that began at the same place and was not unloaded ends when this one begins.
+  void Add(const MethodCode& method);
+  void Unload(uint64_t start, uint64_t method_id, int64_t time_ns);
+  // The owner of `address` at `time_ns`.
+  MethodMatch Find(uint64_t address, int64_t time_ns) const;
+  // Everyone who ever owned `address`.
+  std::vector<const MethodCode*> Owners(uint64_t address) const;
+
+  void AddModule(const ModuleImage& module);
+  const ModuleImage* FindModule(uint64_t id) const;
+
+  const std::vector<MethodCode>& methods() const { return methods_; }
+  const std::vector<ModuleImage>& modules() const { return modules_; }
+
+ private:
+  void Index() const;
+
+  std::vector<MethodCode> methods_;
+  std::unordered_map<uint64_t, uint32_t> latest_at_;  // start → index of the newest code there
+  std::vector<ModuleImage> modules_;
+  std::unordered_map<uint64_t, uint32_t> module_at_;
+  // Built when asked for: method indexes by start, and the largest end among those up to each.
+  mutable std::vector<uint32_t> by_start_;
+  mutable std::vector<uint64_t> max_end_;
+};
+
+}  // namespace clrscope::profile

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is known of one recorded process: the dictionaries that slices refer to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/loss.h"
+#include "base/string_pool.h"
+#include "base/strong.h"
+#include "profile/code_map.h"
+#include "profile/profile.h"
+#include "profile/series.h"
+#include "profile/stack_tree.h"
+
+namespace clrscope::profile {
+
+// A type by its runtime id. Ids may be used again after an unload, then the name differs.
+struct RuntimeType {
+  uint64_t id = 0;
+  StringId raw_name;  // "" = never named
+};
+
+// An executable mapping of the process, for addresses that no method owns.
+struct Mapping {
+  uint64_t start = 0, end = 0, offset = 0;
+  StringId path;
+};
+
+struct ProcessTables {
+  Process info;
+  uint32_t pointer_size = 8;
+  StackTree stacks;
+  std::vector<RuntimeType> types;  // type 0 is the unknown type
+  SeriesTable series;
+  CodeMap code;
+  std::vector<GcRow> gcs;
+  std::vector<Mapping> mappings;
+  LossCounters losses;
+  bool sizes_unknown = false;  // AllocationTick before V4 was seen
+  uint64_t source_samples[4] = {};  // by Source
+
+  ProcessTables() : ProcessTables(StackTree::kDefaultMaxNodes, SeriesTable::kDefaultMax) {}
+  ProcessTables(uint32_t max_nodes, uint32_t max_series) : stacks(max_nodes), types(1), series(max_series) {}
+};
+
+// A whole recording, without its slices.
+struct Recording {
+  StringPool strings;
+  std::vector<std::unique_ptr<ProcessTables>> processes;
+  LossCounters losses;        // that belong to no process
+  int64_t start_unix_ns = 0;  // wall clock at time 0
+  int64_t end_ns = 0;         // how far it goes
+  bool complete = true;
+  std::string origin;         // the file it was read from, for messages
+};
+
+}  // namespace clrscope::profile

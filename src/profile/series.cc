@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/series.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace clrscope::profile {
+
+uint16_t SizeClass(uint64_t size) {
+  if (size <= 128) return static_cast<uint16_t>((size + 7) / 8);
+  const auto log2 = static_cast<unsigned>(std::bit_width(size) - 1);  // 7 and up
+  const auto eighth = static_cast<unsigned>((size >> (log2 - 3)) & 7);
+  return static_cast<uint16_t>(17 + (log2 - 7) * 8 + eighth);
+}
+
+Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
+  if (sums.samples == 0) return {};
+  const double mean_size = static_cast<double>(sums.size_sum) / static_cast<double>(sums.samples);
+  switch (key.source()) {
+    case Source::kSampled:
+      return EstimateSampled(sums.samples, mean_size);
+    case Source::kTick:
+      return EstimateTick(sums.samples, static_cast<double>(sums.amount_sum), mean_size);
+    case Source::kCounted: {
+      Estimate e;
+      e.samples = sums.samples;
+      e.bytes = e.seen_bytes = static_cast<double>(sums.size_sum);
+      e.objects = e.seen_objects = static_cast<double>(sums.amount_sum);
+      return e;
+    }
+  }
+  return {};
+}
+
+uint32_t SeriesTable::Find(const SeriesKey& key, uint32_t other_node, bool* capped) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = Hash(key) & mask;
+  for (; slots_[i] != 0; i = (i + 1) & mask)
+    if (keys_[slots_[i] - 1] == key) return slots_[i] - 1;
+  if (keys_.size() >= max_ && key.node != other_node) {
+    *capped = true;
+    SeriesKey other = key;
+    other.node = other_node;
+    return Find(other, other_node, capped);
+  }
+  const auto id = static_cast<uint32_t>(keys_.size());
+  keys_.push_back(key);
+  slots_[i] = id + 1;
+  if (keys_.size() * 3 > slots_.size() * 2) Grow();
+  return id;
+}
+
+void SeriesTable::Grow() {
+  std::vector<uint32_t> bigger(slots_.size() * 2);
+  const std::size_t mask = bigger.size() - 1;
+  for (uint32_t id = 0; id < keys_.size(); ++id) {
+    std::size_t i = Hash(keys_[id]) & mask;
+    while (bigger[i] != 0) i = (i + 1) & mask;
+    bigger[i] = id + 1;
+  }
+  slots_.swap(bigger);
+}
+
+}  // namespace clrscope::profile

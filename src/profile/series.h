@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series: what samples are counted by. One series is one (stack, type, heap kind, event, size class);
+// a time slice counts its samples by series.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profile/estimate.h"
+
+namespace clrscope::profile {
+
+// Objects of nearly one size: exact up to 128 bytes, then eight classes per power of two, so that
+// estimating with the class's mean size in place of each object's own is off by less than 0.1 %.
+uint16_t SizeClass(uint64_t size);
+
+struct SeriesKey {
+  uint32_t node = 0;
+  uint32_t type = 0;
+  uint16_t attributes = 0;  // heap kind, source and size class, see Make()
+
+  static SeriesKey Make(uint32_t node, uint32_t type, HeapKind kind, Source source, uint16_t size_class) {
+    return {node, type,
+            static_cast<uint16_t>(static_cast<uint32_t>(kind) | static_cast<uint32_t>(source) << 2 |
+                                  static_cast<uint32_t>(size_class) << 4)};
+  }
+  HeapKind kind() const { return static_cast<HeapKind>(attributes & 3); }
+  Source source() const { return static_cast<Source>((attributes >> 2) & 3); }
+  bool operator==(const SeriesKey&) const = default;
+};
+
+// Sums of one series over a span of time.
+//   samples     events
+//   size_sum    bytes of the sampled objects (Tick, Sampled; 0 when sizes are unknown), or all bytes
+//               that the events stand for (Counted)
+//   amount_sum  AllocationAmount (Tick), objects that the events stand for (Counted), 0 (Sampled)
+struct Sums {
+  uint64_t samples = 0, size_sum = 0, amount_sum = 0;
+  Sums& operator+=(const Sums& o) {
+    samples += o.samples;
+    size_sum += o.size_sum;
+    amount_sum += o.amount_sum;
+    return *this;
+  }
+};
+Estimate EstimateOf(const SeriesKey& key, const Sums& sums);
+
+// Dense ids for series in order of arrival, up to a cap.
+class SeriesTable {
+ public:
+  static constexpr uint32_t kDefaultMax = 1'500'000;
+  explicit SeriesTable(uint32_t max = kDefaultMax) : max_(max), slots_(1 << 10) {}
+
+  // Returns the id of `key`, adding it when it is new. Past the cap, new keys are counted under the
+  // node `other_node`, so that only their stack is lost.
+  uint32_t Find(const SeriesKey& key, uint32_t other_node, bool* capped);
+  const std::vector<SeriesKey>& keys() const { return keys_; }
+  void Restore(SeriesKey key) { keys_.push_back(key); }
+
+ private:
+  static uint64_t Hash(const SeriesKey& k) {
+    uint64_t h = (uint64_t{k.node} << 32 | k.type) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 32;
+    h = (h + k.attributes) * 0xD6E8FEB86659FD93u;
+    return h ^ (h >> 32);
+  }
+  void Grow();
+
+  uint32_t max_;
+  std::vector<SeriesKey> keys_;
+  std::vector<uint32_t> slots_;  // id + 1; 0 = empty
+};
+
+}  // namespace clrscope::profile

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A time slice: what one process allocated in a span of time, by series and by thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/series.h"
+
+namespace clrscope::profile {
+
+struct SliceRow {
+  uint32_t series = 0;
+  Sums sums;
+};
+
+struct ThreadSums {
+  uint64_t thread = 0;
+  HeapKind kind = HeapKind::kSoh;
+  Source source = Source::kSampled;
+  Estimate value;
+};
+
+struct Slice {
+  uint32_t process = 0;  // index
+  int64_t start_ns = 0, end_ns = 0;
+  std::vector<SliceRow> rows;       // ascending by series, each at most once
+  std::vector<ThreadSums> threads;  // ascending by (thread, kind, source)
+};
+
+// Takes finished slices, oldest first per process.
+class SliceSink {
+ public:
+  virtual ~SliceSink() = default;
+  virtual void OnSlice(Slice&& slice) = 0;
+};
+
+// Adds `from` to `into`; the span becomes the hull of both.
+void MergeSlice(Slice& into, const Slice& from);
+
+// Counts the samples of the slice that is open.
+class SliceBuilder {
+ public:
+  void Add(uint32_t series, const Sums& sums);
+  void AddThread(uint64_t thread, HeapKind kind, Source source, const Estimate& value);
+  bool empty() const { return touched_.empty(); }
+  // Moves what was counted into a slice and starts over.
+  Slice Take(uint32_t process, int64_t start_ns, int64_t end_ns);
+
+ private:
+  std::vector<Sums> sums_;          // by series
+  std::vector<uint32_t> touched_;   // series that are not zero
+  std::vector<ThreadSums> threads_;
+  size_t last_thread_ = 0;
+};
+
+}  // namespace clrscope::profile
