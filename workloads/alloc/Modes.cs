@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sites of each mode and how often each is called.
+namespace Clrscope.Workloads;
+
+static class Modes
+{
+    public static (int Weight, Site Site)[] SitesOf(string mode) => mode switch
+    {
+        "mix" =>
+        [
+            (3000, MixSites.SmallBytes), (1500, MixSites.Text), (1500, MixSites.MakeOrder),
+            (1500, MixSites.MakeNode), (1000, MixSites.MakeLine), (800, MixSites.Points),
+            (600, MixSites.MakeClosure), (60, MixSites.Buffer), (5, LargeSites.Large),
+            (5, LargeSites.Pinned),
+        ],
+        "periodic" => [(1, PeriodicSites.Cycle)],
+        "lohpoh" =>
+        [
+            (10, LargeSites.Large), (5, LargeSites.LargeStructs), (10, LargeSites.Pinned),
+            (1, LargeSites.PinnedLarge), (200, MixSites.SmallBytes),
+        ],
+        "deep" => [(1, DeepSites.Shallow), (1, DeepSites.Deep50), (1, DeepSites.Deep150)],
+        "generic" =>
+        [
+            (3, GenericSites.LoadText), (3, GenericSites.LoadNumber), (2, GenericSites.Pairs),
+            (2, GenericSites.NestedInner), (2, GenericSites.Jagged),
+        ],
+        "async" =>
+        [
+            (2, AsyncSites.AfterYield), (4, AsyncSites.BeforeYield), (4, AsyncSites.FromIterator),
+            (4, AsyncSites.FromLocalFunction), (4, AsyncSites.FromLambda),
+        ],
+        "dynamic" =>
+        [
+            (3, DynamicSites.FromDynamicMethod), (3, DynamicSites.FromExpression),
+            (3, DynamicSites.FromPlugin),
+        ],
+        _ => throw new ArgumentException(
+            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async or dynamic"),
+    };
+}

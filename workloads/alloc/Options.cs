@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line asks for.
+using System.Globalization;
+
+namespace Clrscope.Workloads;
+
+sealed class Options
+{
+    public const string Help =
+        """
+        usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
+                     [--seed N] [--start-on-stdin] [--hold-on-stdin]
+
+          --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic
+          --seconds N       stop after N seconds (default 10)
+          --bytes N         stop earlier, once each thread has allocated N/threads bytes
+          --rate R          bytes per second of all threads together (default 50000000), or max
+          --threads N       allocating threads (default 1)
+          --seed N          of the choice of sites and sizes (default 1)
+          --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
+          --hold-on-stdin   after the counts are printed wait for a line (or the end) before exiting
+
+        Prints {"ready":PID}, then one line of JSON: objects and bytes per type and per call site.
+        """;
+
+    public string Mode = "mix";
+    public double Seconds = 10;
+    public long Bytes = long.MaxValue;
+    public double Rate = 50e6;
+    public int Threads = 1;
+    public int Seed = 1;
+    public bool StartOnStdin, HoldOnStdin, ShowHelp;
+
+    public static Options Parse(string[] args)
+    {
+        var o = new Options();
+        for (int i = 0; i < args.Length; i++)
+        {
+            string Value() =>
+                ++i < args.Length ? args[i] : throw new ArgumentException($"{args[i - 1]} needs a value");
+            switch (args[i])
+            {
+                case "--mode": o.Mode = Value(); break;
+                case "--seconds": o.Seconds = Number(Value()); break;
+                case "--bytes": o.Bytes = (long)Number(Value()); break;
+                case "--rate":
+                    string rate = Value();
+                    o.Rate = rate == "max" ? double.PositiveInfinity : Number(rate);
+                    break;
+                case "--threads": o.Threads = (int)Number(Value()); break;
+                case "--seed": o.Seed = (int)Number(Value()); break;
+                case "--start-on-stdin": o.StartOnStdin = true; break;
+                case "--hold-on-stdin": o.HoldOnStdin = true; break;
+                case "--help" or "-h": o.ShowHelp = true; break;
+                default: throw new ArgumentException($"unknown option {args[i]}");
+            }
+        }
+        if (o.Threads < 1 || o.Rate <= 0) throw new ArgumentException("--threads and --rate must be positive");
+        _ = Modes.SitesOf(o.Mode);
+        return o;
+    }
+
+    static double Number(string text) =>
+        double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double n) && n >= 0
+            ? n
+            : throw new ArgumentException($"'{text}' is not a number");
+}
