@@ -75,7 +75,7 @@ uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
   if (s.memo != nullptr && s.memo->generation == memo_generation_) {
     node = s.memo->node;
   } else {
-    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, now_ns_);
+    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_);
     if (s.memo != nullptr) *s.memo = {memo_generation_, node};
   }
   if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
@@ -106,7 +106,7 @@ void ProcessFold::NameType(uint32_t type, Utf16View name) {
 void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
   if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
   bool capped = false;
-  const uint32_t series = tables_->series.Find(key, StackTree::kOther, &capped);
+  const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
   if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
   slice_.Add(series, sums);
   slice_.AddThread(event.thread, key.kind(), key.source(), profile::EstimateOf(key, sums));

@@ -32,31 +32,33 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
   return {};
 }
 
-uint32_t SeriesTable::Find(const SeriesKey& key, uint32_t other_node, bool* capped) {
+uint32_t SeriesTable::Find(const SeriesKey& key, uint64_t nominal_size, uint32_t other_node, bool* capped) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = Hash(key) & mask;
-  for (; slots_[i] != 0; i = (i + 1) & mask)
-    if (keys_[slots_[i] - 1] == key) return slots_[i] - 1;
+  for (; slots_[i].id_plus_one != 0; i = (i + 1) & mask)
+    if (slots_[i].key == key) return slots_[i].id_plus_one - 1;
   if (keys_.size() >= max_ && key.node != other_node) {
     *capped = true;
     SeriesKey other = key;
     other.node = other_node;
-    return Find(other, other_node, capped);
+    return Find(other, nominal_size, other_node, capped);
   }
   const auto id = static_cast<uint32_t>(keys_.size());
   keys_.push_back(key);
-  slots_[i] = id + 1;
+  nominal_sizes_.push_back(nominal_size);
+  slots_[i] = {key, id + 1};
   if (keys_.size() * 3 > slots_.size() * 2) Grow();
   return id;
 }
 
 void SeriesTable::Grow() {
-  std::vector<uint32_t> bigger(slots_.size() * 2);
+  std::vector<Slot> bigger(slots_.size() * 2);
   const std::size_t mask = bigger.size() - 1;
-  for (uint32_t id = 0; id < keys_.size(); ++id) {
-    std::size_t i = Hash(keys_[id]) & mask;
-    while (bigger[i] != 0) i = (i + 1) & mask;
-    bigger[i] = id + 1;
+  for (const Slot& s : slots_) {
+    if (s.id_plus_one == 0) continue;
+    std::size_t i = Hash(s.key) & mask;
+    while (bigger[i].id_plus_one != 0) i = (i + 1) & mask;
+    bigger[i] = s;
   }
   slots_.swap(bigger);
 }

@@ -54,9 +54,14 @@ class SeriesTable {
 
   // Returns the id of `key`, adding it when it is new. Past the cap, new keys are counted under the
   // node `other_node`, so that only their stack is lost.
-  uint32_t Find(const SeriesKey& key, uint32_t other_node, bool* capped);
+  // `nominal_size`: of the first sample; what later samples' sizes are stored against.
+  uint32_t Find(const SeriesKey& key, uint64_t nominal_size, uint32_t other_node, bool* capped);
   const std::vector<SeriesKey>& keys() const { return keys_; }
-  void Restore(SeriesKey key) { keys_.push_back(key); }
+  const std::vector<uint64_t>& nominal_sizes() const { return nominal_sizes_; }
+  void Restore(SeriesKey key, uint64_t nominal_size) {
+    keys_.push_back(key);
+    nominal_sizes_.push_back(nominal_size);
+  }
 
  private:
   static uint64_t Hash(const SeriesKey& k) {
@@ -65,11 +70,16 @@ class SeriesTable {
     h = (h + k.attributes) * 0xD6E8FEB86659FD93u;
     return h ^ (h >> 32);
   }
+  struct Slot {
+    SeriesKey key;
+    uint32_t id_plus_one = 0;  // 0 = empty
+  };
   void Grow();
 
   uint32_t max_;
   std::vector<SeriesKey> keys_;
-  std::vector<uint32_t> slots_;  // id + 1; 0 = empty
+  std::vector<uint64_t> nominal_sizes_;
+  std::vector<Slot> slots_;  // with the key, so that a hit touches one cache line
 };
 
 }  // namespace clrscope::profile

@@ -32,31 +32,34 @@ uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last
 
 StackTree::StackTree(uint32_t max_nodes)
     : max_nodes_(std::max(max_nodes, kFirstReal)), parents_(kFirstReal, kRoot), address_of_(kFirstReal, 0),
-      slots_(1 << 10), last_ips_(kMaxDepth), last_nodes_(kMaxDepth) {}
+      slots_(1 << 10) {}
 
-uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, int64_t time_ns) {
+uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
+                         int64_t time_ns) {
   if (frames == 0) return kNoStack;
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
   if (frames > kMaxDepth) frames = kMaxDepth;  // keeps the leaf end
+  Lane& lane = lanes_[thread % kLanes];
+  if (lane.ips.size() < frames) {
+    lane.ips.resize(frames);
+    lane.nodes.resize(frames);
+  }
   uint32_t depth = 0;
-  if (root == last_root_)
-    depth = pointer_size == 8 ? SharedRoots<uint64_t>(ips, frames, last_ips_.data(), last_depth_)
-                              : SharedRoots<uint32_t>(ips, frames, last_ips_.data(), last_depth_);
-  uint32_t node = depth == 0 ? root : last_nodes_[depth - 1];
-  last_root_ = root;
+  if (root == lane.root)
+    depth = pointer_size == 8 ? SharedRoots<uint64_t>(ips, frames, lane.ips.data(), lane.depth)
+                              : SharedRoots<uint32_t>(ips, frames, lane.ips.data(), lane.depth);
+  uint32_t node = depth == 0 ? root : lane.nodes[depth - 1];
+  lane.root = root;
   for (; depth < frames; ++depth) {
     const uint32_t i = frames - 1 - depth;
     const uint64_t ip = pointer_size == 8 ? Load<uint64_t>(ips, i) : Load<uint32_t>(ips, i);
     const uint64_t key = retired_pages_.empty() ? (ip & kAddressMask) : Tag(ip & kAddressMask);
     node = Child(node, key, time_ns);
-    if (node == kOther) {
-      last_depth_ = depth;
-      return kOther;
-    }
-    last_ips_[depth] = ip;
-    last_nodes_[depth] = node;
+    if (node == kOther) break;
+    lane.ips[depth] = ip;
+    lane.nodes[depth] = node;
   }
-  last_depth_ = frames;
+  lane.depth = depth;
   return node;
 }
 
@@ -127,7 +130,8 @@ bool StackTree::Retire(uint64_t start, uint64_t size) {
     // Addresses of the old epoch need not be found again.
     std::erase_if(known->second, [&](uint64_t a) { return a >= start && a < end; });
   }
-  if (any) last_depth_ = 0;
+  if (any)
+    for (Lane& lane : lanes_) lane.depth = 0;
   return any;
 }
 

@@ -3,6 +3,7 @@
 // node, common roots are shared. Nothing is resolved here; addresses get their names later.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -27,8 +28,9 @@ class StackTree {
   explicit StackTree(uint32_t max_nodes = kDefaultMaxNodes);
 
   // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and returns
-  // its leaf's node. Past the cap of nodes new stacks are kOther.
-  uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, int64_t time_ns);
+  // its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it is; stacks
+  // of one thread mostly share their root with the one before.
+  uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread, int64_t time_ns);
 
   // Code in [start, start + size) is gone: the same addresses mean something else from now on.
   // Returns whether any of them had been seen, i.e. whether memos of nodes are outdated.
@@ -75,11 +77,15 @@ class StackTree {
   std::unordered_map<uint64_t, uint32_t> address_index_;             // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;
-  // The last stack, root first: the next one mostly shares its root.
-  std::vector<uint64_t> last_ips_;
-  std::vector<uint32_t> last_nodes_;
-  uint32_t last_depth_ = 0;
-  uint32_t last_root_ = kRoot;
+  // A thread's last stack, root first. Threads share lanes when there are many.
+  struct Lane {
+    uint32_t depth = 0;
+    uint32_t root = kRoot;
+    std::vector<uint64_t> ips;
+    std::vector<uint32_t> nodes;
+  };
+  static constexpr size_t kLanes = 16;
+  std::array<Lane, kLanes> lanes_;
 };
 
 }  // namespace clrscope::profile

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/capture_reader.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "store/column_codec.h"
+#include "store/schema.h"
+#include "store/slice_codec.h"
+
+namespace clrscope::store {
+namespace {
+
+Error Damaged(std::string_view what) { return Error{ErrorCode::kCorrupt, fmt::format("the capture is damaged: {}", what)}; }
+
+}  // namespace
+
+bool LooksLikeCapture(const std::string& path) {
+  char head[16] = {};
+  std::FILE* f = std::fopen(path.c_str(), "rb");
+  if (f == nullptr) return false;
+  const size_t n = std::fread(head, 1, sizeof(head), f);
+  std::fclose(f);
+  return n == sizeof(head) && std::memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+Result<std::unique_ptr<CaptureReader>> CaptureReader::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kReadOnly));
+  std::unique_ptr<CaptureReader> reader(new CaptureReader(std::move(db)));
+  reader->recording_.origin = path;
+  if (Status status = reader->Load(); !status.ok()) {
+    Error e = status.error();
+    if (e.message.find(path) == std::string::npos) e.message = fmt::format("{}: {}", path, e.message);
+    return e;
+  }
+  return reader;
+}
+
+profile::ProcessTables* CaptureReader::Process(int64_t index) const {
+  return index >= 0 && static_cast<size_t>(index) < recording_.processes.size()
+             ? recording_.processes[static_cast<size_t>(index)].get()
+             : nullptr;
+}
+
+Status CaptureReader::Load() {
+  ASSIGN_OR_RETURN(Statement id, db_.Prepare("pragma application_id"));
+  ASSIGN_OR_RETURN(const bool has_id, id.Step());
+  if (!has_id || id.Int(0) != kApplicationId) return Error{ErrorCode::kCorrupt, "an SQLite database, but not a clrscope capture"};
+  ASSIGN_OR_RETURN(Statement meta, db_.Prepare("select key,value from meta"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, meta.Step());
+    if (!row) break;
+    const std::string_view key = meta.Text(0);
+    const int64_t value = meta.Int(1);
+    if (key == "schema_version" && value > kSchemaVersion)
+      return Error{ErrorCode::kRefused, fmt::format("written by a newer clrscope (schema {}, this one reads up to {}): update clrscope", value, kSchemaVersion)};
+    if (key == "start_unix_ns") recording_.start_unix_ns = value;
+    if (key == "end_ns") recording_.end_ns = value;
+    if (key == "complete") recording_.complete = value != 0;
+  }
+  RETURN_IF_ERROR(LoadProcesses());
+  RETURN_IF_ERROR(LoadDictionaries());
+  RETURN_IF_ERROR(LoadCode());
+  return LoadRest();
+}
+
+Status CaptureReader::LoadProcesses() {
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select pid,name,command_line,runtime,os,arch,pointer_size,start_ns,end_ns,complete,sizes_unknown "
+                                            "from process order by id"));
+  StringPool& s = recording_.strings;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    auto t = std::make_unique<profile::ProcessTables>();
+    t->info.pid = static_cast<uint32_t>(q.Int(0));
+    t->info.name = s.Intern(q.Text(1));
+    t->info.command_line = s.Intern(q.Text(2));
+    t->info.runtime = s.Intern(q.Text(3));
+    t->info.os = s.Intern(q.Text(4));
+    t->info.arch = s.Intern(q.Text(5));
+    t->pointer_size = static_cast<uint32_t>(q.Int(6));
+    t->info.start_ns = q.Int(7);
+    t->info.end_ns = q.Int(8);
+    t->info.complete = q.Int(9) != 0;
+    t->sizes_unknown = q.Int(10) != 0;
+    t->types.clear();
+    recording_.processes.push_back(std::move(t));
+  }
+}
+
+Status CaptureReader::LoadDictionaries() {
+  ASSIGN_OR_RETURN(Statement types, db_.Prepare("select process,id,runtime_id,raw_name from type order by process,id"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, types.Step());
+    if (!row) break;
+    profile::ProcessTables* t = Process(types.Int(0));
+    if (t == nullptr || static_cast<size_t>(types.Int(1)) != t->types.size()) return Damaged("its types");
+    t->types.push_back({static_cast<uint64_t>(types.Int(2)), recording_.strings.Intern(types.Text(3))});
+  }
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,kind,first,count,data from dictionary order by rowid"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("a dictionary of no process");
+    const std::string kind(q.Text(1));
+    const auto first = static_cast<uint64_t>(q.Int(2));
+    const auto count = static_cast<uint64_t>(q.Int(3));
+    ASSIGN_OR_RETURN(ColumnReader r, ColumnReader::Open(q.Blob(4)));
+    if (count > r.remaining()) return Damaged("a dictionary's size");
+    const auto read = [&](auto&& value) {
+      std::vector<uint64_t> v(static_cast<size_t>(count));
+      for (uint64_t& x : v) x = value();
+      return v;
+    };
+    const auto read_unsigned = [&] { return read([&r] { return r.Unsigned(); }); };
+    const auto read_signed = [&] { return read([&r] { return static_cast<uint64_t>(r.Signed()); }); };
+    if (kind == "address") {
+      const auto deltas = read_signed(), times = read_signed();
+      if (!r.ok() || first != t->stacks.addresses().size()) return Damaged("its addresses");
+      uint64_t address = 0;
+      for (size_t i = 0; i < count; ++i) {
+        address += deltas[i];
+        t->stacks.RestoreAddress({address, static_cast<int64_t>(times[i])});
+      }
+    } else if (kind == "node") {
+      const auto parents = read_unsigned(), addresses = read_unsigned();
+      if (!r.ok() || first != t->stacks.size()) return Damaged("its stacks");
+      for (size_t i = 0; i < count; ++i) {
+        const uint64_t node = first + i;
+        if (parents[i] == 0 || parents[i] > node || addresses[i] >= t->stacks.addresses().size()) return Damaged("a stack");
+        t->stacks.RestoreNode(static_cast<uint32_t>(node - parents[i]), static_cast<uint32_t>(addresses[i]));
+      }
+    } else if (kind == "series") {
+      const auto nodes = read_unsigned(), series_types = read_unsigned(), attributes = read_unsigned(), nominal = read_unsigned();
+      if (!r.ok() || first != t->series.keys().size()) return Damaged("its series");
+      for (size_t i = 0; i < count; ++i) {
+        if (nodes[i] >= t->stacks.size() || series_types[i] >= t->types.size()) return Damaged("a series");
+        t->series.Restore({static_cast<uint32_t>(nodes[i]), static_cast<uint32_t>(series_types[i]), static_cast<uint16_t>(attributes[i])}, nominal[i]);
+      }
+    }
+  }
+}
+
+Status CaptureReader::LoadCode() {
+  StringPool& s = recording_.strings;
+  ASSIGN_OR_RETURN(Statement modules, db_.Prepare("select process,module_id,path,native_path,mvid from module"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, modules.Step());
+    if (!row) break;
+    if (profile::ProcessTables* t = Process(modules.Int(0)))
+      t->code.AddModule({static_cast<uint64_t>(modules.Int(1)), s.Intern(modules.Text(2)), s.Intern(modules.Text(3)), s.Intern(modules.Text(4))});
+  }
+  ASSIGN_OR_RETURN(Statement methods, db_.Prepare("select process,start,size,token,flags,method_id,module_id,owner,name,signature,load_ns,unload_ns "
+                                                  "from method order by process,load_ns"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, methods.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(methods.Int(0));
+    if (t == nullptr) continue;
+    profile::MethodCode m;
+    m.start = static_cast<uint64_t>(methods.Int(1));
+    m.size = static_cast<uint32_t>(methods.Int(2));
+    m.token = static_cast<uint32_t>(methods.Int(3));
+    m.flags = static_cast<uint32_t>(methods.Int(4));
+    m.method_id = static_cast<uint64_t>(methods.Int(5));
+    m.module_id = static_cast<uint64_t>(methods.Int(6));
+    m.owner = s.Intern(methods.Text(7));
+    m.name = s.Intern(methods.Text(8));
+    m.signature = s.Intern(methods.Text(9));
+    m.load_ns = methods.Int(10);
+    m.unload_ns = methods.Int(11);
+    t->code.Add(m);
+  }
+}
+
+Status CaptureReader::LoadRest() {
+  StringPool& s = recording_.strings;
+  ASSIGN_OR_RETURN(Statement mappings, db_.Prepare("select process,start,end,file_offset,path from mapping"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, mappings.Step());
+    if (!row) break;
+    if (profile::ProcessTables* t = Process(mappings.Int(0)))
+      t->mappings.push_back({static_cast<uint64_t>(mappings.Int(1)), static_cast<uint64_t>(mappings.Int(2)),
+                             static_cast<uint64_t>(mappings.Int(3)), s.Intern(mappings.Text(4))});
+  }
+  ASSIGN_OR_RETURN(Statement gcs, db_.Prepare("select process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
+                                              "loh_bytes,poh_bytes from gc order by process,start_ns"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, gcs.Step());
+    if (!row) break;
+    profile::ProcessTables* t = Process(gcs.Int(0));
+    if (t == nullptr) continue;
+    profile::GcRow g;
+    g.process = static_cast<uint32_t>(gcs.Int(0));
+    g.number = static_cast<uint32_t>(gcs.Int(1));
+    g.generation = static_cast<int32_t>(gcs.Int(2));
+    g.type = static_cast<int32_t>(gcs.Int(3));
+    g.reason = static_cast<int32_t>(gcs.Int(4));
+    g.start_ns = gcs.Int(5);
+    g.end_ns = gcs.Int(6);
+    for (int k = 0; k < 5; ++k) g.size_after[k] = gcs.Int(7 + k);
+    t->gcs.push_back(g);
+  }
+  ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, losses.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(losses.Int(0));
+    (t == nullptr ? recording_.losses : t->losses).AddByName(losses.Text(1), static_cast<uint64_t>(losses.Int(2)));
+  }
+}
+
+Status CaptureReader::ForEachSlice(const analysis::TimeRange& range, const std::function<void(const profile::Slice&)>& visit) {
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,start_ns,end_ns,data from slice where end_ns>? and start_ns<? order by process,start_ns"));
+  q.Bind(0, range.from_ns).Bind(1, range.to_ns);
+  profile::Slice slice;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("a slice of no process");
+    slice.process = static_cast<uint32_t>(q.Int(0));
+    slice.start_ns = q.Int(1);
+    slice.end_ns = q.Int(2);
+    if (!range.Contains(slice)) continue;
+    RETURN_IF_ERROR(DecodeSlice(q.Blob(3), t->series, slice));
+    visit(slice);
+  }
+}
+
+}  // namespace clrscope::store

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a capture file: its dictionaries at once, its slices as they are asked for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "analysis/aggregate.h"
+#include "profile/process_tables.h"
+#include "store/sqlite.h"
+
+namespace clrscope::store {
+
+class CaptureReader {
+ public:
+  // A file that is not a capture, is damaged, or was written by a newer version is an error.
+  static Result<std::unique_ptr<CaptureReader>> Open(const std::string& path);
+
+  const profile::Recording& recording() const { return recording_; }
+  // Moves the dictionaries out; ForEachSlice() needs them and must not be called afterwards.
+  profile::Recording& mutable_recording() { return recording_; }
+  // Calls `visit` for every slice of the range, by process and time.
+  Status ForEachSlice(const analysis::TimeRange& range, const std::function<void(const profile::Slice&)>& visit);
+  Database& database() { return db_; }
+
+ private:
+  explicit CaptureReader(Database db) : db_(std::move(db)) {}
+  Status Load();
+  Status LoadProcesses();
+  Status LoadDictionaries();
+  Status LoadCode();
+  Status LoadRest();
+  profile::ProcessTables* Process(int64_t index) const;
+
+  Database db_;
+  profile::Recording recording_;
+};
+
+// Whether the file begins like an SQLite database.
+bool LooksLikeCapture(const std::string& path);
+
+}  // namespace clrscope::store

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/capture_writer.h"
+
+#include <algorithm>
+
+#include "store/column_codec.h"
+#include "store/schema.h"
+#include "store/slice_codec.h"
+
+namespace clrscope::store {
+namespace {
+
+int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
+Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kFineNs = 600 * kSecond;      // 1 s slices for the last 10 minutes
+constexpr int64_t kMediumNs = 7200 * kSecond;   // 10 s slices for the last 2 hours
+constexpr int64_t kCompactEveryNs = 60 * kSecond;
+
+}  // namespace
+
+Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& path, profile::Recording* recording) {
+  ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
+  // WAL: a commit is one append, and a reader may look while we write. NORMAL survives our death at
+  // any moment; a power cut can cost the last commits but not the file.
+  RETURN_IF_ERROR(db.Execute("pragma page_size=8192; pragma journal_mode=wal; pragma synchronous=normal; pragma cache_size=-4096;"));
+  RETURN_IF_ERROR(db.Execute("begin"));
+  RETURN_IF_ERROR(db.Execute(kSchema));
+  std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(db), recording));
+  RETURN_IF_ERROR(writer->Prepare());
+  RETURN_IF_ERROR(writer->WriteMeta("schema_version", kSchemaVersion));
+  RETURN_IF_ERROR(writer->WriteMeta("complete", 0));
+  RETURN_IF_ERROR(writer->db_.Execute("pragma application_id=1668051571"));  // kApplicationId
+  static_assert(kApplicationId == 1668051571);
+  RETURN_IF_ERROR(writer->db_.Execute("commit"));
+  return writer;
+}
+
+Status CaptureWriter::Prepare() {
+  const auto prepare = [this](Statement& s, const char* sql) -> Status {
+    ASSIGN_OR_RETURN(s, db_.Prepare(sql));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_module_, "insert or replace into module values(?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_type_, "insert or replace into type values(?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_gc_, "insert into gc values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_loss_, "insert or replace into loss values(?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_dictionary_, "insert into dictionary values(?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_slice_, "insert into slice(process,start_ns,end_ns,rows,samples,data) values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_meta_, "insert or replace into meta values(?,?)"));
+  return OkStatus();
+}
+
+void CaptureWriter::OnSlice(profile::Slice&& slice) {
+  Encoded e{slice.process, slice.start_ns, slice.end_ns, slice.rows.size(), 0, {}};
+  for (const profile::SliceRow& r : slice.rows) e.samples += r.sums.samples;
+  e.data = EncodeSlice(slice, recording_->processes[slice.process]->series);
+  pending_bytes_ += e.data.size();
+  pending_.push_back(std::move(e));
+}
+
+Status CaptureWriter::Commit(int64_t end_ns) { return Write(end_ns, false, false); }
+
+Status CaptureWriter::Finish(bool complete) {
+  RETURN_IF_ERROR(Write(recording_->end_ns, true, complete));
+  // One file is left, without its write-ahead log.
+  RETURN_IF_ERROR(db_.Execute("pragma wal_checkpoint(truncate); pragma journal_mode=delete"));
+  return OkStatus();
+}
+
+Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
+  RETURN_IF_ERROR(db_.Execute("begin immediate"));
+  const auto body = [&]() -> Status {
+    progress_.resize(recording_->processes.size());
+    for (uint32_t p = 0; p < progress_.size(); ++p) RETURN_IF_ERROR(WriteProcess(p, last));
+    for (const Encoded& e : pending_) RETURN_IF_ERROR(WriteSlice(e));
+    RETURN_IF_ERROR(WriteLosses(-1, recording_->losses));
+    RETURN_IF_ERROR(WriteMeta("start_unix_ns", recording_->start_unix_ns));
+    RETURN_IF_ERROR(WriteMeta("end_ns", end_ns));
+    RETURN_IF_ERROR(WriteMeta("complete", complete ? 1 : 0));
+    if (end_ns - compacted_ns_ >= kCompactEveryNs || last) {
+      RETURN_IF_ERROR(Compact(end_ns));
+      compacted_ns_ = end_ns;
+    }
+    return OkStatus();
+  };
+  if (Status status = body(); !status.ok()) {
+    (void)db_.Execute("rollback");
+    return status;
+  }
+  RETURN_IF_ERROR(db_.Execute("commit"));
+  pending_.clear();
+  pending_bytes_ = 0;
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
+  const profile::ProcessTables& t = *recording_->processes[index];
+  const auto text = [this](StringId id) { return recording_->strings.Get(id); };
+  insert_process_.Bind(0, int64_t{index}).Bind(1, int64_t{t.info.pid}).Bind(2, text(t.info.name)).Bind(3, text(t.info.command_line));
+  insert_process_.Bind(4, text(t.info.runtime)).Bind(5, text(t.info.os)).Bind(6, text(t.info.arch)).Bind(7, int64_t{t.pointer_size});
+  insert_process_.Bind(8, t.info.start_ns).Bind(9, t.info.end_ns).Bind(10, int64_t{t.info.complete}).Bind(11, int64_t{t.sizes_unknown});
+  RETURN_IF_ERROR(insert_process_.Run());
+  RETURN_IF_ERROR(WriteDictionaries(index));
+  RETURN_IF_ERROR(WriteTypes(index));
+  RETURN_IF_ERROR(WriteMethods(index, last));
+  RETURN_IF_ERROR(WriteModules(index, last));
+  RETURN_IF_ERROR(WriteGcs(index, last));
+  return WriteLosses(index, t.losses);
+}
+
+Status CaptureWriter::WriteBlob(uint32_t process, std::string_view kind, uint64_t first, uint64_t count, std::string data) {
+  insert_dictionary_.Bind(0, int64_t{process}).Bind(1, kind).Bind(2, Signed(first)).Bind(3, Signed(count)).Bind(4, BytesOf(data));
+  return insert_dictionary_.Run();
+}
+
+Status CaptureWriter::WriteDictionaries(uint32_t index) {
+  const profile::ProcessTables& t = *recording_->processes[index];
+  Progress& done = progress_[index];
+  ColumnWriter w;
+  if (const auto n = static_cast<uint32_t>(t.stacks.addresses().size()); n > done.addresses) {
+    uint64_t previous = 0;
+    for (uint32_t i = done.addresses; i < n; ++i) {
+      w.Signed(static_cast<int64_t>(t.stacks.addresses()[i].address - previous));
+      previous = t.stacks.addresses()[i].address;
+    }
+    for (uint32_t i = done.addresses; i < n; ++i) w.Signed(t.stacks.addresses()[i].first_ns);
+    RETURN_IF_ERROR(WriteBlob(index, "address", done.addresses, n - done.addresses, w.Finish()));
+    for (uint32_t i = done.addresses; i < n; ++i) done.unresolved.push_back(i);
+    done.addresses = n;
+  }
+  if (const uint32_t n = t.stacks.size(); n > done.nodes) {
+    for (uint32_t i = done.nodes; i < n; ++i) w.Unsigned(i - t.stacks.parent(i));
+    for (uint32_t i = done.nodes; i < n; ++i) w.Unsigned(t.stacks.address_index(i));
+    RETURN_IF_ERROR(WriteBlob(index, "node", done.nodes, n - done.nodes, w.Finish()));
+    done.nodes = n;
+  }
+  if (const auto n = static_cast<uint32_t>(t.series.keys().size()); n > done.series) {
+    for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].node);
+    for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].type);
+    for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].attributes);
+    for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.nominal_sizes()[i]);
+    RETURN_IF_ERROR(WriteBlob(index, "series", done.series, n - done.series, w.Finish()));
+    done.series = n;
+  }
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteTypes(uint32_t index) {
+  const profile::ProcessTables& t = *recording_->processes[index];
+  Progress& done = progress_[index];
+  const auto write = [&](uint32_t i) -> Status {
+    const profile::RuntimeType& type = t.types[i];
+    insert_type_.Bind(0, int64_t{index}).Bind(1, int64_t{i}).Bind(2, Signed(type.id)).Bind(3, recording_->strings.Get(type.raw_name));
+    return insert_type_.Run();
+  };
+  for (size_t i = 0; i < done.unnamed.size();) {
+    const uint32_t type = done.unnamed[i];
+    if (t.types[type].raw_name.value == 0) {
+      ++i;
+      continue;
+    }
+    RETURN_IF_ERROR(write(type));
+    done.unnamed[i] = done.unnamed.back();
+    done.unnamed.pop_back();
+  }
+  for (; done.types < t.types.size(); ++done.types) {
+    RETURN_IF_ERROR(write(done.types));
+    if (t.types[done.types].raw_name.value == 0) done.unnamed.push_back(done.types);
+  }
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
+  const profile::ProcessTables& t = *recording_->processes[index];
+  Progress& done = progress_[index];
+  // Only methods that own an address that was seen: a capture does not need the whole rundown.
+  if (done.methods_seen != t.code.methods().size() || !done.unresolved.empty()) {
+    done.methods_seen = t.code.methods().size();
+    std::vector<uint32_t> still;
+    for (const uint32_t a : done.unresolved) {
+      const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
+      if (owners.empty()) still.push_back(a);
+      for (const profile::MethodCode* m : owners)
+        if (done.methods.insert(static_cast<size_t>(m - t.code.methods().data())).second) RETURN_IF_ERROR(WriteMethod(index, *m));
+    }
+    done.unresolved.swap(still);
+  }
+  if (last)  // unload times became known after the first write
+    for (const size_t i : done.methods)
+      if (t.code.methods()[i].unload_ns != profile::kNever) RETURN_IF_ERROR(WriteMethod(index, t.code.methods()[i]));
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteMethod(uint32_t process, const profile::MethodCode& m) {
+  const auto text = [this](StringId id) { return recording_->strings.Get(id); };
+  insert_method_.Bind(0, int64_t{process}).Bind(1, Signed(m.start)).Bind(2, m.load_ns).Bind(3, int64_t{m.size}).Bind(4, int64_t{m.token});
+  insert_method_.Bind(5, int64_t{m.flags}).Bind(6, Signed(m.method_id)).Bind(7, Signed(m.module_id));
+  insert_method_.Bind(8, text(m.owner)).Bind(9, text(m.name)).Bind(10, text(m.signature)).Bind(11, m.unload_ns);
+  return insert_method_.Run();
+}
+
+Status CaptureWriter::WriteModules(uint32_t index, bool last) {
+  const profile::ProcessTables& t = *recording_->processes[index];
+  Progress& done = progress_[index];
+  const auto text = [this](StringId id) { return recording_->strings.Get(id); };
+  for (size_t i = last ? 0 : done.modules; i < t.code.modules().size(); ++i) {
+    const profile::ModuleImage& m = t.code.modules()[i];
+    insert_module_.Bind(0, int64_t{index}).Bind(1, Signed(m.id)).Bind(2, text(m.path)).Bind(3, text(m.native_path)).Bind(4, text(m.mvid));
+    RETURN_IF_ERROR(insert_module_.Run());
+  }
+  done.modules = static_cast<uint32_t>(t.code.modules().size());
+  for (; done.mappings < t.mappings.size(); ++done.mappings) {
+    const profile::Mapping& m = t.mappings[done.mappings];
+    insert_mapping_.Bind(0, int64_t{index}).Bind(1, Signed(m.start)).Bind(2, Signed(m.end)).Bind(3, Signed(m.offset)).Bind(4, text(m.path));
+    RETURN_IF_ERROR(insert_mapping_.Run());
+  }
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
+  // Rows leave memory once they are written: an unended background GC and the last few wait.
+  constexpr size_t kKeep = 8;
+  std::vector<profile::GcRow>& gcs = recording_->processes[index]->gcs;
+  const size_t n = last ? gcs.size() : gcs.size() - std::min(gcs.size(), kKeep);
+  for (size_t i = 0; i < n; ++i) {
+    const profile::GcRow& g = gcs[i];
+    insert_gc_.Bind(0, int64_t{index}).Bind(1, int64_t{g.number}).Bind(2, int64_t{g.generation}).Bind(3, int64_t{g.type}).Bind(4, int64_t{g.reason});
+    insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
+    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[k]);
+    RETURN_IF_ERROR(insert_gc_.Run());
+  }
+  gcs.erase(gcs.begin(), gcs.begin() + static_cast<std::ptrdiff_t>(n));
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteLosses(int64_t process, const LossCounters& losses) {
+  Status status = OkStatus();
+  losses.ForEach([&](Loss loss, uint64_t count) {
+    if (!status.ok()) return;
+    insert_loss_.Bind(0, process).Bind(1, Describe(loss).name).Bind(2, Signed(count));
+    status = insert_loss_.Run();
+  });
+  return status;
+}
+
+Status CaptureWriter::WriteSlice(const Encoded& e) {
+  insert_slice_.Bind(0, int64_t{e.process}).Bind(1, e.start_ns).Bind(2, e.end_ns).Bind(3, Signed(e.rows)).Bind(4, Signed(e.samples)).Bind(5, BytesOf(e.data));
+  return insert_slice_.Run();
+}
+
+Status CaptureWriter::WriteMeta(std::string_view key, int64_t value) {
+  insert_meta_.Bind(0, key).Bind(1, value);
+  return insert_meta_.Run();
+}
+
+Status CaptureWriter::Compact(int64_t end_ns) {
+  RETURN_IF_ERROR(CompactTo(10 * kSecond, end_ns - kFineNs));
+  return CompactTo(60 * kSecond, end_ns - kMediumNs);
+}
+
+Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
+  before_ns = before_ns / width_ns * width_ns;  // whole spans only
+  if (before_ns <= 0) return OkStatus();
+  ASSIGN_OR_RETURN(Statement find, db_.Prepare("select id,process,start_ns,end_ns,data from slice where end_ns<=? and end_ns-start_ns<? "
+                                               "order by process,start_ns"));
+  ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from slice where id=?"));
+  find.Bind(0, before_ns).Bind(1, width_ns);
+  std::vector<Encoded> merged;
+  std::vector<int64_t> ids;
+  std::optional<profile::Slice> open;
+  const auto close = [&] {
+    Encoded e{open->process, open->start_ns, open->end_ns, open->rows.size(), 0, {}};
+    for (const profile::SliceRow& r : open->rows) e.samples += r.sums.samples;
+    e.data = EncodeSlice(*open, recording_->processes[open->process]->series);
+    merged.push_back(std::move(e));
+    open.reset();
+  };
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, find.Step());
+    if (!row) break;
+    ids.push_back(find.Int(0));
+    profile::Slice slice;
+    slice.process = static_cast<uint32_t>(find.Int(1));
+    const int64_t start = find.Int(2) / width_ns * width_ns;
+    RETURN_IF_ERROR(DecodeSlice(find.Blob(4), recording_->processes[slice.process]->series, slice));
+    slice.start_ns = start;
+    slice.end_ns = start + width_ns;
+    if (open && (open->process != slice.process || open->start_ns != start)) close();
+    if (open) {
+      profile::MergeSlice(*open, slice);
+    } else {
+      open = std::move(slice);
+    }
+  }
+  if (open) close();
+  for (const int64_t id : ids) {
+    remove.Bind(0, id);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  for (const Encoded& e : merged) RETURN_IF_ERROR(WriteSlice(e));
+  return OkStatus();
+}
+
+}  // namespace clrscope::store

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A time slice as a blob and back. The layout is described in docs/capture-format.md.
+#pragma once
+
+#include <string>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+#include "profile/series.h"
+#include "profile/slice.h"
+
+namespace clrscope::store {
+
+std::string EncodeSlice(const profile::Slice& slice, const profile::SeriesTable& series);
+
+// Fills `slice.rows` and `slice.threads`; rows that refer to unknown series are an error.
+Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slice& slice);
+
+}  // namespace clrscope::store

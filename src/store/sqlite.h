@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thin owner around SQLite: handles that close themselves, errors with the file's name.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+
+namespace clrscope::store {
+
+class Statement {
+ public:
+  Statement() = default;
+  explicit Statement(sqlite3_stmt* s) : stmt_(s) {}
+
+  // Parameters and columns count from 0.
+  Statement& Bind(int i, int64_t v);
+  Statement& Bind(int i, std::string_view v);
+  Statement& Bind(int i, Bytes blob);
+  // A row is there (true), the end (false), or an error.
+  Result<bool> Step();
+  // Runs to the end and makes the statement ready to be bound again.
+  Status Run();
+  void Reset();
+
+  int64_t Int(int i) const { return sqlite3_column_int64(stmt_.get(), i); }
+  std::string_view Text(int i) const;
+  Bytes Blob(int i) const;
+  sqlite3_stmt* raw() const { return stmt_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+  };
+  std::unique_ptr<sqlite3_stmt, Close> stmt_;
+};
+
+class Database {
+ public:
+  enum class Mode { kCreate, kReadOnly };
+  static Result<Database> Open(const std::string& path, Mode mode);
+  static Result<Database> OpenMemory();
+
+  Status Execute(const char* sql);
+  Result<Statement> Prepare(std::string_view sql);
+  Error LastError(std::string_view doing) const;
+  sqlite3* raw() const { return db_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+  };
+  std::unique_ptr<sqlite3, Close> db_;
+  std::string path_;
+};
+
+}  // namespace clrscope::store
