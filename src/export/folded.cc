@@ -2,11 +2,9 @@
 // One line of text per distinct stack and type.
 #include "export/folded.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "export/stack_walk.h"
@@ -48,22 +46,18 @@ Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options
   for (const StackSample& s : stacks.samples) values.push_back(WeightOf(s.value, options.weight));
   const std::vector<int64_t> weights = RoundToTotal(values);
 
-  std::vector<std::pair<std::string, int64_t>> lines;
   std::vector<uint32_t> path;
+  std::string line;
   for (size_t i = 0; i < stacks.samples.size(); ++i) {
     if (weights[i] == 0) continue;
     const StackSample& s = stacks.samples[i];
-    std::string line;
+    line.clear();
     if (profile.processes.size() > 1) AppendName(line, ProcessName(profile, s.process));
     PathTo(stacks, s.node, path);
     for (const uint32_t frame : path) AppendName(line, FrameName(profile, frame));
     AppendName(line, TypeName(profile, s.type));
-    lines.emplace_back(std::move(line), weights[i]);
-  }
-  std::sort(lines.begin(), lines.end());
-  for (auto& [line, weight] : lines) {
     line += ' ';
-    line += std::to_string(weight);
+    line += std::to_string(weights[i]);
     line += '\n';
     RETURN_IF_ERROR(sink.Write(line));
   }

@@ -17,10 +17,11 @@ struct FoldedOptions {
   FoldedWeight weight = FoldedWeight::kBytes;
 };
 
-// Writes `root;…;leaf;type weight` lines, sorted by their text. With several processes the process
-// comes first. Within a name `;` becomes `,` and a line break a space. Bytes and objects are whole
-// numbers that sum to the rounded total; lines of weight 0 are left out. Objects fail with kUsage
-// when the profile does not know them. Does not finish `sink`.
+// Streams `root;…;leaf;type weight` lines, depth first, the heaviest subtree first. With several
+// processes the process comes first. Within a name `;` becomes `,` and a line break a space. Bytes
+// and objects are whole numbers that sum to the rounded total; lines of weight 0 are left out.
+// Objects fail with kUsage when the profile does not know them. Does not finish `sink`.
+//
 // Source: github.com/brendangregg/FlameGraph, stackcollapse-*.pl
 Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options, ByteSink& sink);
 

@@ -19,13 +19,13 @@ std::string Fold(const profile::Profile& p, const FoldedOptions& options = {}) {
 
 TEST(FoldedTest, StacksAreRootFirstWithTheTypeAsLeafAndSumToTheTotal) {
   EXPECT_EQ(Fold(testing::ShopProfile()),
-            "Acme.Shop.Cart.AddAsync [async];System.Collections.Generic.List<string>.Add;string "
-            "80000\n"
+            "Acme.Shop.Program.Main;Acme.Shop.Repo<System.String>.Load;byte[] 700001\n"
             "Acme.Shop.Program.Main;Acme.Shop.Outer.Inner<int, string>.Make<T>;"
             "System.Collections.Generic.Dictionary<string, int> 100000\n"
             "Acme.Shop.Program.Main;Acme.Shop.Program.Main.λ0;"
             "System.Collections.Generic.List<string>.Add;string 100000\n"
-            "Acme.Shop.Program.Main;Acme.Shop.Repo<System.String>.Load;byte[] 700001\n"
+            "Acme.Shop.Cart.AddAsync [async];System.Collections.Generic.List<string>.Add;string "
+            "80000\n"
             "[unresolved];byte[] 20000\n");
 }
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of the page's data element → ProfileData.
+import { fromBase64, inflate } from "../base/bytes.ts";
+import { printable } from "../base/format.ts";
+import { type Result, fail, ok } from "../base/result.ts";
+import type { Estimates } from "../base/estimates.ts";
+import { type Container, openContainer } from "./container.ts";
+import type { Frame, Meta, ProfileData, TypeInfo } from "./profile.ts";
+
+export async function loadProfile(base64: string): Promise<Result<ProfileData>> {
+  const packed = fromBase64(base64.trim());
+  if (!packed.ok) return packed;
+  const bytes = await inflate(packed.value);
+  if (!bytes.ok) return bytes;
+  return decode(bytes.value);
+}
+
+export function decode(bytes: Uint8Array): Result<ProfileData> {
+  try {
+    const container = openContainer(bytes);
+    return container.ok ? ok(read(container.value)) : container;
+  } catch (error) {
+    return fail(`The data in this report is damaged: ${String(error)}.`);
+  }
+}
+
+// Running sums undo the exporter's steps from row to row.
+function runningSum(steps: Uint32Array): Uint32Array {
+  for (let i = 1; i < steps.length; i++) steps[i]! += steps[i - 1]!;
+  return steps;
+}
+
+function take(column: Float64Array, rows: Uint32Array): Float64Array {
+  const out = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) out[i] = column[rows[i]!]!;
+  return out;
+}
+
+function readValues(c: Container): Estimates {
+  const rows = c.u32("cell_value");
+  const column = (name: string) => take(c.f64(`value_${name}`), rows);
+  return {
+    samples: column("samples"),
+    bytes: column("bytes"),
+    objects: column("objects"),
+    seenBytes: column("seen_bytes"),
+    seenObjects: column("seen_objects"),
+    varBytes: column("var_bytes"),
+    varObjects: column("var_objects"),
+    maxBytes: column("max_bytes"),
+    maxObjects: column("max_objects"),
+  };
+}
+
+// Printable names throughout, so that no view has to think of it.
+function readMeta(json: Container["json"]): Meta {
+  const meta = json as unknown as Meta;
+  return {
+    ...meta,
+    origin: printable(meta.origin),
+    processes: meta.processes.map((p) => ({
+      ...p,
+      name: printable(p.name),
+      commandLine: printable(p.commandLine),
+      runtime: printable(p.runtime),
+      os: printable(p.os),
+      arch: printable(p.arch),
+      mainModule: printable(p.mainModule),
+    })),
+  };
+}
+
+function read(c: Container): ProfileData {
+  const strings = (c.json["strings"] as string[]).map(printable);
+  const text = (id: number) => strings[id] ?? "";
+
+  const frameName = c.u32("frame_name");
+  const frameModule = c.u32("frame_module");
+  const frameRaw = c.u32("frame_raw");
+  const frameFlags = c.u8("frame_flags");
+  const frames: Frame[] = Array.from(frameName, (id, i) => {
+    const name = text(id) || "(unnamed)";
+    return { name, module: text(frameModule[i]!), raw: text(frameRaw[i]!) || name, flags: frameFlags[i]! };
+  });
+
+  const typeName = c.u32("type_name");
+  const typeRaw = c.u32("type_raw");
+  const typeDup = c.u32("type_dup");
+  const types: TypeInfo[] = Array.from(typeName, (id, i) => {
+    const dup = typeDup[i]! > 0 ? ` #${typeDup[i]! + 1}` : "";
+    const name = text(id) || "(unnamed type)";
+    return { name: name + dup, raw: text(typeRaw[i]!) || name };
+  });
+
+  const parent = c.u32("node_back");
+  for (let i = 0; i < parent.length; i++) parent[i] = i - parent[i]!;
+
+  return {
+    meta: readMeta(c.json),
+    frames,
+    types,
+    nodes: { parent, frame: c.u32("node_frame"), folded: c.u32("node_folded") },
+    cells: {
+      node: runningSum(c.u32("cell_step")),
+      type: c.u32("cell_type"),
+      process: c.u32("cell_process"),
+      kind: c.u8("cell_kind"),
+      value: readValues(c),
+    },
+    times: {
+      start: c.f64("time_start"),
+      end: c.f64("time_end"),
+      process: c.u32("time_process"),
+      kind: c.u8("time_kind"),
+      bytes: c.f64("time_bytes"),
+      objects: c.f64("time_objects"),
+      samples: c.f64("time_samples"),
+    },
+    gcs: {
+      start: c.f64("gc_start"),
+      end: c.f64("gc_end"),
+      process: c.u32("gc_process"),
+      number: c.u32("gc_number"),
+      generation: c.u8("gc_generation"),
+    },
+  };
+}

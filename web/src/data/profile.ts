@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile as the page holds it: columns of typed arrays and the names they point to.
+import type { Estimates } from "../base/estimates.ts";
+
+// Bits of Frame::flags in src/profile/profile.h.
+export const kFramework = 1;
+export const kMachinery = 2;
+export const kUnresolved = 4;
+export const kPseudo = 8;
+
+export type SourceName = "tick" | "sampled" | "counted" | "unknown";
+
+// Heap kinds by number: small, large and pinned object heap.
+export const kHeapNames = ["SOH", "LOH", "POH", "unknown heap"] as const;
+
+export interface ProcessInfo {
+  readonly pid: number;
+  readonly name: string;
+  readonly commandLine: string;
+  readonly runtime: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly mainModule: string;
+  readonly start: number; // seconds since the recording's start
+  readonly end: number;
+  readonly complete: boolean;
+}
+
+export interface LossInfo {
+  readonly name: string;
+  readonly count: number;
+  readonly sentence: string;
+}
+
+export interface Meta {
+  readonly source: SourceName;
+  readonly also: readonly SourceName[];
+  readonly biased: boolean;
+  readonly hasInterval: boolean;
+  readonly objectsKnown: boolean;
+  readonly startUnixMs: number;
+  readonly duration: number; // seconds
+  readonly complete: boolean;
+  readonly origin: string;
+  readonly processes: readonly ProcessInfo[];
+  readonly losses: readonly LossInfo[];
+  readonly foldedNodes: number; // stack nodes that the exporter put into (other)
+  readonly foldedTypes: number;
+  readonly gcs: number;
+  readonly total: { readonly samples: number; readonly bytes: number; readonly objects: number };
+}
+
+export interface Frame {
+  readonly name: string; // C# name without parameters
+  readonly module: string; // "" when unknown
+  readonly raw: string; // the runtime's name with parameters
+  readonly flags: number;
+}
+
+export interface TypeInfo {
+  readonly name: string;
+  readonly raw: string;
+}
+
+export interface ProfileData {
+  readonly meta: Meta;
+  readonly frames: readonly Frame[];
+  readonly types: readonly TypeInfo[];
+  // Node 0 is the root; a parent comes before its children.
+  readonly nodes: { readonly parent: Uint32Array; readonly frame: Uint32Array; readonly folded: Uint32Array };
+  readonly cells: {
+    readonly node: Uint32Array;
+    readonly type: Uint32Array;
+    readonly process: Uint32Array;
+    readonly kind: Uint8Array;
+    readonly value: Estimates;
+  };
+  readonly times: {
+    readonly start: Float64Array; // seconds
+    readonly end: Float64Array;
+    readonly process: Uint32Array;
+    readonly kind: Uint8Array;
+    readonly bytes: Float64Array;
+    readonly objects: Float64Array;
+    readonly samples: Float64Array;
+  };
+  readonly gcs: {
+    readonly start: Float64Array; // seconds
+    readonly end: Float64Array;
+    readonly process: Uint32Array;
+    readonly number: Uint32Array;
+    readonly generation: Uint8Array; // 255 = unknown
+  };
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addEstimate, bytesInterval, makeEstimates, objectsInterval } from "./estimate.ts";
+import { gammaP, gammaQuantile95 } from "./gamma.ts";
+
+// Printed by src/profile/estimate.cc and gamma.cc.
+const kIntervals = [
+  { n: 0, size: 100, bytes: [0, 377741.2561], objects: [0, 15739.219] },
+  { n: 1, size: 24, bytes: [2614.309019, 570515.8684], objects: [108.9295425, 23771.49452] },
+  { n: 3, size: 80, bytes: [63513.02675, 897818.818], objects: [793.9128344, 11222.73522] },
+  { n: 4, size: 1040, bytes: [114228.7915, 1050070.204], objects: [109.8353764, 1009.682888] },
+  { n: 10, size: 16384, bytes: [584505.1083, 1959740.681], objects: [35.67536061, 119.6130787] },
+  { n: 48, size: 1048600, bytes: [50332800, 50332800.4], objects: [48, 48.00000038] },
+  { n: 250, size: 131072, bytes: [42596163.66, 48573599.47], objects: [324.9829381, 370.5871541] },
+  { n: 5000, size: 200, bytes: [498403410, 526889794], objects: [2492017.05, 2634448.97] },
+  { n: 900000, size: 64, bytes: [9.199804993e10, 9.237895257e10], objects: [1437469530, 1443421134] },
+] as const;
+const kAllBytes = [9.260764587e10, 9.298965477e10] as const;
+const kAllObjects = [1440040122, 1445996125] as const;
+const kQuantiles = [
+  [0.05, 5.31566188984e-33, 0.567173761753],
+  [0.5, 0.000491034558588, 2.51194309366],
+  [1, 0.0253178079843, 3.68887945411],
+  [3, 0.618672122896, 7.22468766772],
+  [50, 37.1109637375, 64.7805985929],
+  [1999, 1912.32062637, 2087.57361136],
+  [19999, 19722.7745302, 20277.1197688],
+  [20001, 19724.7606711, 20279.1336279],
+  [500000, 498615.043572, 501386.850734],
+  [2e6, 1997229.13961, 2002772.75469],
+] as const;
+
+// EstimateSampled of src/profile/estimate.cc, for the test alone.
+function sampled(n: number, size: number) {
+  const p = -Math.expm1(size * Math.log1p(-1 / 102400));
+  const e = makeEstimates(1);
+  e.samples[0] = n;
+  e.seenObjects[0] = n;
+  e.seenBytes[0] = n * size;
+  e.objects[0] = n / p;
+  e.bytes[0] = (n * size) / p;
+  e.varObjects[0] = (n * (1 - p)) / (p * p);
+  e.varBytes[0] = e.varObjects[0]! * size * size;
+  e.maxObjects[0] = n === 0 ? 0 : (1 - p) / p;
+  e.maxBytes[0] = e.maxObjects[0]! * size;
+  return e;
+}
+
+function near(got: number, wanted: number, tolerance: number, what: string) {
+  const limit = Math.abs(wanted) * tolerance + 1e-9;
+  assert.ok(Math.abs(got - wanted) <= limit, `${what}: ${got} is not ${wanted}`);
+}
+
+test("gamma quantiles are those of the C++ side", () => {
+  for (const [shape, low, high] of kQuantiles) {
+    near(gammaQuantile95(false, shape), low, 1e-7, `low of ${shape}`);
+    near(gammaQuantile95(true, shape), high, 1e-7, `high of ${shape}`);
+  }
+});
+
+test("P(shape, x) has the exponential distribution as its case of shape 1", () => {
+  for (const x of [0.01, 0.5, 1, 3, 20]) near(gammaP(1, x), 1 - Math.exp(-x), 1e-12, `P(1, ${x})`);
+});
+
+test("intervals are those of the C++ side", () => {
+  const all = makeEstimates(1);
+  for (const row of kIntervals) {
+    const e = sampled(row.n, row.size);
+    const bytes = bytesInterval(e, 0);
+    const objects = objectsInterval(e, 0);
+    near(bytes.low, row.bytes[0], 1e-6, `bytes low of ${row.n}`);
+    near(bytes.high, row.bytes[1], 1e-6, `bytes high of ${row.n}`);
+    near(objects.low, row.objects[0], 1e-6, `objects low of ${row.n}`);
+    near(objects.high, row.objects[1], 1e-6, `objects high of ${row.n}`);
+    addEstimate(all, 0, e, 0);
+  }
+  near(bytesInterval(all, 0).low, kAllBytes[0], 1e-6, "sum, bytes low");
+  near(bytesInterval(all, 0).high, kAllBytes[1], 1e-6, "sum, bytes high");
+  near(objectsInterval(all, 0).low, kAllObjects[0], 1e-6, "sum, objects low");
+  near(objectsInterval(all, 0).high, kAllObjects[1], 1e-6, "sum, objects high");
+});

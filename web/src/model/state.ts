@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page's state as signals, and everything that follows from it.
+import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
+import type { NodeId, TypeId } from "../base/brand.ts";
+import { kMachinery, type ProfileData } from "../data/profile.ts";
+import { type Palette, type Theme, makePalette } from "./color.ts";
+import type { Metric } from "./estimate.ts";
+import { type Found, compile, find, matchNames } from "./search.ts";
+import { type Rows, methodRows, siteRows, typeRows } from "./tables.ts";
+import { type Tree, buildTree, findPath, isType, kRoot, parentOf, pathTo, typeOf } from "./tree.ts";
+import { type Tab, type ViewState, fromHash, toHash } from "./url.ts";
+import { type Selection, type Weights, weigh } from "./weights.ts";
+
+export interface SearchState {
+  readonly error: string | null;
+  readonly found: Found | null; // null when nothing is searched for
+}
+
+export interface State {
+  readonly data: ProfileData;
+  readonly metric: Signal<Metric>;
+  readonly flame: Signal<boolean>;
+  readonly machinery: Signal<boolean>;
+  readonly typeLeaves: Signal<boolean>;
+  readonly type: Signal<TypeId | null>;
+  readonly process: Signal<number | null>;
+  readonly kind: Signal<number | null>;
+  readonly query: Signal<string>;
+  readonly theme: Signal<Theme | null>;
+  readonly systemTheme: Signal<Theme>;
+  readonly tab: Signal<Tab>;
+  readonly help: Signal<boolean>;
+  // The node that the keyboard or the search is at; another tree has none.
+  readonly cursor: { value: NodeId | null };
+  readonly matchIndex: Signal<number>; // -1 before the first Enter
+  // Derived.
+  readonly tree: ReadonlySignal<Tree>;
+  readonly selection: ReadonlySignal<Selection>;
+  readonly weights: ReadonlySignal<Weights>;
+  readonly zoom: ReadonlySignal<NodeId>;
+  readonly search: ReadonlySignal<SearchState>;
+  readonly rows: ReadonlySignal<Rows>;
+  readonly shownTheme: ReadonlySignal<Theme>;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly hash: ReadonlySignal<string>;
+  // Actions.
+  zoomTo(node: NodeId): void;
+  selectType(type: TypeId | null): void;
+  activate(node: NodeId): void; // what a click does
+  stepMatch(by: 1 | -1): void;
+  apply(view: ViewState): void;
+}
+
+const inRange = (i: number | null, n: number): number | null => (i !== null && i < n ? i : null);
+
+// Matches narrower than this share of the view are zoomed to, until they have kComfortable of it.
+const kTooThin = 0.004;
+const kComfortable = 0.05;
+
+// Where to zoom for `node` to be seen: not at all if it can be helped.
+function viewOf(tree: Tree, value: Float64Array, zoom: NodeId, node: NodeId): NodeId {
+  const seen = zoom === kRoot || pathTo(tree, node).includes(zoom);
+  const from = seen ? zoom : kRoot;
+  if (value[node]! >= kTooThin * value[from]!) return from;
+  let view = parentOf(tree, node);
+  while (view !== kRoot && value[node]! >= kComfortable * value[parentOf(tree, view)]!) view = parentOf(tree, view);
+  return view;
+}
+
+export function createState(data: ProfileData, hash: string, savedTheme: Theme | null): State {
+  const first = fromHash(hash);
+  const metric = signal<Metric>(first.metric);
+  const flame = signal(first.flame);
+  const machinery = signal(first.machinery);
+  const typeLeaves = signal(first.typeLeaves);
+  const type = signal(inRange(first.type, data.types.length) as TypeId | null);
+  const process = signal(inRange(first.process, data.meta.processes.length));
+  const kind = signal(inRange(first.kind, 4));
+  const query = signal(first.query);
+  const theme = signal<Theme | null>(first.theme ?? savedTheme);
+  const systemTheme = signal<Theme>("light");
+  const tab = signal<Tab>(first.tab);
+  const help = signal(false);
+  const matchIndex = signal(-1);
+  // By what the nodes are, not by their numbers: it outlives another tree.
+  const zoomPath = signal<readonly number[]>(first.zoom);
+
+  const tree = computed(() => buildTree(data, { machinery: machinery.value, typeLeaves: typeLeaves.value }));
+  const place = signal<{ tree: Tree; node: NodeId } | null>(null);
+  const cursor = {
+    get value(): NodeId | null {
+      return place.value?.tree === tree.value ? place.value.node : null;
+    },
+    set value(node: NodeId | null) {
+      place.value = node === null ? null : { tree: tree.peek(), node };
+    },
+  };
+  const selection = computed<Selection>(() => ({ type: type.value, process: process.value, kind: kind.value }));
+  const weights = computed(() => weigh(data, tree.value, selection.value));
+  const zoom = computed(() => {
+    // A selection can leave nothing of the zoomed node: then the nearest ancestor that has some.
+    let node = findPath(tree.value, zoomPath.value, (w) => (data.frames[w]?.flags ?? 0) & kMachinery);
+    while (node !== kRoot && weights.value.total.samples[node] === 0) node = parentOf(tree.value, node);
+    return node;
+  });
+  const compiled = computed(() => (query.value === "" ? null : compile(query.value)));
+  const names = computed(() => (compiled.value?.ok ? matchNames(data, compiled.value.value) : null));
+  const search = computed<SearchState>(() => ({
+    error: compiled.value && !compiled.value.ok ? compiled.value.error : null,
+    found: names.value && find(tree.value, weights.value, metric.value, names.value),
+  }));
+  const rows = computed(() => {
+    if (tab.value === "types") return typeRows(data, tree.value, selection.value, zoom.value);
+    if (tab.value === "methods") return methodRows(data, tree.value, weights.value, zoom.value);
+    return siteRows(data, tree.value, selection.value, zoom.value);
+  });
+  const shownTheme = computed(() => theme.value ?? systemTheme.value);
+  const palette = computed(() => makePalette(data, shownTheme.value));
+  const view = computed<ViewState>(() => ({
+    metric: metric.value,
+    flame: flame.value,
+    machinery: machinery.value,
+    typeLeaves: typeLeaves.value,
+    zoom: zoomPath.value,
+    query: query.value,
+    type: type.value,
+    process: process.value,
+    kind: kind.value,
+    theme: theme.value,
+    tab: tab.value,
+  }));
+
+  const zoomTo = (node: NodeId) => {
+    batch(() => {
+      zoomPath.value = pathTo(tree.value, node).map((n) => tree.value.what[n]!);
+      cursor.value = node === kRoot ? null : node;
+    });
+  };
+  const selectType = (t: TypeId | null) => {
+    batch(() => {
+      type.value = t === type.value ? null : t;
+      cursor.value = null;
+      matchIndex.value = -1;
+    });
+  };
+  return {
+    data,
+    metric,
+    flame,
+    machinery,
+    typeLeaves,
+    type,
+    process,
+    kind,
+    query,
+    theme,
+    systemTheme,
+    tab,
+    help,
+    cursor,
+    matchIndex,
+    tree,
+    selection,
+    weights,
+    zoom,
+    search,
+    rows,
+    shownTheme,
+    palette,
+    hash: computed(() => toHash(view.value)),
+    zoomTo,
+    selectType,
+    activate: (node) => {
+      if (isType(tree.value, node)) selectType(typeOf(tree.value, node));
+      else zoomTo(node);
+    },
+    stepMatch: (by) => {
+      const list = search.value.found?.outermost ?? [];
+      if (list.length === 0) return;
+      const at = matchIndex.value < 0 && by < 0 ? 0 : matchIndex.value;
+      const next = (at + by + list.length) % list.length;
+      batch(() => {
+        const node = list[next]!;
+        const view = viewOf(tree.value, weights.value.total[metric.value], zoom.value, node);
+        if (view !== zoom.value) zoomTo(view);
+        matchIndex.value = next;
+        cursor.value = node;
+      });
+    },
+    apply: (v) => {
+      batch(() => {
+        metric.value = v.metric;
+        flame.value = v.flame;
+        machinery.value = v.machinery;
+        typeLeaves.value = v.typeLeaves;
+        zoomPath.value = v.zoom;
+        query.value = v.query;
+        type.value = inRange(v.type, data.types.length) as TypeId | null;
+        process.value = inRange(v.process, data.meta.processes.length);
+        kind.value = inRange(v.kind, 4);
+        theme.value = v.theme ?? theme.value;
+        tab.value = v.tab;
+        cursor.value = null;
+      });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The icicle for those who do not see it: a focusable tree around the cursor, and words for each move.
+import type { NodeId } from "../base/brand.ts";
+import { formatExact, formatPercent } from "../base/format.ts";
+import { kRoot, parentOf, pathTo } from "../model/tree.ts";
+import type { State } from "../model/state.ts";
+import { formatMetric, intervalText } from "./figures.tsx";
+import { labelsOf } from "./paint.ts";
+
+const kNeighbours = 20;
+
+function describe(state: State, node: NodeId): string {
+  const metric = state.metric.value;
+  const total = state.weights.value.total;
+  const name = node === kRoot ? "all allocations" : labelsOf(state.data, state.tree.value, node)[0];
+  const interval = intervalText(state.data.meta, metric, total, node);
+  const few = total.samples[node]! < 5 ? `, only ${formatExact(total.samples[node]!)} samples` : "";
+  return (
+    `${name}, ${formatMetric(metric, total[metric][node]!)}${metric === "bytes" ? "" : ` ${metric}`}` +
+    `${interval && `, ${interval}`}, ${formatPercent(total[metric][node]!, state.data.meta.total[metric])}${few}`
+  );
+}
+
+export function AriaTree({ state }: { state: State }) {
+  const tree = state.tree.value;
+  const weights = state.weights.value;
+  const metric = state.metric.value;
+  const at = state.cursor.value ?? state.zoom.value;
+  const above: NodeId[] = at === kRoot ? [] : [kRoot, ...pathTo(tree, at).slice(0, -1)];
+  const all = at === kRoot ? Int32Array.of(kRoot) : weights.children(parentOf(tree, at), metric);
+  const index = all.indexOf(at);
+  const from = Math.max(0, Math.min(index - kNeighbours / 2, all.length - kNeighbours));
+  const level = above.length + 1;
+
+  const item = (node: number, depth: number, place: number, size: number) => (
+    <div
+      role="treeitem"
+      id={`node-${node}`}
+      aria-level={depth}
+      aria-posinset={place}
+      aria-setsize={size}
+      aria-selected={node === at}
+      aria-expanded={node === at || above.includes(node as NodeId)}
+    >
+      {describe(state, node as NodeId)}
+    </div>
+  );
+  const children = weights.children(at, metric);
+  return (
+    <>
+      <div
+        class="aria-tree"
+        role="tree"
+        tabIndex={0}
+        aria-label="Stack tree. Arrow keys move, Enter zooms, Escape resets."
+        aria-activedescendant={`node-${at}`}
+      >
+        {above.map((node, i) => item(node, i + 1, 1, 1))}
+        {Array.from(all.subarray(from, from + kNeighbours), (node, i) => item(node, level, from + i + 1, all.length))}
+        {Array.from(children.subarray(0, kNeighbours), (node, i) => item(node, level + 1, i + 1, children.length))}
+      </div>
+      <div class="sr-only" aria-live="polite" id="spoken">
+        {state.cursor.value === null ? "" : describe(state, state.cursor.value)}
+      </div>
+    </>
+  );
+}

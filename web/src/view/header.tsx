@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who was recorded, how, and what it comes to; then what the figures leave out.
+import { formatBytes, formatCount, formatDuration, formatExact, formatRate, formatTime } from "../base/format.ts";
+import type { Meta, ProcessInfo, SourceName } from "../data/profile.ts";
+import { kRoot } from "../model/tree.ts";
+import { weigh } from "../model/weights.ts";
+import type { State } from "../model/state.ts";
+import { intervalText } from "./figures.tsx";
+
+const kEvents: Record<SourceName, string> = {
+  sampled: "AllocationSampled",
+  tick: "AllocationTick",
+  counted: "GCSampledObjectAllocation",
+  unknown: "unknown event",
+};
+
+function ProcessLine({ process }: { process: ProcessInfo }) {
+  const about = [process.runtime, [process.os, process.arch].filter(Boolean).join(" ")].filter(Boolean).join(" · ");
+  return (
+    <div class="process">
+      <strong>{process.name || process.mainModule || "unnamed process"}</strong>
+      {process.pid > 0 && <span class="quiet"> pid {process.pid}</span>}
+      {about && <span class="quiet"> · {about}</span>}
+      {process.commandLine && (
+        <code class="command" title={process.commandLine}>
+          {process.commandLine}
+        </code>
+      )}
+    </div>
+  );
+}
+
+function Figure({ value, label, note, title }: { value: string; label: string; note?: string; title?: string }) {
+  return (
+    <div class="figure" title={title}>
+      <div class="figure-value">
+        {value}
+        {note && <span class="figure-note">{note}</span>}
+      </div>
+      <div class="figure-label">{label}</div>
+    </div>
+  );
+}
+
+function Figures({ state }: { state: State }) {
+  const { data } = state;
+  const meta = data.meta;
+  // Of the whole recording, whatever is selected below.
+  const total = weigh(data, state.tree.peek(), { type: null, process: null, kind: null }).total;
+  return (
+    <div class="figures">
+      <Figure
+        value={formatBytes(meta.total.bytes)}
+        note={intervalText(meta, "bytes", total, kRoot)}
+        label="allocated"
+        title={`${formatExact(meta.total.bytes)} bytes${meta.hasInterval ? ", with its 95 % interval" : ""}`}
+      />
+      {meta.objectsKnown && (
+        <Figure
+          value={formatCount(meta.total.objects)}
+          note={intervalText(meta, "objects", total, kRoot)}
+          label="objects"
+          title={`${formatExact(meta.total.objects)} objects${meta.hasInterval ? ", with its 95 % interval" : ""}`}
+        />
+      )}
+      <Figure value={formatExact(meta.total.samples)} label={`samples, ${kEvents[meta.source]}`} />
+      {meta.duration > 0 && (
+        <Figure value={formatRate(meta.total.bytes / meta.duration)} label={`over ${formatDuration(meta.duration)}`} />
+      )}
+      {meta.gcs > 0 && <Figure value={formatExact(meta.gcs)} label={meta.gcs === 1 ? "collection" : "collections"} />}
+    </div>
+  );
+}
+
+function sourceNote(meta: Meta): string {
+  if (meta.source === "tick") {
+    return (
+      "Biased: AllocationTick, no interval. The runtime reports one allocation per 100 KB of a heap; types and " +
+      "stacks that fall between are not seen. .NET 10 has AllocationSampled, which is unbiased."
+    );
+  }
+  if (meta.source === "counted") {
+    return "Counted by GCSampledObjectAllocation: what came after a type's last event is missing, so figures are lower bounds.";
+  }
+  return "";
+}
+
+function Notes({ state }: { state: State }) {
+  const meta = state.data.meta;
+  const note = sourceNote(meta);
+  const unfinished = meta.processes.filter((p) => !p.complete).length;
+  return (
+    <div class="notes">
+      {note && <p class="note biased">{note}</p>}
+      {!meta.objectsKnown && <p class="note">Objects are not known: this AllocationTick has no object size.</p>}
+      {!meta.complete && (
+        <p class="note">The recording was cut short: it ends where its last complete part ends.</p>
+      )}
+      {meta.complete && unfinished > 0 && (
+        <p class="note">
+          {unfinished === 1 ? "One process" : `${unfinished} processes`} ended before the recording was stopped.
+        </p>
+      )}
+      {meta.losses.length > 0 && (
+        <details class="note losses" open={meta.losses.length <= 2}>
+          <summary>
+            {meta.losses.length === 1
+              ? "Something was lost on the way"
+              : `${meta.losses.length} kinds of loss on the way`}
+          </summary>
+          <ul>
+            {meta.losses.map((loss) => (
+              <li>
+                <b>{formatExact(loss.count)}</b> {loss.sentence} <code>{loss.name}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {meta.foldedNodes > 0 && (
+        <p class="note calm">
+          {formatExact(meta.foldedNodes)} of the lightest stack nodes are folded into <i>(other)</i> to keep this file
+          small; all totals are complete.
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Header({ state }: { state: State }) {
+  const meta = state.data.meta;
+  const shown = meta.processes.slice(0, 3);
+  const also = meta.also.filter((s) => s !== meta.source).map((s) => kEvents[s]);
+  const time = formatTime(meta.startUnixMs);
+  return (
+    <header>
+      <div class="head">
+        <div class="who">
+          {shown.map((p) => (
+            <ProcessLine process={p} />
+          ))}
+          {meta.processes.length > shown.length && (
+            <div class="quiet">and {meta.processes.length - shown.length} more processes</div>
+          )}
+          {meta.processes.length === 0 && (
+            <div class="process">
+              <strong>No process</strong>
+            </div>
+          )}
+          <div class="quiet when">
+            {time && `recorded ${time}`}
+            {meta.duration > 0 && `${time ? " for " : "recorded for "}${formatDuration(meta.duration)}`}
+            {also.length > 0 && ` · also holds ${also.join(", ")}`}
+            {meta.origin && ` · ${meta.origin}`}
+          </div>
+        </div>
+        <Figures state={state} />
+      </div>
+      <Notes state={state} />
+    </header>
+  );
+}

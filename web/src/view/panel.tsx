@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables beside the icicle: types, methods, sites of what is in view.
+import { useComputed, useSignal } from "@preact/signals";
+import type { TypeId } from "../base/brand.ts";
+import { formatCount, formatExact, formatPercent, shortMethod, shortType, splitName } from "../base/format.ts";
+import { kFramework } from "../data/profile.ts";
+import { kMetrics } from "../model/estimate.ts";
+import { type SortKey, orderRows } from "../model/tables.ts";
+import { isType, kRoot } from "../model/tree.ts";
+import type { State } from "../model/state.ts";
+import { type Tab, kTabs } from "../model/url.ts";
+import { formatMetric, intervalText, isFew, kMetricNames } from "./figures.tsx";
+import { labelsOf } from "./paint.ts";
+import { type Column, Table } from "./table.tsx";
+
+const kTabNames: Record<Tab, string> = { types: "Types", methods: "Methods", sites: "Sites" };
+const kTabTitles: Record<Tab, string> = {
+  types: "1: what is allocated",
+  methods: "2: methods, themselves and with what they call",
+  sites: "3: your own code that allocates, with the type",
+};
+
+function Name({ name, keep }: { name: string; keep: number }) {
+  const [lead, tail] = splitName(name, keep);
+  return (
+    <>
+      <span class="lead">{lead}</span>
+      <span class="tail">{tail}</span>
+    </>
+  );
+}
+
+export function Panel({ state }: { state: State }) {
+  const { data } = state;
+  const meta = data.meta;
+  const sort = useSignal<SortKey | null>(null); // null = by the metric in use
+  const ascending = useSignal(false);
+  const filter = useSignal("");
+  const sortKey = useComputed<SortKey>(() => {
+    const key = sort.value ?? state.metric.value;
+    return key === "self" && state.tab.value !== "methods" ? state.metric.value : key;
+  });
+  const order = useComputed(() =>
+    orderRows(state.rows.value, sortKey.value, ascending.value, state.metric.value, filter.value),
+  );
+
+  const tab = state.tab.value;
+  const metric = state.metric.value;
+  const rows = state.rows.value;
+  const zoom = state.zoom.value;
+  const whole = state.weights.value.total[metric][zoom]!;
+  // Types keep their shares of everything in view, though one of them may be selected.
+  const all = tab === "types" ? rows.value[metric].reduce((a, b) => a + b, 0) : whole;
+
+  const typeName = (r: number) => data.types[rows.type![r]!]!.name;
+  const frameName = (r: number) => data.frames[rows.frame![r]!]?.name ?? "[no stack]";
+  const nameCell = (r: number) => {
+    if (tab === "types") return <Name name={typeName(r)} keep={1} />;
+    if (tab === "methods") return <Name name={frameName(r)} keep={2} />;
+    return (
+      <>
+        <span class="tail">{shortMethod(frameName(r))}</span>
+        <span class="lead">&nbsp;→ {shortType(typeName(r))}</span>
+      </>
+    );
+  };
+
+  const columns: Column[] = [
+    { key: "name", label: "Name", title: "sort by name", className: tab === "sites" ? "c-name site" : "c-name", cell: nameCell },
+  ];
+  if (tab === "methods") {
+    columns.push({
+      key: "self",
+      label: "Self",
+      title: `${kMetricNames[metric]} allocated by the method itself`,
+      className: "c-num c-wide",
+      cell: (r) => formatMetric(metric, rows.self![metric][r]!),
+    });
+  }
+  const shown = tab === "types" ? kMetrics.filter((m) => m !== "samples") : [metric];
+  for (const m of shown) {
+    if (m === "objects" && !meta.objectsKnown) continue;
+    columns.push({
+      key: m,
+      label: tab === "methods" ? "Total" : kMetricNames[m],
+      title: tab === "methods" ? `${kMetricNames[m]} allocated by the method and what it calls` : `sort by ${m}`,
+      className: "c-num c-wide",
+      cell: (r) => formatMetric(m, rows.value[m][r]!),
+    });
+    if (meta.hasInterval && (m === metric || (m === "bytes" && metric === "samples")) && m !== "samples") {
+      columns.push({
+        key: null,
+        label: "95 %",
+        title: `95 % interval of ${m}: with this chance the true figure is within`,
+        className: "c-num c-int",
+        cell: (r) => intervalText(meta, m, rows.value, r),
+      });
+    }
+  }
+  if (tab === "types" || metric !== "samples") {
+    columns.push({
+      key: "samples",
+      label: "Samples",
+      title: `sampled allocations; rows on fewer than 5 are rough`,
+      className: "c-num c-samples",
+      cell: (r) => formatCount(rows.value.samples[r]!),
+    });
+  }
+
+  const pick = (r: number) => {
+    if (tab === "methods") {
+      state.query.value = `^${data.frames[rows.frame![r]!]!.name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
+      state.matchIndex.value = -1;
+      state.stepMatch(1);
+    } else {
+      state.selectType(rows.type![r]! as TypeId);
+    }
+  };
+  const scope =
+    zoom === kRoot ? "in all" : `${isType(state.tree.value, zoom) ? "of" : "below"} ${labelsOf(data, state.tree.value, zoom)[1]}`;
+
+  return (
+    <section class="panel" aria-label="Tables">
+      <div class="panel-head">
+        <div class="tabs" role="tablist">
+          {kTabs.map((t) => (
+            <button role="tab" aria-selected={tab === t} title={kTabTitles[t]} onClick={() => (state.tab.value = t)}>
+              {kTabNames[t]}
+            </button>
+          ))}
+        </div>
+        <span class="scope" title={scope}>
+          {formatExact(order.value.length)} {order.value.length === 1 ? tab.slice(0, -1) : tab} {scope}
+        </span>
+        <input
+          type="text"
+          class="filter"
+          placeholder="Filter"
+          aria-label="Filter rows by name"
+          spellcheck={false}
+          value={filter.value}
+          onInput={(e) => (filter.value = e.currentTarget.value)}
+          onKeyDown={(e) => {
+            if (e.key !== "Escape") return;
+            if (filter.value === "") e.currentTarget.blur();
+            filter.value = "";
+            e.preventDefault();
+          }}
+        />
+      </div>
+      <Table
+        key={tab}
+        label={kTabNames[tab]}
+        columns={columns}
+        order={order.value}
+        sort={sortKey.value}
+        ascending={ascending.value}
+        empty={filter.value ? "No name contains this text." : "Nothing was allocated here."}
+        rowClass={(r) => {
+          const quiet = rows.frame && (data.frames[rows.frame[r]!]?.flags ?? 0) & kFramework ? "framework" : "";
+          return isFew(rows.value, r) ? `few ${quiet}` : quiet;
+        }}
+        share={(r) => (all > 0 ? Math.min(1, (rows.self ? rows.self[metric] : rows.value[metric])[r]! / all) : 0)}
+        selected={(r) => state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value}
+        rowTitle={(r) => {
+          const name = tab === "types" ? typeName(r) : tab === "methods" ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
+          const few = isFew(rows.value, r) ? `\nfew samples (${formatExact(rows.value.samples[r]!)}): a rough figure` : "";
+          return `${name}\n${formatPercent(rows.value[metric][r]!, all)} of what is in view${few}`;
+        }}
+        onSort={(key) => {
+          if (sortKey.value === key) {
+            ascending.value = !ascending.value;
+          } else {
+            ascending.value = key === "name";
+          }
+          // Following the metric in use is the default, and comes back with it.
+          sort.value = key === state.metric.value ? null : key;
+        }}
+        onPick={pick}
+      />
+    </section>
+  );
+}

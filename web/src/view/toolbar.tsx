@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Search, metric, filters and the toggles.
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { formatExact, formatPercent, shortType } from "../base/format.ts";
+import { kHeapNames } from "../data/profile.ts";
+import { kMetrics } from "../model/estimate.ts";
+import type { State } from "../model/state.ts";
+import { kRoot } from "../model/tree.ts";
+import { kMetricNames } from "./figures.tsx";
+import { toggleTheme } from "./keys.ts";
+
+function MatchText({ state }: { state: State }) {
+  const { error, found } = state.search.value;
+  if (error) return <span class="match error">{error}</span>;
+  if (!found) return null;
+  const count = found.outermost.length;
+  if (count === 0) return <span class="match">no match</span>;
+  const metric = state.metric.value;
+  const at = state.matchIndex.value;
+  const place = at >= 0 && at < count ? `${formatExact(at + 1)} of ${formatExact(count)}` : formatExact(count);
+  return (
+    <span class="match" title="Share of everything in view; a match within a match counts once. Enter or n: next.">
+      matched {formatPercent(found.weight, state.weights.value.total[metric][kRoot]!)} · {place}
+    </span>
+  );
+}
+
+function Search({ state, input }: { state: State; input: RefObject<HTMLInputElement | null> }) {
+  const text = useSignal(state.query.peek());
+  const timer = useRef(0);
+  useSignalEffect(() => {
+    const query = state.query.value;
+    if (query !== text.peek()) text.value = query;
+  });
+  const commit = (value: string) => {
+    window.clearTimeout(timer.current);
+    if (state.query.value === value) return;
+    state.query.value = value;
+    state.matchIndex.value = -1;
+  };
+  return (
+    <div class="search" role="search">
+      <input
+        ref={input}
+        type="text"
+        id="search"
+        placeholder="Search: method, module or type (regex)  /"
+        aria-label="Search by regular expression"
+        aria-invalid={state.search.value.error !== null}
+        spellcheck={false}
+        autocomplete="off"
+        value={text.value}
+        onInput={(e) => {
+          const value = e.currentTarget.value;
+          text.value = value;
+          window.clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => commit(value), 90);
+        }}
+        onKeyDown={(e) => {
+          if (e.key === "Enter") {
+            commit(text.value);
+            state.stepMatch(e.shiftKey ? -1 : 1);
+            e.preventDefault();
+          } else if (e.key === "Escape") {
+            if (text.value === "") e.currentTarget.blur();
+            text.value = "";
+            commit("");
+            e.preventDefault();
+          }
+        }}
+      />
+      <span aria-live="polite">
+        <MatchText state={state} />
+      </span>
+    </div>
+  );
+}
+
+function Filters({ state }: { state: State }) {
+  const { data } = state;
+  const kinds = [...new Set(data.cells.kind)].sort();
+  const select = (value: string) => (value === "" ? null : Number(value));
+  return (
+    <>
+      {data.meta.processes.length > 1 && (
+        <select
+          aria-label="Process"
+          value={state.process.value ?? ""}
+          onChange={(e) => (state.process.value = select(e.currentTarget.value))}
+        >
+          <option value="">all processes</option>
+          {data.meta.processes.map((p, i) => (
+            <option value={i}>
+              {p.name || p.mainModule} {p.pid}
+            </option>
+          ))}
+        </select>
+      )}
+      {kinds.length > 1 && (
+        <select
+          aria-label="Heap"
+          value={state.kind.value ?? ""}
+          onChange={(e) => (state.kind.value = select(e.currentTarget.value))}
+        >
+          <option value="">all heaps</option>
+          {kinds.map((k) => (
+            <option value={k}>{kHeapNames[k]}</option>
+          ))}
+        </select>
+      )}
+      {state.type.value !== null && (
+        <button class="chip" onClick={() => state.selectType(null)} title="Show all types again">
+          {shortType(data.types[state.type.value]!.name)} <span aria-hidden="true">✕</span>
+        </button>
+      )}
+    </>
+  );
+}
+
+interface ToggleProps {
+  readonly on: boolean;
+  readonly text: string;
+  readonly title: string;
+  readonly id?: string;
+  onClick(): void;
+}
+
+function Toggle({ on, text, title, onClick, id }: ToggleProps) {
+  return (
+    <button id={id} class="toggle" aria-pressed={on} title={title} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+export function Toolbar({ state, input }: { state: State; input: RefObject<HTMLInputElement | null> }) {
+  const metrics = kMetrics.filter((m) => m !== "objects" || state.data.meta.objectsKnown);
+  return (
+    <div class="toolbar" role="toolbar" aria-label="View">
+      <Search state={state} input={input} />
+      <Filters state={state} />
+      <span class="spring" />
+      <div class="segments" role="group" aria-label="Metric">
+        {metrics.map((m) => (
+          <button
+            class="segment"
+            aria-pressed={state.metric.value === m}
+            onClick={() => (state.metric.value = m)}
+            title="m: next metric"
+          >
+            {kMetricNames[m]}
+          </button>
+        ))}
+      </div>
+      <Toggle
+        on={state.typeLeaves.value}
+        text="Type leaves"
+        title="t: show the allocated type as the innermost frame"
+        onClick={() => (state.typeLeaves.value = !state.typeLeaves.value)}
+      />
+      <Toggle
+        on={state.machinery.value}
+        text="Plumbing"
+        title="p: show async and thread-pool plumbing, which is folded away by default"
+        onClick={() => (state.machinery.value = !state.machinery.value)}
+      />
+      <Toggle
+        on={state.flame.value}
+        text="Flame"
+        title="i: flame graph (root at the bottom) or icicle (root at the top)"
+        onClick={() => (state.flame.value = !state.flame.value)}
+      />
+      <Toggle
+        id="theme"
+        on={state.shownTheme.value === "dark"}
+        text="Dark"
+        title="d: dark or light"
+        onClick={() => toggleTheme(state)}
+      />
+      <button class="toggle" title="?: keys" aria-label="Help" onClick={() => (state.help.value = true)}>
+        ?
+      </button>
+    </div>
+  );
+}
