@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short names of what one does with clrscope. `make help` lists them.
+PREFIX ?= /usr/local
+SECONDS_EACH ?= 600
+BIN := build/release/bin/clrscope
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+all: ## build build/release/bin/clrscope (the default)
+	@tools/setup build
+	@test -f build/release/CMakeCache.txt || cmake --preset release -DCLRSCOPE_TESTS=OFF
+	@cmake --build --preset release --target clrscope
+	@echo "built $(BIN): try $(BIN) --help"
+
+install: all ## install to PREFIX (/usr/local)
+	@cmake --install build/release --prefix "$(PREFIX)" --strip
+
+demo: all ## record an allocating .NET program and show who allocates (needs a .NET SDK)
+	@tools/demo
+
+test: ## all checks and tests, as CI runs them; the last line is "N passed, N failed"
+	@tools/setup all
+	@tools/ci
+
+soak: ## fuzz every parser for SECONDS_EACH (600) seconds, then the long tests
+	@tools/setup all
+	@tools/soak $(SECONDS_EACH)
+
+format: ## rewrite the C++ sources as clang-format wants them
+	@tools/setup test
+	@find src fuzz bench -name '*.h' -o -name '*.cc' | xargs clang-format -i
+
+tidy: ## clang-tidy over every C++ file
+	@tools/setup all
+	@tools/tidy
+
+clean: ## remove build/
+	@rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: all install demo test soak format tidy clean help

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the paths which the documents name exist.
+
+Looks at docs/**/*.md and the *.md of the top folder. A path is what stands in backticks and begins
+with a folder of the repository (`src/base/fd.h`, `tools/ci`, `src/*/CMakeLists.txt`,
+`src/export/pprof.{h,cc}`), and the target of a relative link. Exit code 1, and one line per missing
+path, otherwise.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
+FOLDERS = ("src/", "docs/", "tools/", "web/", "workloads/", "tests/", "fuzz/", "bench/", "cmake/",
+           ".ci/")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)#\s]+)")
+
+
+def alternatives(path):
+    """Expands {a,b} as a shell does."""
+    match = re.search(r"\{([^{}]*)\}", path)
+    if not match:
+        return [path]
+    return [one for part in match[1].split(",")
+            for one in alternatives(path[:match.start()] + part + path[match.end():])]
+
+
+def exists(base, path):
+    if any(c in path for c in "*?["):
+        return any(base.glob(path))
+    return (base / path).exists()
+
+
+def main():
+    documents = sorted((ROOT / "docs").rglob("*.md")) + sorted(ROOT.glob("*.md"))
+    paths, missing = 0, []
+    for document in documents:
+        text = FENCE.sub("", document.read_text())
+        named = [(ROOT, word) for word in CODE.findall(text) if word.startswith(FOLDERS)]
+        named += [(document.parent, link) for link in LINK.findall(text) if "://" not in link]
+        for base, word in named:
+            word = word.split()[0]  # `tools/ci format`: a command with arguments
+            if re.search(r"[A-Z]{3,}|<|\.\.\.|…", word) and not exists(base, word):
+                continue  # a placeholder: `build/workloads/NAME`
+            for path in alternatives(word.rstrip(".,:;")):
+                paths += 1
+                if not exists(base, path):
+                    missing.append(f"{document.relative_to(ROOT)}: there is no {path}")
+    for line in missing:
+        print(line)
+    print(f"docs: {len(documents)} documents, {paths} paths, {len(missing)} missing")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
