@@ -188,13 +188,15 @@ class Binder {
 
   uint32_t MethodFrame(const profile::MethodCode& m) {
     const std::string_view owner = Str(m.owner), name = Str(m.name), signature = Str(m.signature);
-    const uint32_t module = ModuleFor(m.module_id);
+    uint32_t module = ModuleFor(m.module_id);
+    if (module == kNone) module = ModuleAt(m.start);
     profile::Frame f;
     f.module = module == kNone ? StringId{} : out_.modules[module].name;
     f.method = out_.strings.Intern(clr::CsharpMethodName(owner, name, signature));
     f.raw = out_.strings.Intern(clr::RawMethodName(owner, name, signature));
     f.token = m.token;
-    if (module != kNone && out_.modules[module].framework) f.flags |= profile::kFramework;
+    // Without its module a method is judged by its namespace, which mostly bears the same name.
+    if (module != kNone ? out_.modules[module].framework : options_.framework.Matches(owner, {})) f.flags |= profile::kFramework;
     // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
     if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
@@ -235,15 +237,29 @@ class Binder {
 
   uint32_t ModuleFor(uint64_t id) {
     const profile::ModuleImage* image = process_->code.FindModule(id);
-    if (image == nullptr) return kNone;
-    const std::string_view path = Str(image->path);
+    return image == nullptr ? kNone : FindModule(image->path, image->mvid);
+  }
+
+  // The module whose image is mapped at `address`.
+  uint32_t ModuleAt(uint64_t address) {
+    for (const profile::Mapping& m : process_->mappings)
+      if (address >= m.start && address < m.end) {
+        for (const profile::ModuleImage& image : process_->code.modules())
+          if (image.path == m.path) return FindModule(image.path, image.mvid);
+        return FindModule(m.path, {});
+      }
+    return kNone;
+  }
+
+  uint32_t FindModule(StringId path_id, StringId mvid_id) {
+    const std::string_view path = Str(path_id);
     const StringId name = out_.strings.Intern(ModuleName(path));
-    const StringId mvid = Copy(image->mvid);
+    const StringId mvid = Copy(mvid_id);
     const uint64_t key = Pair(name.value, mvid.value);
     uint32_t module = module_by_name_.Find(key);
     if (module == kNone) {
       module = static_cast<uint32_t>(out_.modules.size());
-      out_.modules.push_back({name, Copy(image->path), mvid, options_.framework.Matches(ModuleName(path), path)});
+      out_.modules.push_back({name, Copy(path_id), mvid, options_.framework.Matches(ModuleName(path), path)});
       module_by_name_.Set(key, module);
     }
     return module;

@@ -54,6 +54,7 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kMethodUnload:
     case EventTag::kMethodDcEndVerbose:
     case EventTag::kMethodDcStartVerbose: return OnMethod(event);
+    case EventTag::kR2rEntryPoint: return OnEntryPoint(event);
     case EventTag::kModuleLoad:
     case EventTag::kModuleDcEnd:
     case EventTag::kModuleDcStart:
@@ -173,6 +174,19 @@ void ProcessFold::OnMethod(const clr::RawEvent& event) {
   tables_->code.Add(code);
   // Addresses seen there before belonged to somebody else.
   if (live && tables_->stacks.Retire(m.start, m.size)) ++memo_generation_;
+}
+
+void ProcessFold::OnEntryPoint(const clr::RawEvent& event) {
+  clr::R2rEntryPoint e;
+  if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (e.entry == 0) return;
+  profile::MethodCode code;
+  code.start = e.entry;
+  code.method_id = e.method_id;
+  code.owner = Intern(e.owner);
+  code.name = Intern(e.name);
+  code.signature = Intern(e.signature);
+  tables_->code.AddEntry(code);
 }
 
 void ProcessFold::OnModule(const clr::RawEvent& event) {

@@ -41,6 +41,7 @@ class ProcessFold {
   void OnCounted(const clr::RawEvent& event);
   void OnBulkType(const clr::RawEvent& event);
   void OnMethod(const clr::RawEvent& event);
+  void OnEntryPoint(const clr::RawEvent& event);
   void OnModule(const clr::RawEvent& event);
   void OnGc(const clr::RawEvent& event);
   void OnRuntimeStart(const clr::RawEvent& event);

@@ -16,7 +16,12 @@ constexpr uint8_t kTagNull = 1, kTagBeginPrivate = 5, kTagEnd = 6;
 constexpr size_t kTraceBytes = 48;
 constexpr size_t kMaxNameBytes = 256;
 
-Object NeedMore(size_t size) { return Object{ObjectKind::kNeedMore, size, {}, 0}; }
+Object NeedMore(size_t size, ObjectKind announced = ObjectKind::kNeedMore) {
+  return Object{ObjectKind::kNeedMore, size, announced, {}, 0};
+}
+Object Found(ObjectKind kind, size_t size, Bytes content, uint64_t content_offset) {
+  return Object{kind, size, kind, content, content_offset};
+}
 
 std::string_view Text(Bytes b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
 
@@ -51,7 +56,7 @@ Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
       return Error::At(ErrorCode::kCorrupt, offset + kMagic.size() + 4,
                        fmt::format("nettrace version {} is not known (4 to 6 are)", major));
     version_ = 6;
-    return Object{ObjectKind::kHeader, kMagic.size() + 12, {}, offset};
+    return Found(ObjectKind::kHeader, kMagic.size() + 12, {}, offset);
   }
   if (discriminator != kSerialization.size())
     return Error::At(ErrorCode::kCorrupt, offset + kMagic.size(), "not a nettrace file: its header is damaged");
@@ -59,7 +64,7 @@ Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
   if (Text(r.Take(kSerialization.size())) != kSerialization)
     return Error::At(ErrorCode::kCorrupt, offset + kMagic.size() + 4, "not a nettrace file: its header is damaged");
   version_ = 4;  // the Trace object tells 4 from 5
-  return Object{ObjectKind::kHeader, kMagic.size() + 4 + kSerialization.size(), {}, offset};
+  return Found(ObjectKind::kHeader, kMagic.size() + 4 + kSerialization.size(), {}, offset);
 }
 
 Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
@@ -69,7 +74,7 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
   if (bytes.empty()) return NeedMore(1);
   ByteReader r(bytes);
   const uint8_t tag = r.U8();
-  if (tag == kTagNull) return Object{ObjectKind::kEnd, 1, {}, offset};
+  if (tag == kTagNull) return Found(ObjectKind::kEnd, 1, {}, offset);
   if (tag != kTagBeginPrivate) return corrupt(0, fmt::format("tag {} where an object or the end should be", tag));
   // begin, begin, null: the type's own type; version, minimum reader, name, end.
   if (bytes.size() < 15) return NeedMore(15);
@@ -92,7 +97,7 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
     if (r.U8() != kTagEnd) return corrupt(r.position() - 1, "the Trace object has no end tag");
     version_ = std::clamp(object_version, 4u, 5u);
     trace_seen_ = true;
-    return Object{kind, r.position(), content, content_offset};
+    return Found(kind, r.position(), content, content_offset);
   }
   if (r.remaining() < 4) return NeedMore(r.position() + 4);
   const uint32_t block_bytes = r.U32();
@@ -100,13 +105,13 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
     return corrupt(r.position() - 4, fmt::format("a block of {} bytes, larger than any that a runtime writes", block_bytes));
   const size_t padding = static_cast<size_t>((4 - (offset + r.position()) % 4) % 4);
   const size_t total = r.position() + padding + block_bytes + 1;
-  if (bytes.size() < total) return NeedMore(total);
+  if (bytes.size() < total) return NeedMore(total, kind);
   r.Skip(padding);
   const uint64_t content_offset = offset + r.position();
   const Bytes content = r.Take(block_bytes);
   if (r.U8() != kTagEnd) return corrupt(total - 1, "a block without its end tag: its length is wrong");
   if (!trace_seen_ && kind != ObjectKind::kUnknown) return corrupt(0, "a block before the Trace object");
-  return Object{kind, total, content, content_offset};
+  return Found(kind, total, content, content_offset);
 }
 
 Result<Object> Framer::NextV6(Bytes bytes, uint64_t offset) const {
@@ -119,8 +124,8 @@ Result<Object> Framer::NextV6(Bytes bytes, uint64_t offset) const {
                                    ObjectKind::kThreads, ObjectKind::kRemoveThreads, ObjectKind::kLabels};
   const uint32_t code = word >> 24;
   const ObjectKind kind = code < std::size(kKinds) ? kKinds[code] : ObjectKind::kUnknown;
-  if (bytes.size() < 4 + block_bytes) return NeedMore(4 + block_bytes);
-  return Object{kind, 4 + block_bytes, r.Take(block_bytes), offset + 4};
+  if (bytes.size() < 4 + block_bytes) return NeedMore(4 + block_bytes, kind);
+  return Found(kind, 4 + block_bytes, r.Take(block_bytes), offset + 4);
 }
 
 }  // namespace clrscope::nettrace

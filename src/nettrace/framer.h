@@ -29,6 +29,8 @@ enum class ObjectKind : uint8_t {
 struct Object {
   ObjectKind kind = ObjectKind::kNeedMore;
   size_t size = 0;         // bytes from where Next() was called to the object's end
+  // With kNeedMore: what the object is, as soon as its length is known; kNeedMore before.
+  ObjectKind announced = ObjectKind::kNeedMore;
   Bytes content;           // the object's own bytes, inside what was given
   uint64_t content_offset = 0;  // absolute offset of `content` in the stream
 };

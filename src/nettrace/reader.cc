@@ -308,6 +308,12 @@ void Reader::FlushEvents() {
   losses_.Set(Loss::kEventsDropped, merge_->dropped());
 }
 
+void Reader::SkipDiscarded(uint64_t bytes, uint64_t blocks) {
+  offset_ += bytes;
+  losses_.Add(Loss::kBytesDiscarded, bytes);
+  losses_.Add(Loss::kBlocksDiscarded, blocks);
+}
+
 void Reader::Finish() {
   if (error_) return;
   FlushEvents();

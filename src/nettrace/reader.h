@@ -40,6 +40,9 @@ class Reader {
   Status Commit(size_t n);
   // Feeding with a copy, any number of bytes.
   Status Feed(Bytes bytes);
+  // `bytes` of the stream, whole blocks at a boundary between two, were discarded before they came
+  // here. What they held shows as gaps in sequence numbers and as missing stacks.
+  void SkipDiscarded(uint64_t bytes, uint64_t blocks);
   // No more bytes: delivers what waits and notes whether the stream was complete.
   void Finish();
 

@@ -22,6 +22,11 @@ void CodeMap::Add(const MethodCode& method) {
   methods_.push_back(method);
 }
 
+void CodeMap::AddEntry(const MethodCode& method) {
+  const auto [it, is_new] = entry_at_.try_emplace(method.start, static_cast<uint32_t>(methods_.size()));
+  if (is_new) methods_.push_back(method);
+}
+
 void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
   const auto it = latest_at_.find(start);
   if (it == latest_at_.end()) return;
@@ -30,11 +35,13 @@ void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
 }
 
 void CodeMap::Index() const {
-  if (by_start_.size() == methods_.size()) return;
-  by_start_.resize(methods_.size());
-  for (uint32_t i = 0; i < by_start_.size(); ++i) by_start_[i] = i;
-  std::stable_sort(by_start_.begin(), by_start_.end(),
-                   [this](uint32_t a, uint32_t b) { return methods_[a].start < methods_[b].start; });
+  if (by_start_.size() + entries_.size() == methods_.size()) return;
+  by_start_.clear();
+  entries_.clear();
+  for (uint32_t i = 0; i < methods_.size(); ++i) (methods_[i].size == 0 ? entries_ : by_start_).push_back(i);
+  const auto by_start = [this](uint32_t a, uint32_t b) { return methods_[a].start < methods_[b].start; };
+  std::stable_sort(by_start_.begin(), by_start_.end(), by_start);
+  std::stable_sort(entries_.begin(), entries_.end(), by_start);
   max_end_.resize(by_start_.size());
   uint64_t end = 0;
   for (size_t i = 0; i < by_start_.size(); ++i) {
@@ -53,7 +60,23 @@ std::vector<const MethodCode*> CodeMap::Owners(uint64_t address) const {
     const MethodCode& m = methods_[by_start_[i]];
     if (address - m.start < m.size) owners.push_back(&m);
   }
+  if (owners.empty())
+    if (const MethodCode* entry = NearestEntry(address)) owners.push_back(entry);
   return owners;
+}
+
+const MethodCode* CodeMap::NearestEntry(uint64_t address) const {
+  constexpr uint64_t kLongestMethod = 256 << 10;
+  const auto last_before = [&](const std::vector<uint32_t>& list) -> const MethodCode* {
+    const auto it = std::upper_bound(list.begin(), list.end(), address,
+                                     [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
+    return it == list.begin() ? nullptr : &methods_[*(it - 1)];
+  };
+  const MethodCode* entry = last_before(entries_);
+  if (entry == nullptr || address - entry->start > kLongestMethod) return nullptr;
+  // Code whose size is known lies in between and does not reach the address: neither does the entry.
+  const MethodCode* sized = last_before(by_start_);
+  return sized != nullptr && sized->start >= entry->start ? nullptr : entry;
 }
 
 MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {

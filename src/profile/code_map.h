@@ -45,6 +45,9 @@ class CodeMap {
   bool Knows(uint64_t start, uint32_t size, uint64_t method_id) const;
   // Adds code. A method that began at the same place and was not unloaded ends when this one begins.
   void Add(const MethodCode& method);
+  // Adds code of which only the entry point is known (size 0): precompiled methods at their first
+  // call. An address belongs to the nearest entry before it, since every method that runs has one.
+  void AddEntry(const MethodCode& method);
   void Unload(uint64_t start, uint64_t method_id, int64_t time_ns);
   // The owner of `address` at `time_ns`.
   MethodMatch Find(uint64_t address, int64_t time_ns) const;
@@ -59,14 +62,17 @@ class CodeMap {
 
  private:
   void Index() const;
+  const MethodCode* NearestEntry(uint64_t address) const;
 
   std::vector<MethodCode> methods_;
   std::unordered_map<uint64_t, uint32_t> latest_at_;  // start → index of the newest code there
   std::vector<ModuleImage> modules_;
   std::unordered_map<uint64_t, uint32_t> module_at_;
+  std::unordered_map<uint64_t, uint32_t> entry_at_;  // start → index, size unknown
   // Built when asked for: method indexes by start, and the largest end among those up to each.
   mutable std::vector<uint32_t> by_start_;
   mutable std::vector<uint64_t> max_end_;
+  mutable std::vector<uint32_t> entries_;  // of size 0, by start
 };
 
 }  // namespace clrscope::profile

@@ -172,7 +172,11 @@ Status CaptureReader::LoadCode() {
     m.signature = s.Intern(methods.Text(9));
     m.load_ns = methods.Int(10);
     m.unload_ns = methods.Int(11);
-    t->code.Add(m);
+    if (m.size == 0) {
+      t->code.AddEntry(m);
+    } else {
+      t->code.Add(m);
+    }
   }
 }
 

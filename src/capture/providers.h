@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events a recording asks a runtime for.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "ipc/dotnet_process.h"
+#include "ipc/session_config.h"
+#include "profile/estimate.h"
+
+namespace clrscope::capture {
+
+enum class Sampling : uint8_t { kAuto, kPoisson, kTick };
+
+// The event that a runtime of this version is sampled by. errors: kRefused when it has none such.
+Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version);
+
+// Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too.
+ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
+// Precompiled methods at their first call: their only live sign (R2RGetEntryPoint, level 5, and
+// therefore a session of its own: level 5 of the GC's keyword would switch AllocationTick on).
+ipc::SessionConfig EntryPointSession();
+// Nothing but the rundown at its stop: the methods and modules that are there already.
+ipc::SessionConfig RundownSession();
+
+}  // namespace clrscope::capture

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One session's stream from its ring into its process's fold.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "analysis/process_fold.h"
+#include "capture/clock.h"
+#include "capture/stream_ring.h"
+#include "nettrace/reader.h"
+
+namespace clrscope::capture {
+
+class StreamDecoder final : public nettrace::EventSink {
+ public:
+  StreamDecoder(std::shared_ptr<StreamRing> ring, analysis::ProcessFold* fold, RecordingClock* clock)
+      : ring_(std::move(ring)), fold_(fold), clock_(clock), reader_(this) {}
+
+  // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.
+  bool Pump(int limit);
+  // The stream is over and everything of it was decoded.
+  bool finished() const { return finished_; }
+  // It ended with its end tag: the session was stopped, not cut.
+  bool complete() const { return reader_.ended(); }
+  uint64_t events() const { return reader_.events(); }
+  const LossCounters& losses() const { return reader_.losses(); }
+  const std::optional<Error>& damage() const { return damage_; }
+
+  void OnStream(const nettrace::StreamInfo& info) override { offset_ns_ = clock_->OffsetOf(info); }
+  void OnEvent(const clr::RawEvent& event) override { fold_->OnEvent(event, offset_ns_); }
+
+ private:
+  std::shared_ptr<StreamRing> ring_;
+  analysis::ProcessFold* fold_;
+  RecordingClock* clock_;
+  nettrace::Reader reader_;
+  int64_t offset_ns_ = 0;
+  bool finished_ = false;
+  std::optional<Error> damage_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the drain thread has read of one session and the decoder has not taken yet: a bounded queue of
+// bytes. When it is full, whole nettrace blocks are discarded and counted, so that the target is
+// always drained and the stream can still be read.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "nettrace/framer.h"
+
+namespace clrscope::capture {
+
+class StreamRing {
+ public:
+  static constexpr size_t kDefaultBytes = 16 << 20;
+  explicit StreamRing(size_t capacity = kDefaultBytes) : capacity_(capacity) {}
+
+  // Drain thread: takes bytes as they come, in pieces of any size. Never blocks on the decoder.
+  void Push(Bytes bytes);
+  // Drain thread: the stream has ended.
+  void Close();
+
+  struct Item {
+    std::vector<std::byte> bytes;
+    // Discarded before `bytes`.
+    uint64_t skipped_bytes = 0, skipped_blocks = 0;
+  };
+  // Decoder: moves out what is there; false when there is nothing.
+  bool Pop(Item& item);
+  // Everything was popped and nothing more will come.
+  bool exhausted() const;
+
+ private:
+  void PushObject(Bytes head);
+  void Append(Bytes bytes);
+
+  const size_t capacity_;
+  // Drain thread only: where the stream is between objects.
+  nettrace::Framer framer_;
+  std::vector<std::byte> head_;  // of an object whose kind and length are not known yet
+  uint64_t offset_ = 0;          // of head_
+  uint64_t left_ = 0;            // bytes of the current object that are still to come
+  bool discarding_ = false;      // the current object
+  bool framing_lost_ = false;    // damaged: everything is passed on for the reader to explain
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::deque<Item> items_;
+  size_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace clrscope::capture
