@@ -77,7 +77,7 @@ uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
     node = s.memo->node;
   } else {
     node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_);
-    if (s.memo != nullptr) *s.memo = {memo_generation_, node};
+    if (s.memo != nullptr) *s.memo = {memo_generation_, node, 0, 0};
   }
   if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
   if (node == StackTree::kOther) tables_->losses.Add(Loss::kStackNodesCapped);
@@ -105,10 +105,15 @@ void ProcessFold::NameType(uint32_t type, Utf16View name) {
 }
 
 void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
-  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
   bool capped = false;
   const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
   if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
+  CountSeries(event, series, sums);
+}
+
+void ProcessFold::CountSeries(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums) {
+  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  const SeriesKey& key = tables_->series.keys()[series];
   slice_.Add(series, sums);
   slice_.AddThread(event.thread, key.kind(), key.source(), profile::EstimateOf(key, sums));
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
@@ -136,8 +141,21 @@ void ProcessFold::OnSampled(const clr::RawEvent& event) {
 void ProcessFold::OnCounted(const clr::RawEvent& event) {
   clr::SampledObjectAllocation objects;
   if (!clr::Decode(event, objects)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  Count(event, SeriesKey::Make(NodeOf(event), TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0),
-        {1, objects.total_size, objects.count});
+  const profile::Sums sums{1, objects.total_size, objects.count};
+  // These come by the million, and one stack mostly allocates one type: its memo knows the series.
+  clr::StackMemo* memo = event.stack.memo;
+  const uint32_t node = NodeOf(event);
+  const bool remembers = memo != nullptr && memo->generation == memo_generation_;
+  if (remembers && memo->key == objects.type_id && objects.type_id != 0) return CountSeries(event, memo->value, sums);
+  bool capped = false;
+  const SeriesKey key = SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
+  const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
+  if (capped) tables_->losses.Add(Loss::kSeriesCapped);
+  if (remembers && !capped) {
+    memo->key = objects.type_id;
+    memo->value = series;
+  }
+  CountSeries(event, series, sums);
 }
 
 void ProcessFold::OnBulkType(const clr::RawEvent& event) {

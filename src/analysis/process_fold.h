@@ -51,6 +51,7 @@ class ProcessFold {
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
   void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  void CountSeries(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums);
   StringId Intern(Utf16View text);
 
   StringPool* strings_;

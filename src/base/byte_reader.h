@@ -83,6 +83,7 @@ class ByteReader {
     return failed_ ? 0 : static_cast<uint32_t>(v);
   }
   uint64_t VarU64() {
+    if (pos_ != end_ && static_cast<uint8_t>(*pos_) < 0x80) return static_cast<uint8_t>(*pos_++);
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
       if (pos_ == end_) break;

@@ -26,11 +26,13 @@ struct EventKind {
   uint32_t level = 0;
 };
 
-// What a receiver made of a stack, so that it need not look at it again. `generation` lets the
-// receiver outdate every memo at once.
+// What a receiver made of a stack, so that it need not look at it again: the stack's node, and the
+// last thing that it looked up for it. `generation` lets the receiver outdate every memo at once.
 struct StackMemo {
   uint32_t generation = 0;
   uint32_t node = 0;
+  uint64_t key = 0;
+  uint32_t value = 0;
 };
 
 // A stack as it lies in the stream: pointer-sized instruction pointers, leaf first.

@@ -7,7 +7,8 @@
 namespace clrscope::nettrace {
 namespace {
 constexpr size_t kSmallestRead = 16 << 10;
-constexpr size_t kSpareChunks = 4;
+// A sequence point comes every 10 MB or so: as many chunks go round without asking the system.
+constexpr size_t kSpareChunks = 14;
 }  // namespace
 
 ChunkBuffer::Chunk ChunkBuffer::NewChunk(size_t size) {

@@ -17,12 +17,46 @@ enum Flag : uint8_t {
   kPayloadSize = 128,
 };
 
-const clr::ActivityId* Guid(ByteReader& r) {
-  const Bytes bytes = r.Take(16);
+const clr::ActivityId* Guid(Bytes bytes) {
   if (bytes.empty()) return nullptr;
   if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) return nullptr;
   return reinterpret_cast<const clr::ActivityId*>(bytes.data());  // an array of bytes: no alignment
 }
+
+// All fields of a compressed header at their longest.
+constexpr size_t kMaxHeaderBytes = 1 + 5 + 5 + 10 + 5 + 10 + 5 + 10 + 16 + 16 + 5;
+
+// Reads where kMaxHeaderBytes are known to be there, so that no byte is checked for the end.
+struct Unchecked {
+  const std::byte* pos;
+  bool bad = false;
+
+  uint8_t U8() { return static_cast<uint8_t>(*pos++); }
+  Bytes Take(size_t n) {
+    const Bytes out{pos, n};
+    pos += n;
+    return out;
+  }
+  uint32_t VarU32() {
+    const uint64_t v = Var(5);
+    if (v > 0xFFFFFFFFu) bad = true;
+    return static_cast<uint32_t>(v);
+  }
+  uint64_t VarU64() { return Var(10); }
+  uint64_t Var(unsigned max_bytes) {
+    const auto first = static_cast<uint8_t>(*pos++);
+    if (first < 0x80) return first;
+    uint64_t value = first & 0x7F;
+    for (unsigned i = 1; i < max_bytes; ++i) {
+      const auto b = static_cast<uint8_t>(*pos++);
+      if (i == 9 && b > 1) break;
+      value |= static_cast<uint64_t>(b & 0x7F) << (7 * i);
+      if (b < 0x80) return value;
+    }
+    bad = true;
+    return 0;
+  }
+};
 
 }  // namespace
 
@@ -37,10 +71,10 @@ EventBlockReader::EventBlockReader(Bytes content, uint32_t version) : reader_(co
   }
 }
 
-bool EventBlockReader::NextCompressed(EventRow& row) {
-  ByteReader r = reader_;  // a local copy lives in registers
-  last_position_ = r.position();
-  EventRow& s = last_;
+// A compressed header as it is decoded. `Source` reads bytes and variable-length integers.
+template <class Source>
+void EventBlockReader::DecodeHeader(Source& r) {
+  EventRow& s = row_;
   const uint8_t flags = r.U8();
   if (flags & kMetadataId) s.metadata_id = r.VarU32();
   if (flags & kCaptureThread) {
@@ -55,24 +89,37 @@ bool EventBlockReader::NextCompressed(EventRow& row) {
   s.time = static_cast<int64_t>(static_cast<uint64_t>(s.time) + r.VarU64());
   if (version_ >= 6) {
     if (flags & kActivity) s.label_list = r.VarU32();
-  } else {
-    if (flags & kActivity) s.activity = Guid(r);
-    if (flags & kRelatedActivity) s.related_activity = Guid(r);
+  } else if (flags & (kActivity | kRelatedActivity)) {
+    if (flags & kActivity) s.activity = Guid(r.Take(16));
+    if (flags & kRelatedActivity) s.related_activity = Guid(r.Take(16));
   }
   s.sorted = (flags & kSorted) != 0;
   if (flags & kPayloadSize) s.payload_size = r.VarU32();
-  s.payload = r.Take(s.payload_size).data();
-  reader_ = r;
-  if (!r.ok()) return false;
-  row = s;
-  return true;
 }
 
-bool EventBlockReader::NextUncompressed(EventRow& row) {
+bool EventBlockReader::NextCompressed() {
+  last_position_ = reader_.position();
+  if (reader_.remaining() >= kMaxHeaderBytes) {
+    Unchecked r{reader_.data()};
+    DecodeHeader(r);
+    if (r.bad) {
+      reader_.Fail();
+      return false;
+    }
+    reader_.Skip(static_cast<size_t>(r.pos - reader_.data()));
+  } else {
+    DecodeHeader(reader_);
+  }
+  row_.payload = reader_.Take(row_.payload_size).data();
+  return reader_.ok();
+}
+
+bool EventBlockReader::NextUncompressed() {
   last_position_ = reader_.position();
   const uint32_t bytes = reader_.U32();
   const Bytes blob = reader_.Take(bytes);
   ByteReader r(blob);
+  EventRow& row = row_;
   row = {};
   const uint32_t id = r.U32();
   row.metadata_id = id & 0x7FFFFFFF;
@@ -88,8 +135,8 @@ bool EventBlockReader::NextUncompressed(EventRow& row) {
   if (version_ >= 6) {
     row.label_list = r.U32();
   } else {
-    row.activity = Guid(r);
-    row.related_activity = Guid(r);
+    row.activity = Guid(r.Take(16));
+    row.related_activity = Guid(r.Take(16));
   }
   row.payload_size = r.U32();
   row.payload = r.Take(row.payload_size).data();

@@ -32,22 +32,24 @@ class EventBlockReader {
   // `content`: an EventBlock or MetadataBlock with its header. Check ok() before the first Next().
   EventBlockReader(Bytes content, uint32_t version);
 
-  // Decodes the next row; false at the end and on damage (then ok() is false too).
-  bool Next(EventRow& row) {
-    if (reader_.remaining() == 0) return false;
-    return compressed_ ? NextCompressed(row) : NextUncompressed(row);
+  // The next row, valid until the next call; null at the end and on damage (then ok() is false too).
+  const EventRow* Next() {
+    if (reader_.remaining() == 0) return nullptr;
+    return (compressed_ ? NextCompressed() : NextUncompressed()) ? &row_ : nullptr;
   }
   bool ok() const { return reader_.ok(); }
   size_t position() const { return reader_.ok() ? reader_.position() : last_position_; }
 
  private:
-  bool NextCompressed(EventRow& row);
-  bool NextUncompressed(EventRow& row);
+  template <class Source>
+  void DecodeHeader(Source& source);
+  bool NextCompressed();
+  bool NextUncompressed();
 
   ByteReader reader_;
   uint32_t version_;
   bool compressed_ = false;
-  EventRow last_;  // an absent field keeps the previous row's value
+  EventRow row_;  // an absent field keeps the previous row's value
   size_t last_position_ = 0;
 };
 

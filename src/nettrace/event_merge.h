@@ -71,20 +71,25 @@ class EventMerge {
   void SiftDown(size_t i);
   void PopHeap(int64_t stop);
 
+  // Rows waited while the bytes they point to left the cache.
+  static void Prefetch(const Thread& t) {
+    if (t.head + 6 < t.rows.size()) __builtin_prefetch(t.rows[t.head + 6].payload);
+  }
+
   template <class Deliver>
   void Drain(int64_t stop, Deliver&& deliver) {
     BuildHeap(stop);
     while (!heap_.empty()) {
+      // The oldest thread goes on for as long as it stays the oldest.
       Thread& t = threads_[heap_.front().thread];
-      if (heap_.size() == 1) {  // nobody to compare with
-        while (t.head < t.rows.size() && t.rows[t.head].time < stop) {
-          deliver(t.rows[t.head++]);
-          --queued_;
-        }
-      } else {
+      int64_t limit = stop;
+      if (heap_.size() > 1 && heap_[1].time < limit) limit = heap_[1].time;
+      if (heap_.size() > 2 && heap_[2].time < limit) limit = heap_[2].time;
+      do {
+        Prefetch(t);
         deliver(t.rows[t.head++]);
         --queued_;
-      }
+      } while (t.head < t.rows.size() && t.rows[t.head].time < limit);
       PopHeap(stop);
     }
   }

@@ -144,18 +144,16 @@ Status Reader::OnTrace(const Object& object) {
 
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
-  EventRow row;
-  while (rows.Next(row)) merge_->Push(row, [this](const EventRow& next) { Deliver(next); });
+  while (const EventRow* row = rows.Next()) merge_->Push(*row, [this](const EventRow& next) { Deliver(next); });
   if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
   return OkStatus();
 }
 
 Status Reader::OnMetadataV4(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
-  EventRow row;
-  while (rows.Next(row)) {
-    const auto at = static_cast<uint64_t>(row.payload - object.content.data());
-    RETURN_IF_ERROR(metadata_.AddV4({row.payload, row.payload_size}, object.content_offset + at));
+  while (const EventRow* row = rows.Next()) {
+    const auto at = static_cast<uint64_t>(row->payload - object.content.data());
+    RETURN_IF_ERROR(metadata_.AddV4({row->payload, row->payload_size}, object.content_offset + at));
   }
   if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "a metadata row does not fit into its block");
   return OkStatus();

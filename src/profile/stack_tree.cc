@@ -42,6 +42,8 @@ uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_
   Lane& lane = lanes_[thread % kLanes];
   if (lane.ips.size() < frames) {
     lane.ips.resize(frames);
+    lane.keys.resize(frames);
+    lane.hashes.resize(frames);
     lane.nodes.resize(frames);
   }
   uint32_t depth = 0;
@@ -49,31 +51,40 @@ uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_
     depth = pointer_size == 8 ? SharedRoots<uint64_t>(ips, frames, lane.ips.data(), lane.depth)
                               : SharedRoots<uint32_t>(ips, frames, lane.ips.data(), lane.depth);
   uint32_t node = depth == 0 ? root : lane.nodes[depth - 1];
+  uint64_t hash = depth == 0 ? kRootHash[root] : lane.hashes[depth - 1];
   lane.root = root;
-  for (; depth < frames; ++depth) {
-    const uint32_t i = frames - 1 - depth;
+  const size_t mask = slots_.size() - 1;
+  for (uint32_t d = depth; d < frames; ++d) {
+    const uint32_t i = frames - 1 - d;
     const uint64_t ip = pointer_size == 8 ? Load<uint64_t>(ips, i) : Load<uint32_t>(ips, i);
     const uint64_t key = retired_pages_.empty() ? (ip & kAddressMask) : Tag(ip & kAddressMask);
-    node = Child(node, key, time_ns);
+    hash = HashChild(hash, key);
+    __builtin_prefetch(&slots_[hash & mask]);
+    lane.ips[d] = ip;
+    lane.keys[d] = key;
+    lane.hashes[d] = hash;
+  }
+  for (; depth < frames; ++depth) {
+    node = Child(node, lane.keys[depth], lane.hashes[depth], time_ns);
     if (node == kOther) break;
-    lane.ips[depth] = ip;
     lane.nodes[depth] = node;
   }
   lane.depth = depth;
   return node;
 }
 
-uint32_t StackTree::Child(uint32_t parent, uint64_t key, int64_t time_ns) {
-  size_t mask = slots_.size() - 1;
-  size_t i = Hash(key, parent) & mask;
+uint32_t StackTree::Child(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns) {
+  const size_t mask = slots_.size() - 1;
+  size_t i = hash & mask;
   for (; slots_[i].node != 0; i = (i + 1) & mask)
     if (slots_[i].key == key && slots_[i].parent == parent) return slots_[i].node;
   if (capped()) return kOther;
   const uint32_t node = size();
   slots_[i] = {key, parent, node};
+  hashes_.push_back(hash);
   parents_.push_back(parent);
   address_of_.push_back(AddressIndex(key, time_ns));
-  if (size_t{node} * 4 > slots_.size() * 3) Grow();
+  if (size_t{node} * 5 > slots_.size() * 4) Grow();
   return node;
 }
 
@@ -92,7 +103,7 @@ void StackTree::Grow() {
   const size_t mask = bigger.size() - 1;
   for (const Slot& s : slots_) {
     if (s.node == 0) continue;
-    size_t i = Hash(s.key, s.parent) & mask;
+    size_t i = hashes_[s.node - kFirstReal] & mask;
     while (bigger[i].node != 0) i = (i + 1) & mask;
     bigger[i] = s;
   }

@@ -56,17 +56,20 @@ class StackTree {
     uint32_t parent = 0;
     uint32_t node = 0;  // 0 = empty
   };
+  static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
   struct Retired {
     uint64_t start, end;
     uint16_t epoch;
   };
 
-  static uint64_t Hash(uint64_t key, uint32_t parent) {
-    uint64_t h = (key ^ (uint64_t{parent} << 32 | parent)) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 29);
+  // Of a path: made from the parent's hash, not from its node, so that the places of a whole stack's
+  // nodes are known before the first is looked at.
+  static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
+    const uint64_t h = (parent_hash ^ key) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 32);
   }
   uint64_t Tag(uint64_t address) const;
-  uint32_t Child(uint32_t parent, uint64_t key, int64_t time_ns);
+  uint32_t Child(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
   uint32_t AddressIndex(uint64_t key, int64_t time_ns);
   void Grow();
 
@@ -74,6 +77,7 @@ class StackTree {
   std::vector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
   std::vector<Slot> slots_;
+  std::vector<uint64_t> hashes_;  // by node, to grow slots_
   std::unordered_map<uint64_t, uint32_t> address_index_;             // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;
@@ -81,7 +85,7 @@ class StackTree {
   struct Lane {
     uint32_t depth = 0;
     uint32_t root = kRoot;
-    std::vector<uint64_t> ips;
+    std::vector<uint64_t> ips, keys, hashes;
     std::vector<uint32_t> nodes;
   };
   static constexpr size_t kLanes = 16;

@@ -38,7 +38,7 @@ void KeepTypes(const RE2& re, Profile& p) {
 
 void KeepStacks(const RE2& re, Profile& p) {
   std::vector<bool> frame(p.frames.size()), node(p.nodes.size());
-  for (size_t i = 1; i < p.frames.size(); ++i)
+  for (size_t i = 0; i < p.frames.size(); ++i)
     frame[i] = Found(re, p.str(p.frames[i].method)) || Found(re, p.str(p.frames[i].raw));
   for (size_t i = 1; i < p.nodes.size(); ++i)  // a parent comes before its children
     node[i] = node[p.nodes[i].parent] || frame[p.nodes[i].frame];

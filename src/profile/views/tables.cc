@@ -64,13 +64,14 @@ std::vector<TypeRow> ByType(const Profile& p, SortBy sort) {
 
 std::vector<uint32_t> SiteFrames(const Profile& p, bool raw_leaf) {
   constexpr uint8_t kNotOwn = kFramework | kMachinery | kUnresolved | kPseudo;
-  std::vector<uint32_t> site(p.nodes.size(), 0);  // frame 0 is the root's: none found
+  constexpr uint32_t kNone = ~0u;
+  std::vector<uint32_t> site(p.nodes.size(), kNone);
   for (size_t i = 1; i < p.nodes.size() && !raw_leaf; ++i) {
     const Node& node = p.nodes[i];
     site[i] = (p.frames[node.frame].flags & kNotOwn) == 0 ? node.frame : site[node.parent];
   }
   for (size_t i = 1; i < p.nodes.size(); ++i)
-    if (site[i] == 0) site[i] = p.nodes[i].frame;
+    if (site[i] == kNone) site[i] = p.nodes[i].frame;
   return site;
 }
 
@@ -102,7 +103,7 @@ std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
     if (above == 0) by_frame[frame].total += below[i];
   }
   std::vector<MethodRow> rows;
-  for (uint32_t f = 1; f < by_frame.size(); ++f) {
+  for (uint32_t f = 0; f < by_frame.size(); ++f) {
     if (by_frame[f].total.samples == 0) continue;
     by_frame[f].frame = f;
     rows.push_back(by_frame[f]);
