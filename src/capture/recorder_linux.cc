@@ -174,7 +174,11 @@ void Recorder::Suspend() {
   ::raise(SIGSTOP);
   for (Target* t : live) {
     if (t->lost()) continue;
-    if (Status s = t->Reopen(); !s.ok()) t->Abandon(s.error().message);
+    if (::kill(t->process().pid, 0) != 0) {
+      summary_.notes.push_back(fmt::format("process {} ended while clrscope was suspended", t->process().pid));
+    } else if (Status s = t->Reopen(); !s.ok()) {
+      summary_.notes.push_back(fmt::format("process {} is recorded up to the suspension only: {}", t->process().pid, s.error().message));
+    }
   }
 }
 

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clrscope on live .NET 8, 9 and 10 processes: what it says, what it survives, what it leaves behind."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
+
+# An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
+SIGMAS = 5
+
+
+def sigma(row, what):
+    return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
+
+
+class Accuracy(Case):
+    def record_whole_run(self, flavour, *args):
+        """Attaches before the program begins, stops after it has ended its work."""
+        with Workload("--bytes", "300000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin", *args,
+                      flavour=flavour) as w:
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
+            time.sleep(1.0)
+            w.go()
+            truth = w.truth()
+            time.sleep(0.3)  # the runtime flushes ten times a second
+            recording.send_signal(signal.SIGINT)
+            _, words = recording.communicate(timeout=30)
+            self.assertEqual(recording.returncode, 0, words)
+        return truth
+
+    def test_sampled_totals_and_types_agree_with_the_truth_within_their_error(self):
+        truth = self.record_whole_run("alloc")
+        p = report(self.path(), "--by", "type", "-n", "1000")
+        self.assertEqual(p["event"], "AllocationSampled")
+        self.assertFalse(p["biased"])
+        self.assertEqual(loss(p, "events_dropped"), 0)
+        total = p["totals"]
+        self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), SIGMAS * sigma(total, "bytes") + 2e6)
+        rows = {}
+        for row in p["rows"]:
+            rows.setdefault(row["type"], []).append(row)
+        checked = 0
+        for t in truth["types"]:
+            # Nested types lose their owner's name in allocation events.
+            name = t["type"] if t["type"] in rows else t["type"].split(".")[-1]
+            found = rows.get(name, [])
+            if sum(r["samples"] for r in found) < 50:
+                continue
+            checked += 1
+            for what in ("bytes", "objects"):
+                error = sum(sigma(r, what) ** 2 for r in found) ** 0.5
+                estimate = sum(r[what] for r in found)
+                self.assertLess(abs(estimate - t[what]), SIGMAS * error + 0.002 * t[what], f"{what} of {name}")
+        self.assertGreaterEqual(checked, 3)
+
+    def test_sites_agree_with_the_truth(self):
+        truth = self.record_whole_run("alloc")
+        p = report(self.path(), "--by", "site", "-n", "1000")
+        sites = {(r["method"].split(".")[-1], r["type"]): r for r in p["rows"]}
+        checked = 0
+        for s in truth["sites"]:
+            row = sites.get((s["site"].split(".")[-1], s["type"]))
+            if row is None or row["samples"] < 50:
+                continue
+            checked += 1
+            self.assertLess(abs(row["bytes"] - s["bytes"]), SIGMAS * sigma(row, "bytes") + 0.002 * s["bytes"], s["site"])
+        self.assertGreaterEqual(checked, 3)
+
+    def tick(self, flavour):
+        truth = self.record_whole_run(flavour)
+        p = report(self.path(), "--by", "type")
+        self.assertEqual(p["event"], "AllocationTick")
+        self.assertTrue(p["biased"])
+        self.assertIsNone(p["totals"]["bytes_low"])
+        self.assertIsNone(p["rows"][0]["objects_high"])
+        # The amounts of all ticks are what was allocated but for an unfinished stride per heap.
+        self.assertLess(abs(p["totals"]["bytes"] - truth["total_allocated_bytes"]), 0.02 * truth["total_allocated_bytes"])
+
+    def test_ticks_of_net8_add_up_and_claim_no_error(self):
+        self.tick("alloc-net8")
+
+    def test_ticks_of_net9_add_up_and_claim_no_error(self):
+        self.tick("alloc-net9")
+
+    def test_every_frame_has_a_name(self):
+        for flavour in ("alloc", "alloc-net8", "alloc-net9"):
+            self.record_whole_run(flavour, "--mode", "async")
+            p = report(self.path(), "--by", "stack", "-n", "100000")
+            named = sum(1 for r in p["rows"] for f in r["frames"] if not f["method"].startswith("0x"))
+            total = sum(len(r["frames"]) for r in p["rows"])
+            self.assertGreater(named / total, 0.999, flavour)
+            os.remove(self.path())
+
+    def test_async_methods_are_called_what_their_source_calls_them(self):
+        self.record_whole_run("alloc", "--mode", "async")
+        p = report(self.path(), "--by", "method", "-n", "100000", "--framework")
+        methods = " ".join(r["method"] for r in p["rows"])
+        self.assertIn("[async]", methods)
+        self.assertIn("[iterator]", methods)
+        self.assertIn(".λ", methods)
+
+
+class Launch(Case):
+    def test_exit_code_and_standard_streams_are_the_programs(self):
+        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", "cat; echo out; echo err >&2; exit 37", input="in\n")
+        self.assertEqual(r.returncode, 37)
+        self.assertEqual(r.stdout, "in\nout\n")
+        self.assertIn("err\n", r.stderr)
+
+    def test_a_launched_program_is_recorded_from_its_first_allocation(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        r = clrscope("record", "-o", self.path(), "--", "dotnet", alloc, "--bytes", "100000000")
+        self.assert_ok(r)
+        truth = json.loads(r.stdout.splitlines()[1])
+        p = report(self.path(), "--by", "type")
+        total = p["totals"]
+        self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), SIGMAS * sigma(total, "bytes") + 3e6)
+        self.assertEqual(loss(p, "unresolved_frames"), 0)
+
+    def test_children_are_recorded_as_processes_of_their_own(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        one = f"dotnet {alloc} --bytes 30000000 > /dev/null"
+        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one} & {one}; wait; exit 3")
+        self.assertEqual(r.returncode, 3, r.stderr)
+        p = report(self.path())
+        self.assertEqual(len(p["processes"]), 3)
+        self.assertEqual(len({x["pid"] for x in p["processes"]}), 3)
+
+    def test_nobody_hangs_when_clrscope_is_killed(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        done = os.path.join(self.dir, "done")
+        one = f"dotnet {alloc} --seconds 1 --rate 10000000 > /dev/null"
+        recording = start_clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one}; touch {done}")
+        time.sleep(1.0)
+        recording.kill()
+        recording.communicate()
+        # The second program was not started yet: it finds no clrscope, only the guardian.
+        wait_until(lambda: os.path.exists(done), 20, "the launched script to end")
+
+    def test_the_program_goes_on_when_the_time_is_over(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        r = clrscope("record", "-d", "1s", "-o", self.path(), "--", "dotnet", alloc, "--seconds", "3", "--rate", "10000000")
+        self.assert_ok(r)
+        self.assertTrue(json.loads(r.stdout.splitlines()[1])["done"])
+        self.assertLess(report(self.path())["duration_s"], 2.5)
+
+    def test_what_cannot_be_run_is_said(self):
+        self.assertEqual(clrscope("record", "-o", self.path(), "--", "/no/such/program").returncode, 127)
+        self.assertFalse(os.path.exists(self.path()) and os.path.getsize(self.path()) == 0)
+        self.assertEqual(clrscope("record", "-f", "-o", self.path(), "--", "/etc/passwd").returncode, 126)
+
+
+class Survival(Case):
+    def test_a_killed_target_is_still_named(self):
+        with Workload("--seconds", "30", "--rate", "50000000") as w:
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
+            time.sleep(2.0)
+            w.process.kill()
+            _, words = recording.communicate(timeout=20)
+            self.assertEqual(recording.returncode, 0, words)
+            self.assertIn("ended while it was recorded", words)
+        p = report(self.path(), "--by", "site")
+        self.assertGreater(p["totals"]["samples"], 100)
+        self.assertEqual(loss(p, "unresolved_frames"), 0)
+        self.assertEqual(loss(p, "target_lost"), 1)
+
+    def test_a_stopped_target_holds_nobody_up(self):
+        with Workload("--seconds", "30", "--rate", "50000000") as w:
+            recording = start_clrscope("record", "-p", w.pid, "-d", "2s", "-o", self.path())
+            time.sleep(1.0)
+            os.kill(w.pid, signal.SIGSTOP)
+            begin = time.monotonic()
+            _, words = recording.communicate(timeout=20)
+            self.assertLess(time.monotonic() - begin, 5)
+            self.assertIn("is stopped", words)
+            os.kill(w.pid, signal.SIGCONT)
+            self.assertGreater(report(self.path())["totals"]["samples"], 20)
+
+    def test_a_killed_clrscope_leaves_a_readable_capture_and_no_session(self):
+        with Workload("--seconds", "30", "--rate", "100000000") as w:
+            before = sockets(w.pid)
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
+            time.sleep(3.0)
+            self.assertGreater(sockets(w.pid), before)
+            recording.kill()
+            recording.communicate()
+            wait_until(lambda: sockets(w.pid) == before, 1.0, "the sessions of a busy target to close")
+            r = clrscope("report", self.path(), "--json")
+            self.assertEqual(r.returncode, 8)  # it says that it is incomplete
+            p = json.loads(r.stdout)
+            self.assertGreater(p["totals"]["samples"], 500)
+            self.assertGreater(p["duration_s"], 1)
+
+    def test_nothing_is_left_behind_in_the_target(self):
+        with Workload("--seconds", "30", "--rate", "50000000") as w:
+            before = sockets(w.pid)
+            for _ in range(5):
+                self.assert_ok(clrscope("record", "-p", w.pid, "-d", "0.3s", "-f", "-o", self.path()))
+            wait_until(lambda: sockets(w.pid) == before, 2.0, "all sessions to be closed")
+
+    def test_a_target_can_exit_while_clrscope_is_suspended(self):
+        with Workload("--seconds", "4", "--rate", "50000000") as w:
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
+            time.sleep(1.0)
+            recording.send_signal(signal.SIGTSTP)
+            w.truth()
+            w.process.wait(timeout=10)
+            recording.send_signal(signal.SIGCONT)
+            _, words = recording.communicate(timeout=20)
+            self.assertEqual(recording.returncode, 0, words)
+            self.assertIn("suspended", words)
+
+    def test_ctrl_c_stops_and_writes(self):
+        with Workload("--seconds", "30", "--rate", "50000000") as w:
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
+            time.sleep(1.5)
+            recording.send_signal(signal.SIGINT)
+            _, words = recording.communicate(timeout=20)
+            self.assertEqual(recording.returncode, 0)
+            self.assertIn("clrscope report", words)
+            self.assertGreater(report(self.path())["totals"]["samples"], 100)
+
+    def test_a_full_disk_is_said_and_the_target_runs_on(self):
+        disk = os.path.join(self.dir, "disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", disk], capture_output=True).returncode != 0:
+            self.skipTest("mounting a small file system is not permitted here")
+        try:
+            with Workload("--seconds", "20", "--rate", "100000000", "--mode", "deep") as w:
+                r = clrscope("record", "-p", w.pid, "-d", "10s", "-o", os.path.join(disk, "x.clrscope"))
+                self.assertEqual(r.returncode, 1, r.stderr)
+                self.assertIn("full", r.stderr)
+                self.assertIsNone(w.process.poll())
+        finally:
+            subprocess.run(["umount", disk])
+
+    def test_a_flood_loses_nothing_at_default_settings(self):
+        with Workload("--seconds", "30", "--rate", "max", "--threads", "2") as w:
+            self.assert_ok(clrscope("record", "-p", w.pid, "-d", "3s", "-o", self.path()))
+        p = report(self.path())
+        self.assertEqual(loss(p, "events_dropped"), 0)
+        self.assertEqual(loss(p, "blocks_discarded"), 0)
+
+
+class Refusals(Case):
+    def refuse(self, code, word, *args, **kwargs):
+        r = clrscope("record", "-d", "1s", "-o", self.path("refused.clrscope"), *args, **kwargs)
+        self.assertEqual(r.returncode, code, r.stderr)
+        self.assertIn(word, r.stderr)
+        self.assertFalse(os.path.exists(self.path("refused.clrscope")))
+
+    def test_no_such_process(self):
+        self.refuse(4, "4194000", "-p", 4194000)
+
+    def test_not_a_dotnet_process(self):
+        sleeper = subprocess.Popen(["sleep", "60"])
+        try:
+            self.refuse(4, ".NET", "-p", sleeper.pid)
+        finally:
+            sleeper.kill()
+            sleeper.wait()
+
+    def test_diagnostics_switched_off(self):
+        with Workload("--seconds", "30", "--rate", "1000000", env={"DOTNET_EnableDiagnostics": "0"}) as w:
+            r = clrscope("record", "-d", "1s", "-o", self.path(), "-p", w.pid)
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn("EnableDiagnostics", r.stderr)
+            d = clrscope("doctor", w.pid)
+            self.assertIn("EnableDiagnostics", d.stdout + d.stderr)
+
+    def test_another_users_process(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become somebody else")
+        with Workload("--seconds", "30", "--rate", "1000000") as w:
+            r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", harness.CLRSCOPE, "record",
+                                "-d", "1s", "-o", "/tmp/clrscope-nobody.clrscope", "-p", str(w.pid)], capture_output=True, text=True)
+            if "Permission denied" in r.stderr and r.returncode == 126:
+                self.skipTest("the binary lies where nobody may not go")
+            self.assertEqual(r.returncode, 5, r.stderr)
+
+    def test_unwritable_output(self):
+        with Workload("--seconds", "30", "--rate", "1000000") as w:
+            r = clrscope("record", "-d", "1s", "-o", "/proc/x.clrscope", "-p", w.pid)
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn("/proc/x.clrscope", r.stderr)
+
+    def test_existing_output_is_kept_without_force(self):
+        with open(self.path(), "w") as f:
+            f.write("mine")
+        r = clrscope("record", "-d", "1s", "-o", self.path(), "--", "true")
+        self.assertEqual(r.returncode, 2)
+        with open(self.path()) as f:
+            self.assertEqual(f.read(), "mine")
+
+    def test_poisson_needs_net10(self):
+        with Workload("--seconds", "30", "--rate", "1000000", flavour="alloc-net8") as w:
+            self.refuse(6, "AllocationSampled", "--sampling", "poisson", "-p", w.pid)
+
+
+class Usage(Case):
+    def test_ps_lists_the_process(self):
+        with Workload("--seconds", "30", "--rate", "1000000") as w:
+            listed = json.loads(clrscope("ps", "--json").stdout)
+            mine = [p for p in listed["processes"] if p["pid"] == w.pid]
+            self.assertEqual(len(mine), 1)
+            self.assertTrue(mine[0]["attachable"])
+            self.assertEqual(mine[0]["name"], "alloc")
+            self.assertTrue(mine[0]["runtime"].startswith("10."))
+
+    def test_doctor_finds_nothing_wrong_with_a_healthy_process(self):
+        with Workload("--seconds", "30", "--rate", "1000000") as w:
+            self.assert_ok(clrscope("doctor", w.pid))
+
+    def test_record_by_name_and_default_file_name(self):
+        with Workload("--seconds", "30", "--rate", "50000000") as w:
+            self.assert_ok(clrscope("record", "-n", "alloc", "-d", "0.5s", cwd=self.dir))
+        files = os.listdir(self.dir)
+        self.assertEqual(len(files), 1)
+        self.assertRegex(files[0], rf"^clrscope\.alloc\.{w.pid}\.\d{{8}}T\d{{6}}Z\.clrscope$")
+
+    def test_sampling_by_tick_on_net10(self):
+        with Workload("--seconds", "30", "--rate", "100000000") as w:
+            self.assert_ok(clrscope("record", "-p", w.pid, "-d", "2s", "--sampling", "tick", "-o", self.path()))
+        p = report(self.path(), "--by", "kind")
+        self.assertEqual(p["event"], "AllocationTick")
+        # Ticks go on after the first GC: the event filter keeps the runtime's probe events.
+        self.assertGreater(p["totals"]["bytes"], 100e6)
+
+
+if __name__ == "__main__":
+    harness.main("__main__")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clrscope beside TraceEvent on traces that are recorded now: every count, byte and frame name equal."""
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+
+CLRSCOPE, ORACLE, WORKLOADS, FOLDER = [os.path.abspath(p) for p in sys.argv[1:5]]
+RUNTIME = "Microsoft-Windows-DotNETRuntime"
+CODE = 0x38  # Loader, Jit, NGen
+TICKS = f"{RUNTIME}:{1 | CODE:x}:5"
+SAMPLES = f"{RUNTIME}:{0x80000000000 | 1 | CODE:x}:4"
+OBJECTS = f"{RUNTIME}:{0x80000000000 | 0x2000000 | 0x1000000 | 0x80000 | 1 | CODE:x}:4"
+
+
+def dotnet_root():
+    return os.path.dirname(os.path.realpath(subprocess.run(["which", "dotnet"], capture_output=True, text=True).stdout.strip()))
+
+
+def record(name, config, command, buffer_mb=256, seconds=60):
+    """Runs `command` under the runtime's own trace writer; returns the trace of its process."""
+    path = os.path.join(FOLDER, name + ".nettrace")
+    env = {**os.environ, "DOTNET_EnableEventPipe": "1", "DOTNET_EventPipeOutputPath": path,
+           "DOTNET_EventPipeConfig": config, "DOTNET_EventPipeCircularMB": f"{buffer_mb:x}", "DOTNET_EventPipeOutputStreaming": "1"}
+    with open(os.path.join(FOLDER, name + ".log"), "w") as log:
+        subprocess.run(command, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, timeout=seconds)
+    return path
+
+
+def run_json(*command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if not result.stdout:
+        raise RuntimeError(f"{' '.join(command)}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+class Comparison:
+    def __init__(self, trace):
+        self.trace = trace
+        self.differences = []
+        answer = trace + ".json"
+        subprocess.run(["dotnet", ORACLE, trace, "--json", "--top", "100000", "--out", answer], capture_output=True)
+        with open(answer) as f:
+            self.oracle = json.load(f)
+
+    def equal(self, what, ours, theirs):
+        if ours != theirs:
+            self.differences.append(f"{what}: clrscope {ours!r:.300}, TraceEvent {theirs!r:.300}")
+
+    def equal_tables(self, what, ours, theirs):
+        for key in sorted(set(ours) | set(theirs), key=str):
+            if ours.get(key) != theirs.get(key):
+                self.differences.append(f"{what} of {key}: clrscope {ours.get(key)}, TraceEvent {theirs.get(key)}")
+
+    def events(self):
+        ours = run_json(CLRSCOPE, "inspect", self.trace, "--json")
+        table = collections.Counter()
+        for e in ours["events"]:
+            if e["count"]:
+                table[(e["provider"], e["id"], e["version"])] += e["count"]
+        theirs = collections.Counter()
+        for e in self.oracle["events"]:
+            # TraceEvent renumbers GC/DynamicTraceEvent by its payload's name.
+            number = 39 if e["provider"] == RUNTIME and e["id"] >= 65000 else e["id"]
+            theirs[(e["provider"], number, e["ver"])] += e["count"]
+        self.equal_tables("events", table, theirs)
+        self.equal("dropped", ours["dropped"], self.oracle["format"]["eventsLost"])
+        self.equal("pid", ours["format"]["pid"], self.oracle["format"]["pid"])
+
+    def report(self, event, by):
+        command = [CLRSCOPE, "report", self.trace, "--json", "--by", by, "-n", "1000000", "--event", event, "--framework"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        return json.loads(result.stdout) if result.stdout else {"rows": [], "totals": {"samples": 0}}
+
+    def ticks(self):
+        theirs = self.oracle["allocationTick"]
+        if theirs["count"] == 0:
+            return
+        rows = self.report("tick", "type")["rows"]
+        types = collections.defaultdict(lambda: [0, 0])
+        kinds = collections.defaultdict(lambda: [0, 0])
+        names = {"soh": "Small", "loh": "Large", "poh": "Pinned"}
+        for r in rows:
+            for table, key in ((types, r["raw"]), (kinds, names[r["kind"].lower()])):
+                table[key][0] += r["samples"]
+                table[key][1] += r["bytes"]
+        self.equal_tables("ticks by type", dict(types), {t["key"]: [t["count"], t["bytes"]] for t in theirs["byType"]})
+        self.equal_tables("ticks by kind", dict(kinds), {t["key"]: [t["count"], t["bytes"]] for t in theirs["byKind"]})
+        self.stacks("tick", self.oracle["traceLog"]["tickStacks"], weighted=True)
+
+    def samples(self):
+        theirs = self.oracle["allocationSampled"]
+        if theirs["count"] == 0:
+            return
+        types = collections.Counter()
+        for r in self.report("sampled", "type")["rows"]:
+            types[r["raw"]] += r["samples"]
+        self.equal_tables("samples by type", types, {t["key"]: t["count"] for t in theirs["byType"]})
+        self.stacks("sampled", self.oracle["traceLog"]["sampledStacks"], weighted=False)
+
+    def stacks(self, event, theirs, weighted):
+        """Each frame's raw name, each stack's count (and bytes)."""
+        ours = collections.defaultdict(lambda: [0, 0])
+        for r in self.report(event, "stack")["rows"]:
+            frames = tuple(f"{f['module']}!{f['raw']}" if not f["raw"].startswith("0x") and "+0x" not in f["raw"] else "?!?"
+                           for f in r["frames"] if f["raw"] != "[truncated]")
+            ours[frames][0] += r["samples"]
+            ours[frames][1] += r["bytes"]
+        for s in theirs:
+            frames = tuple(s["frames"])
+            mine = ours.get(frames)
+            wanted = [s["count"], s["bytes"]] if weighted else s["count"]
+            got = None if mine is None else (mine if weighted else mine[0])
+            if got != wanted:
+                self.differences.append(f"a stack of {len(frames)} frames: clrscope {got}, TraceEvent {wanted}: {' < '.join(frames[:3])}")
+
+    def run(self):
+        self.events()
+        self.ticks()
+        self.samples()
+        return self.differences
+
+
+def traces():
+    os.makedirs(FOLDER, exist_ok=True)
+    for old in glob.glob(os.path.join(FOLDER, "*")):
+        os.remove(old)
+    here = os.path.dirname(os.path.abspath(__file__))
+    corpus = subprocess.run([sys.executable, os.path.join(here, "../../bench/corpus.py"), os.path.join(FOLDER + "-corpus"), "1"],
+                            capture_output=True, text=True).stdout.strip()
+    csc = sorted(glob.glob(os.path.join(dotnet_root(), "sdk/*/Roslyn/bincore/csc.dll")))[-1]
+    alloc = os.path.join(WORKLOADS, "alloc/alloc.dll")
+    yield record("csc-sampled", SAMPLES, ["dotnet", csc, f"@{corpus}"])
+    yield record("csc-ticks", TICKS, ["dotnet", csc, f"@{corpus}"])
+    yield record("alloc-objects", OBJECTS, ["dotnet", alloc, "--bytes", "30000000", "--mode", "dynamic"])
+    yield record("alloc-async", SAMPLES, ["dotnet", alloc, "--bytes", "60000000", "--mode", "async", "--threads", "4"])
+    yield record("alloc-dropped", TICKS, ["dotnet", alloc, "--bytes", "3000000000", "--mode", "deep", "--threads", "4"], buffer_mb=1)
+    for flavour in ("alloc-net8", "alloc-net9"):
+        native = os.path.join(WORKLOADS, flavour, "alloc")
+        if os.path.exists(native):
+            yield record(flavour, TICKS, [native, "--bytes", "100000000", "--mode", "generic"])
+
+
+def main():
+    passed = failed = 0
+    for trace in traces():
+        name = os.path.basename(trace)
+        if not os.path.exists(trace):
+            print(f"FAIL {name}: no trace was recorded")
+            failed += 1
+            continue
+        differences = Comparison(trace).run()
+        if differences:
+            failed += 1
+            print(f"FAIL {name}: {len(differences)} differences")
+            for d in differences[:20]:
+                print("    " + d)
+        else:
+            passed += 1
+            print(f"ok   {name} ({os.path.getsize(trace) / 1e6:.1f} MB)")
+    print(f"passed={passed} failed={failed}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
