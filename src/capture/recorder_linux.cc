@@ -293,7 +293,7 @@ Progress Recorder::Snapshot(bool stopping) const {
   }
   for (const auto& tables : recording_.processes) {
     p.dropped += tables->losses[Loss::kEventsDropped];
-    p.gcs += tables->gcs.size();
+    p.gcs += tables->gc_count;
   }
   return p;
 }

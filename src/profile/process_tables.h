@@ -36,7 +36,8 @@ struct ProcessTables {
   std::vector<RuntimeType> types;  // type 0 is the unknown type
   SeriesTable series;
   CodeMap code;
-  std::vector<GcRow> gcs;
+  std::vector<GcRow> gcs;       // those that a writer has not taken out yet
+  uint64_t gc_count = 0;        // all that began
   std::vector<Mapping> mappings;
   LossCounters losses;
   bool sizes_unknown = false;  // AllocationTick before V4 was seen
