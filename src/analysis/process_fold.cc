@@ -25,6 +25,9 @@ uint64_t HashBytes(Bytes bytes) {
   return h | 1;  // 0 = no name yet
 }
 
+// How many GCs back one may still be running: the foreground GCs during a background one.
+constexpr std::ptrdiff_t kOpenGcs = 1024;
+
 HeapKind KindOf(uint32_t wire) { return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown; }
 
 }  // namespace
@@ -42,7 +45,10 @@ StringId ProcessFold::Intern(Utf16View text) {
 }
 
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
-  now_ns_ = event.time_ns + offset_ns;
+  // A damaged clock must not overflow; 146 years are enough.
+  constexpr int64_t kLimit = int64_t{1} << 62;
+  now_ns_ = std::clamp(event.time_ns, -kLimit, kLimit) + std::clamp(offset_ns, -kLimit / 2, kLimit / 2);
+  now_ns_ = std::clamp(now_ns_, -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);
   switch (event.kind->tag) {
     case EventTag::kAllocationTick: return OnTick(event);
@@ -237,12 +243,13 @@ void ProcessFold::OnGc(const clr::RawEvent& event) {
       row.reason = start.reason;
       row.start_ns = now_ns_;
       gcs.push_back(row);
+      ++tables_->gc_count;
       return;
     }
     case EventTag::kGcEnd: {
       clr::GcEnd end;
       if (!clr::Decode(event, end)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < 8; ++it) {
+      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it) {
         if (it->number != end.number) continue;
         it->end_ns = now_ns_;
         return;
@@ -252,12 +259,11 @@ void ProcessFold::OnGc(const clr::RawEvent& event) {
     default: {
       clr::GcHeapStats stats;
       if (!clr::Decode(event, stats)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      // HeapStats follows its GC's end; foreground GCs run inside a background one.
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < 8; ++it) {
-        if (it->end_ns < 0 || it->size_after[0] >= 0) continue;
-        std::copy(std::begin(stats.size), std::end(stats.size), std::begin(it->size_after));
-        return;
-      }
+      // HeapStats follows its GC's end. Dozens of foreground GCs run inside a background one.
+      profile::GcRow* ended = nullptr;
+      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it)
+        if (it->end_ns >= 0 && it->size_after[0] < 0 && (ended == nullptr || it->end_ns > ended->end_ns)) ended = &*it;
+      if (ended != nullptr) std::copy(std::begin(stats.size), std::end(stats.size), std::begin(ended->size_after));
       return;
     }
   }
@@ -268,7 +274,8 @@ void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
   if (!clr::Decode(event, start)) return;
   const uint16_t* v = start.clr_version;
   if (tables_->info.runtime.value == 0)
-    tables_->info.runtime = strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2]));
+    // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
+    tables_->info.runtime = strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
   if (tables_->info.command_line.value == 0) tables_->info.command_line = Intern(start.command_line);
 }
 

@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import time
+import urllib.request
 
 CLRSCOPE, ORACLE, WORKLOADS, FOLDER = [os.path.abspath(p) for p in sys.argv[1:5]]
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 CODE = 0x38  # Loader, Jit, NGen
 TICKS = f"{RUNTIME}:{1 | CODE:x}:5"
 SAMPLES = f"{RUNTIME}:{0x80000000000 | 1 | CODE:x}:4"
+EVERY_OBJECT = f"{RUNTIME}:{0x2200000 | 1 | CODE:x}:4"
 OBJECTS = f"{RUNTIME}:{0x80000000000 | 0x2000000 | 0x1000000 | 0x80000 | 1 | CODE:x}:4"
 
 
@@ -26,6 +29,25 @@ def record(name, config, command, buffer_mb=256, seconds=60):
            "DOTNET_EventPipeConfig": config, "DOTNET_EventPipeCircularMB": f"{buffer_mb:x}", "DOTNET_EventPipeOutputStreaming": "1"}
     with open(os.path.join(FOLDER, name + ".log"), "w") as log:
         subprocess.run(command, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, timeout=seconds)
+    return path
+
+
+def record_web(name, config):
+    """The ASP.NET Core workload under load for three seconds."""
+    path = os.path.join(FOLDER, name + ".nettrace")
+    env = {**os.environ, "DOTNET_EnableEventPipe": "1", "DOTNET_EventPipeOutputPath": path, "DOTNET_EventPipeConfig": config}
+    url = "http://127.0.0.1:5199"
+    with open(os.path.join(FOLDER, name + ".log"), "w") as log:
+        server = subprocess.Popen(["dotnet", os.path.join(WORKLOADS, "web/web.dll"), "--urls", url], env=env, stdout=log, stderr=log)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            try:
+                urllib.request.urlopen(url + "/orders/20", timeout=1).read()
+                urllib.request.urlopen(url + "/text/2000", timeout=1).read()
+            except OSError:
+                time.sleep(0.05)
+        server.terminate()
+        server.wait(timeout=20)
     return path
 
 
@@ -136,7 +158,11 @@ def traces():
     yield record("csc-ticks", TICKS, ["dotnet", csc, f"@{corpus}"])
     yield record("alloc-objects", OBJECTS, ["dotnet", alloc, "--bytes", "30000000", "--mode", "dynamic"])
     yield record("alloc-async", SAMPLES, ["dotnet", alloc, "--bytes", "60000000", "--mode", "async", "--threads", "4"])
-    yield record("alloc-dropped", TICKS, ["dotnet", alloc, "--bytes", "3000000000", "--mode", "deep", "--threads", "4"], buffer_mb=1)
+    yield record("alloc-dropped", EVERY_OBJECT, ["dotnet", alloc, "--bytes", "600000000", "--mode", "periodic", "--threads", "4"], buffer_mb=1)
+    csharpier = os.path.join(os.path.dirname(ORACLE), "../tools/csharpier")
+    if os.path.exists(csharpier):
+        yield record("csharpier", TICKS, [csharpier, "check", "--no-cache", "--no-msbuild-check", os.path.dirname(corpus)])
+    yield record_web("aspnetcore", SAMPLES)
     for flavour in ("alloc-net8", "alloc-net9"):
         native = os.path.join(WORKLOADS, flavour, "alloc")
         if os.path.exists(native):
