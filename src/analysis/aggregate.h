@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct TimeRange {
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   // Slices are not divided: one belongs to a range when its middle does.
   bool Contains(const profile::Slice& s) const {
-    const int64_t middle = s.start_ns + (s.end_ns - s.start_ns) / 2;
+    const int64_t middle = std::midpoint(s.start_ns, s.end_ns);  // damaged captures hold any times
     return middle >= from_ns && middle < to_ns;
   }
 };

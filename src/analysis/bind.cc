@@ -121,6 +121,11 @@ class Binder {
     canonical_[StackTree::kRoot] = 0;
     type_of_.assign(t.types.size(), kNone);
     cell_of_.clear();
+    if (options_.places != nullptr) {
+      std::vector<SeriesPlace>& places = options_.places->emplace_back();
+      places.reserve(t.series.keys().size());
+      for (const profile::SeriesKey& key : t.series.keys()) places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
+    }
     if (index >= aggregate_.sums().size()) return;
     const std::vector<profile::Sums>& sums = aggregate_.sums()[index];
     for (uint32_t s = 0; s < sums.size(); ++s) {

@@ -25,10 +25,18 @@ class FrameworkRule {
   std::string patterns_;
 };
 
+// Where a series went: indexes into the profile's nodes and types.
+struct SeriesPlace {
+  uint32_t node = 0, type = 0;
+};
+
 struct BindOptions {
   FrameworkRule framework;
   // Without a value: Sampled when there is any, else Tick, else Counted.
   std::optional<profile::Source> source;
+  // When set: every series of every event is bound, and its place noted here by process index and
+  // series id. The cells still hold the chosen event only.
+  std::vector<std::vector<SeriesPlace>>* places = nullptr;
 };
 
 // `recording` is read; its strings are copied as far as they are needed.

@@ -36,6 +36,13 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
                          profile::SliceSink* sink, const FoldOptions& options)
     : strings_(strings), tables_(tables), index_(index), sink_(sink), options_(options) {
   slice_end_ns_ = options_.slice_ns;
+  memo_generation_ = index + 1;
+}
+
+void ProcessFold::OutdateMemos() {
+  constexpr uint32_t kStride = 1 << 13;  // more than there are processes
+  memo_generation_ += kStride;
+  if (memo_generation_ == 0) memo_generation_ = kStride;
 }
 
 StringId ProcessFold::Intern(Utf16View text) {
@@ -100,6 +107,7 @@ uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
     tables_->types.push_back({id, {}});
     type_name_hash_.push_back(0);
     type_index_.Set(id, type);
+    if (reused) OutdateMemos();  // they may hold the series of the old type
   }
   if (hash != 0 && type_name_hash_[type] == 0) NameType(type, name);
   return type;
@@ -121,7 +129,7 @@ void ProcessFold::CountSeries(const clr::RawEvent& event, uint32_t series, const
   if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
   const SeriesKey& key = tables_->series.keys()[series];
   slice_.Add(series, sums);
-  slice_.AddThread(event.thread, key.kind(), key.source(), profile::EstimateOf(key, sums));
+  slice_.AddThread(event.thread, key, sums);
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
 }
 
@@ -153,15 +161,24 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   const uint32_t node = NodeOf(event);
   const bool remembers = memo != nullptr && memo->generation == memo_generation_;
   if (remembers && memo->key == objects.type_id && objects.type_id != 0) return CountSeries(event, memo->value, sums);
-  bool capped = false;
-  const SeriesKey key = SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
-  const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
-  if (capped) tables_->losses.Add(Loss::kSeriesCapped);
-  if (remembers && !capped) {
-    memo->key = objects.type_id;
-    memo->value = series;
+  // So does its node, when the stream sends the stack again.
+  if (node >= counted_hints_.size()) counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
+  CountedHint& hint = counted_hints_[node];
+  if (hint.type_id != objects.type_id || hint.generation != memo_generation_) {
+    bool capped = false;
+    const SeriesKey key = SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
+    const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
+    if (capped) {
+      tables_->losses.Add(Loss::kSeriesCapped);
+      return CountSeries(event, series, sums);
+    }
+    hint = {objects.type_id, memo_generation_, series};
   }
-  CountSeries(event, series, sums);
+  if (remembers) {
+    memo->key = objects.type_id;
+    memo->value = hint.series;
+  }
+  CountSeries(event, hint.series, sums);
 }
 
 void ProcessFold::OnBulkType(const clr::RawEvent& event) {
@@ -179,7 +196,7 @@ void ProcessFold::OnMethod(const clr::RawEvent& event) {
   const EventTag tag = event.kind->tag;
   if (tag == EventTag::kMethodUnload || tag == EventTag::kMethodUnloadVerbose) {
     tables_->code.Unload(m.start, m.method_id, now_ns_);
-    if (tables_->stacks.Retire(m.start, m.size)) ++memo_generation_;
+    if (tables_->stacks.Retire(m.start, m.size)) OutdateMemos();
     return;
   }
   if (m.size == 0 || tables_->code.Knows(m.start, m.size, m.method_id)) return;
@@ -197,7 +214,7 @@ void ProcessFold::OnMethod(const clr::RawEvent& event) {
   code.load_ns = live ? now_ns_ : profile::kAlways;
   tables_->code.Add(code);
   // Addresses seen there before belonged to somebody else.
-  if (live && tables_->stacks.Retire(m.start, m.size)) ++memo_generation_;
+  if (live && tables_->stacks.Retire(m.start, m.size)) OutdateMemos();
 }
 
 void ProcessFold::OnEntryPoint(const clr::RawEvent& event) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/flat_map.h"
 #include "base/string_pool.h"
@@ -47,6 +48,7 @@ class ProcessFold {
   void OnRuntimeStart(const clr::RawEvent& event);
   void OnProcessInfo(const clr::RawEvent& event);
 
+  void OutdateMemos();
   uint32_t NodeOf(const clr::RawEvent& event);
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
@@ -66,7 +68,15 @@ class ProcessFold {
   int64_t now_ns_ = 0;  // of the event that is being folded
   int64_t last_ns_ = 0;
   int64_t slice_end_ns_ = 0;
-  uint32_t memo_generation_ = 1;
+  // Of this fold alone: processes of one trace may share a stack, but not their nodes.
+  uint32_t memo_generation_;
+  // By node: the last series that GCSampledObjectAllocation counted there.
+  struct CountedHint {
+    uint64_t type_id = 0;
+    uint32_t generation = 0;
+    uint32_t series = 0;
+  };
+  std::vector<CountedHint> counted_hints_;
 };
 
 }  // namespace clrscope::analysis

@@ -17,6 +17,11 @@ void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix
 }
 
 void TraceFold::SelectSlow(uint32_t pid) {
+  // A machine has some hundreds; a damaged trace may name a new one with every event. Those past the
+  // cap are counted under pid 0.
+  constexpr size_t kMaxProcesses = 4096;
+  const uint32_t asked = pid;
+  if (folds_.size() >= kMaxProcesses && pid != 0 && !by_pid_.contains(pid)) pid = 0;
   const auto [it, is_new] = by_pid_.try_emplace(pid, folds_.size());
   if (is_new) {
     auto tables = std::make_unique<profile::ProcessTables>(options_.max_nodes, options_.max_series);
@@ -26,7 +31,7 @@ void TraceFold::SelectSlow(uint32_t pid) {
     folds_.push_back(std::make_unique<ProcessFold>(&recording_->strings, tables.get(), index, sink_, options_));
     recording_->processes.push_back(std::move(tables));
   }
-  last_pid_ = pid;
+  last_pid_ = asked;
   last_ = folds_[it->second].get();
 }
 
@@ -58,7 +63,7 @@ std::string ProgramName(std::string_view command_line) {
       if (!after_host) break;
       continue;
     }
-    if (word.starts_with('-')) continue;
+    if (word.starts_with('-') || word == "exec") continue;
     std::string_view name = BaseName(word);
     if (name.ends_with(".dll") || name.ends_with(".exe")) name.remove_suffix(4);
     return std::string(name);

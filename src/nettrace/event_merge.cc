@@ -40,6 +40,8 @@ void EventMerge::Queue(uint32_t thread, const EventRow& row) {
     t.active = true;
   }
   t.rows.push_back(row);
+  // Drain() stops before a time: the last moment there is would wait for ever.
+  t.rows.back().time = std::min(row.time, INT64_MAX - 1);
   ++queued_;
 }
 
@@ -82,17 +84,30 @@ void EventMerge::PopHeap(int64_t stop) {
 void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence) {
   SelectThread(thread, sequence);
   NoteSequence(threads_[last_], sequence);
-  threads_[last_].sequence = sequence;
+  // In V6 it is a lower bound: below what was seen it says nothing.
+  if (version_ < 6 || sequence - threads_[last_].sequence < 0x80000000u) threads_[last_].sequence = sequence;
 }
 
 void EventMerge::Remove(uint64_t thread) {
   const auto it = by_id_.find(thread);
-  if (it == by_id_.end() || threads_[it->second].head != threads_[it->second].rows.size()) return;
-  std::erase(active_, it->second);
+  if (it == by_id_.end() || threads_[it->second].active) return;
   free_.push_back(it->second);
   threads_[it->second] = {};
   by_id_.erase(it);
   last_ = kNone;
+}
+
+void EventMerge::ReleaseDrained() {
+  // Many threads that were busy once must not add up.
+  const size_t keep_rows = (1 << 18) / std::max<size_t>(active_.size(), 1);
+  for (const uint32_t i : active_) {
+    Thread& t = threads_[i];
+    t.active = false;
+    t.head = 0;
+    t.rows.clear();
+    if (t.rows.capacity() > keep_rows) t.rows.shrink_to_fit();
+  }
+  active_.clear();
 }
 
 void EventMerge::Clear() {
@@ -107,8 +122,7 @@ void EventMerge::Clear() {
 void EventMerge::ForgetIdle() {
   for (auto it = by_id_.begin(); it != by_id_.end();) {
     Thread& t = threads_[it->second];
-    if (!t.touched && t.head == t.rows.size()) {
-      std::erase(active_, it->second);
+    if (!t.touched && !t.active) {
       free_.push_back(it->second);
       t = {};
       it = by_id_.erase(it);

@@ -33,17 +33,20 @@ class EventMerge {
   template <class Deliver>
   void Flush(Deliver&& deliver) {
     if (queued_ != 0) Drain(INT64_MAX, deliver);
+    ReleaseDrained();
   }
 
   // A sequence point, or the removal of a thread, names the last sequence number that was given out.
   void Checkpoint(uint64_t thread, uint32_t sequence);
-  void Remove(uint64_t thread);
-  void Clear();
+  void Remove(uint64_t thread);  // after Flush()
+  void Clear();                  // after Flush()
   // Forgets threads that did nothing since the last call, so that thread churn does not add up.
+  // After Flush().
   void ForgetIdle();
 
   uint64_t dropped() const { return dropped_; }
   size_t queued() const { return queued_; }
+  size_t threads() const { return by_id_.size(); }
 
  private:
   static constexpr uint32_t kNone = ~0u;
@@ -67,6 +70,7 @@ class EventMerge {
   }
   void CountGap(const Thread& thread, uint32_t expected);
   void Queue(uint32_t thread, const EventRow& row);
+  void ReleaseDrained();  // when nothing waits any more
   void BuildHeap(int64_t stop);
   void SiftDown(size_t i);
   void PopHeap(int64_t stop);

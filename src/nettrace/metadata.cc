@@ -47,8 +47,7 @@ Status MetadataTable::AddV4(Bytes payload, uint64_t offset) {
   kind.version = r.U32();
   kind.level = r.U32();
   if (!r.ok()) return Error::At(ErrorCode::kCorrupt, offset + r.position(), "metadata of an event ends early");
-  Add(id, std::move(kind));
-  return OkStatus();
+  return Add(id, std::move(kind), offset);
 }
 
 Status MetadataTable::AddBlockV6(Bytes content, uint64_t offset) {
@@ -70,13 +69,14 @@ Status MetadataTable::AddBlockV6(Bytes content, uint64_t offset) {
       ByteReader options(r.Take(r.U16()));
       ReadOptions(options, kind);
     }
-    Add(id, std::move(kind));
+    RETURN_IF_ERROR(Add(id, std::move(kind), offset + at));
   }
   if (!block.ok()) return Error::At(ErrorCode::kCorrupt, offset, "a metadata block ends inside a row");
   return OkStatus();
 }
 
-void MetadataTable::Add(uint32_t id, CountedKind kind) {
+Status MetadataTable::Add(uint32_t id, CountedKind kind, uint64_t offset) {
+  if (kinds_.size() >= kMaxKinds) return Error::At(ErrorCode::kCorrupt, offset, "more kinds of events than any program has");
   kind.provider = clr::ProviderFromName(kind.provider_text);
   kind.tag = clr::FindEvent(kind.provider, kind.id);
   CountedKind& k = kinds_.emplace_back(std::move(kind));
@@ -88,6 +88,7 @@ void MetadataTable::Add(uint32_t id, CountedKind kind) {
   } else {
     sparse_[id] = &k;
   }
+  return OkStatus();
 }
 
 void MetadataTable::Clear() {

@@ -22,6 +22,9 @@ struct CountedKind : clr::EventKind {
 
 class MetadataTable {
  public:
+  // A machine-wide trace has some thousands; more are damage, and would never be forgotten.
+  static constexpr size_t kMaxKinds = 1 << 17;
+
   // A V4/V5 metadata payload: the payload of one row of a MetadataBlock.
   Status AddV4(Bytes payload, uint64_t offset);
   // The content of a whole V6 MetadataBlock.
@@ -37,7 +40,7 @@ class MetadataTable {
   const std::deque<CountedKind>& kinds() const { return kinds_; }
 
  private:
-  void Add(uint32_t id, CountedKind kind);
+  Status Add(uint32_t id, CountedKind kind, uint64_t offset);
 
   std::deque<CountedKind> kinds_;
   std::vector<CountedKind*> dense_;  // small ids

@@ -13,13 +13,22 @@ namespace {
 // A stream without sequence points must not grow without a limit: then stacks are forgotten early.
 __extension__ using Int128 = __int128;  // ISO C++ knows no 128-bit integer
 
-constexpr size_t kMaxRetainedBytes = 96 << 20;
+constexpr size_t kMaxRetainedBytes = 64 << 20;
+// The same for what is smaller on the wire than in memory. A runtime puts a sequence point after
+// every 10 MB, which is less than half of any of these.
+constexpr size_t kMaxQueuedRows = 1 << 19;
+constexpr size_t kMaxStacks = 1 << 20;
+constexpr size_t kMaxThreads = 1 << 18;  // V6: until a sequence point flushes them, as any number of labels
+constexpr size_t kMaxLabelLists = 1 << 19;
 // How many sequence points an idle thread is remembered for.
 constexpr uint32_t kForgetThreadsEvery = 64;
 
 Error Corrupt(uint64_t offset, std::string message) { return Error::At(ErrorCode::kCorrupt, offset, std::move(message)); }
 
 int64_t UnixNanos(const int16_t (&t)[8]) {
+  constexpr int16_t kLow[8] = {1970, 1, 0, 1, 0, 0, 0, 0}, kHigh[8] = {2200, 12, 6, 31, 23, 59, 60, 999};
+  for (size_t i = 0; i < 8; ++i)
+    if (t[i] < kLow[i] || t[i] > kHigh[i]) return 0;  // wild: unknown
   // Days from civil date (proleptic Gregorian); t = year, month, day of week, day, h, m, s, ms.
   const int64_t month = t[1];
   const int64_t y = t[0] - (month <= 2 ? 1 : 0);
@@ -72,7 +81,7 @@ Status Reader::Parse() {
     offset_ += object.size;
     if (object.kind == ObjectKind::kSequencePoint) {
       buffer_.Release();
-    } else if (buffer_.retained_bytes() > kMaxRetainedBytes) {
+    } else if (buffer_.retained_bytes() > kMaxRetainedBytes || stacks_.size() > kMaxStacks) {
       FlushEvents();
       stacks_.Clear();
       labels_.clear();
@@ -144,7 +153,14 @@ Status Reader::OnTrace(const Object& object) {
 
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
-  while (const EventRow* row = rows.Next()) merge_->Push(*row, [this](const EventRow& next) { Deliver(next); });
+  while (const EventRow* row = rows.Next()) {
+    merge_->Push(*row, [this](const EventRow& next) { Deliver(next); });
+    if (merge_->queued() > kMaxQueuedRows) FlushEvents();
+    if (merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
+      FlushEvents();
+      merge_->Clear();
+    }
+  }
   if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
   return OkStatus();
 }
@@ -169,6 +185,7 @@ Status Reader::OnSequencePoint(const Object& object) {
     const uint64_t thread = info_.version >= 6 ? r.VarU64() : r.U64();
     const uint32_t sequence = info_.version >= 6 ? r.VarU32() : r.U32();
     if (r.ok()) merge_->Checkpoint(thread, sequence);
+    if (merge_->threads() > kMaxThreads) merge_->Clear();
   }
   if (!r.ok()) return Corrupt(object.content_offset, fmt::format("a sequence point that claims {} threads in {} bytes", count, object.content.size()));
   stacks_.Clear();
@@ -204,6 +221,7 @@ Status Reader::OnThreads(const Object& object) {
       }
     }
     if (!r.ok()) return Corrupt(object.content_offset + block.position(), "a thread row ends early");
+    if (threads_.size() >= kMaxThreads) return Corrupt(object.content_offset + block.position(), "more threads than any machine has");
     if (block.ok()) threads_[index] = info;
   }
   if (!block.ok()) return Corrupt(object.content_offset, "a thread block ends inside a row");
@@ -216,6 +234,10 @@ Status Reader::OnRemoveThreads(const Object& object) {
     const uint64_t index = r.VarU64();
     const uint32_t sequence = r.VarU32();
     if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a row of removed threads ends early");
+    if (merge_->threads() > kMaxThreads || removed_threads_.size() > kMaxThreads) {
+      FlushEvents();
+      merge_->Clear();
+    }
     merge_->Checkpoint(index, sequence);
     removed_threads_.push_back(index);  // rows that wait may still refer to them
   }
@@ -252,6 +274,7 @@ Status Reader::OnLabels(const Object& object) {
         default: return OkStatus();  // a newer label: its size is unknown, the lists after it are lost
       }
     }
+    if (labels_.size() >= kMaxLabelLists) return Corrupt(object.content_offset + r.position(), "more label lists than any writer keeps");
     if (r.ok()) labels_[first + i] = labels;
   }
   if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a label list ends early");

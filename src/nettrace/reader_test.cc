@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 #include "nettrace/testing/collecting_sink.h"
@@ -47,10 +48,9 @@ struct Shape {
   uint32_t pointer_size;
 };
 constexpr Shape kShapes[] = {
-    {"V4Compressed", 4, true, 8},   {"V4Plain", 4, false, 8}, {"V5Compressed", 5, true, 8},
-    {"V5Plain", 5, false, 8},       {"V6Compressed", 6, true, 8},
-    {"V6Plain", 6, false, 8},       {"V4Compressed32", 4, true, 4},
-    {"V6Compressed32", 6, true, 4},
+    {"V4Compressed", 4, true, 8},   {"V4Plain", 4, false, 8},       {"V5Compressed", 5, true, 8},
+    {"V5Plain", 5, false, 8},       {"V6Compressed", 6, true, 8},   {"V6Plain", 6, false, 8},
+    {"V4Compressed32", 4, true, 4}, {"V6Compressed32", 6, true, 4},
 };
 
 class EveryShape : public ::testing::TestWithParam<Shape> {
@@ -102,7 +102,7 @@ class EveryShape : public ::testing::TestWithParam<Shape> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Formats, EveryShape, ::testing::ValuesIn(kShapes),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& shape) { return shape.param.name; });
 
 TEST_P(EveryShape, EventsArriveInOrderOfTimeWithAllTheirFields) {
   const SyntheticWriter w = Rich();
@@ -155,7 +155,7 @@ TEST_P(EveryShape, StacksAreFoundAndStartAgainAfterASequencePoint) {
 TEST_P(EveryShape, AnyChunkSizeGivesTheSameEvents) {
   const SyntheticWriter w = Rich();
   const ReadResult whole = ReadAll(w.bytes());
-  for (const size_t chunk : {1, 2, 3, 7, 64, 1000}) {
+  for (const size_t chunk : {1u, 2u, 3u, 7u, 64u, 1000u}) {
     const ReadResult pieces = ReadAll(w.bytes(), chunk);
     EXPECT_EQ(pieces.sink.events, whole.sink.events) << "chunks of " << chunk;
     EXPECT_TRUE(pieces.ended);
@@ -186,7 +186,7 @@ TEST_P(EveryShape, TruncationAnywhereGivesAPrefixAndNamesTheLoss) {
     ASSERT_EQ(cut.losses[Loss::kTruncatedBytes], n - cut.offset) << n;
     // Whole blocks are read: per thread, what was read is a prefix. (Across threads it need not be:
     // the block that was cut may hold the oldest event.)
-    for (const uint64_t thread : {100, 200, 300, 9100, 9200, 9300}) {
+    for (const uint64_t thread : {100u, 200u, 300u, 9100u, 9200u, 9300u}) {
       std::vector<SeenEvent> want, got;
       for (const SeenEvent& e : whole.sink.events)
         if (e.thread == thread) want.push_back(e);
@@ -380,20 +380,18 @@ TEST_P(EveryShape, StackThatLeavesItsBlockIsAnErrorAtIt) {
 TEST_P(EveryShape, EventThatLeavesItsBlockIsAnErrorAndTheOnesBeforeItAreDelivered) {
   SyntheticWriter w(Options());
   w.Metadata({kTick});
-  SyntheticWriter scratch(Options());
-  const size_t header = scratch.size();
-  scratch.Events({At(1), At(2)});
-  std::string block = scratch.str().substr(header);
-  // Shorten the content by three bytes and say so in its length.
-  const bool is6 = v6();
-  const size_t length_at = is6 ? 0 : 15 + 10 + 1;
+  const size_t start = w.size();
+  w.Events({At(1), At(2)});
+  // Shorten the content, which ends with a payload of two bytes, by three and say so in its length.
+  std::string bytes = w.str();
+  const size_t length_at = v6() ? start : start + 15 + 10 + 1;
+  const size_t cut = GetParam().compressed || v6() ? 3 : 5;  // of these, two may be padding
   uint32_t length;
-  std::memcpy(&length, block.data() + length_at, 4);
-  length -= 3;
-  std::memcpy(block.data() + length_at, &length, 4);
-  block.erase(block.size() - (is6 ? 3 : 4), 3);
-  w.Raw(block);
-  const ReadResult r = ReadAll(w.bytes());
+  std::memcpy(&length, bytes.data() + length_at, 4);
+  length -= static_cast<uint32_t>(cut);
+  std::memcpy(bytes.data() + length_at, &length, 4);
+  bytes.erase(bytes.size() - cut - (v6() ? 0 : 1), cut);
+  const ReadResult r = ReadAll(AsBytes(bytes.data(), bytes.size()));
   ASSERT_TRUE(r.error);
   EXPECT_EQ(r.error->code, ErrorCode::kCorrupt);
   EXPECT_LT(r.error->offset, w.size());
@@ -445,8 +443,8 @@ TEST_P(EveryShape, MergeAcrossThreadsIsByTime) {
       for (size_t t = 0; t < threads.size(); ++t) {
         int64_t time = base;
         for (size_t i = random() % 30; i-- > 0;) {
-          time += random() % 3;  // ties happen
-          threads[t].push_back(At(time, 100 + t, false));
+          time += static_cast<int64_t>(random() % 3);  // ties happen
+          threads[t].push_back(At(time, uint64_t{100} + t, false));
           want.push_back(time);
         }
       }
@@ -464,6 +462,7 @@ TEST_P(EveryShape, MergeAcrossThreadsIsByTime) {
 }
 
 TEST_P(EveryShape, SortedEventReleasesWhatIsOlder) {
+  if (v6() && !GetParam().compressed) GTEST_SKIP() << "its bit is ambiguous, so everything waits";
   testing::CollectingSink sink;
   Reader reader(&sink);
   SyntheticWriter w(Options());
@@ -502,7 +501,40 @@ TEST_P(EveryShape, SequencePointReleasesEverything) {
 
 TEST_P(EveryShape, LongStreamWithoutSequencePointsStaysSmall) {
   // 400 MB of unsorted events, which no reader could order without keeping them all.
-  testing::CollectingSink ignored;
+  struct Count final : EventSink {
+    void OnEvent(const clr::RawEvent&) override { ++n; }
+    uint64_t n = 0;
+  } sink;
+  const auto peak_kb = [] {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6));
+    return 0ll;
+  };
+  Reader reader(&sink);
+  SyntheticWriter w(Options());
+  w.Metadata({kTick});
+  std::vector<EventRowSpec> rows;
+  for (int i = 0; i < 1000; ++i) {
+    rows.push_back(At(i, 100, false));
+    rows.back().payload = std::string(400, 'x');
+  }
+  const long long before = peak_kb();
+  long long most = before;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string bytes = w.Stacks(1, {{1, 2, 3}}).Events(rows).Drain();
+    ASSERT_TRUE(reader.Feed(AsBytes(bytes.data(), bytes.size())).ok());
+    most = std::max(most, peak_kb());
+  }
+  reader.Finish();
+  EXPECT_EQ(sink.n, 1'000'000u);
+#ifndef __SANITIZE_ADDRESS__  // its quarantine keeps what was freed
+  EXPECT_LT(most - before, 160 << 10);
+#endif
+}
+
+TEST_P(EveryShape, ManySmallRowsStaySmallToo) {
+  // Rows of two bytes need forty times as much in memory.
   struct Count final : EventSink {
     void OnEvent(const clr::RawEvent&) override { ++n; }
     uint64_t n = 0;
@@ -510,27 +542,18 @@ TEST_P(EveryShape, LongStreamWithoutSequencePointsStaysSmall) {
   Reader reader(&sink);
   SyntheticWriter w(Options());
   w.Metadata({kTick});
-  ASSERT_TRUE(reader.Feed(w.bytes()).ok());
-  SyntheticWriter body(Options());
-  const size_t header = body.size();
-  std::vector<EventRowSpec> rows;
-  for (int i = 0; i < 1000; ++i) {
-    EventRowSpec e = At(i, 100, false);
-    e.payload = std::string(400, 'x');
-    rows.push_back(e);
+  std::vector<EventRowSpec> rows(20'000);
+  for (EventRowSpec& e : rows) {
+    e.sorted = false;
+    e.time = 1;
   }
-  body.Stacks(1, {{1, 2, 3}}).Events(rows);
-  std::string blocks = body.str().substr(header);
-  while (!v6() && blocks.size() % 4 != 0) {  // blocks are aligned to the file
-    rows.back().payload += 'x';
-    SyntheticWriter again(Options());
-    again.Stacks(1, {{1, 2, 3}}).Events(rows);
-    blocks = again.str().substr(header);
+  for (int i = 0; i < 150; ++i) {
+    const std::string bytes = w.Events(rows).Drain();
+    ASSERT_TRUE(reader.Feed(AsBytes(bytes.data(), bytes.size())).ok());
   }
-  if (!v6() && w.size() % 4 != header % 4) GTEST_SKIP() << "alignment of the two prefixes differs";
-  for (int i = 0; i < 900; ++i) ASSERT_TRUE(reader.Feed(AsBytes(blocks.data(), blocks.size())).ok());
+  EXPECT_GE(sink.n, 150u * 20'000 - 600'000);  // no more than that waits
   reader.Finish();
-  EXPECT_EQ(sink.n, 900'000u);
+  EXPECT_EQ(sink.n, 150u * 20'000);
 }
 
 }  // namespace
@@ -640,7 +663,9 @@ TEST(ReaderV4, EventBlockWithATooShortHeaderIsAnError) {
 }
 
 TEST(ReaderV4, OtherFilesAreRefusedAtTheirFirstByte) {
-  for (const std::string text : {"PK\x03\x04 a zip file, surely", "Nettrase", "Nettrace\x13\x00\x00\x00"}) {
+  const std::string other_length("Nettrace\x13\x00\x00\x00", 12);
+  for (const std::string& text :
+       {std::string("PK\x03\x04 a zip file, surely"), std::string("Nettrase"), other_length}) {
     const ReadResult r = ReadAll(AsBytes(text.data(), text.size()));
     ASSERT_TRUE(r.error) << text;
     EXPECT_NE(r.error->message.find("not a nettrace file"), std::string::npos);
@@ -665,10 +690,12 @@ TEST(ReaderV4, WildPointerSizeIsAnError) {
 }
 
 TEST(ReaderV4, EventsBeforeTheTraceObjectAreAnError) {
-  SyntheticWriter w;
-  SyntheticWriter with_block;
-  with_block.Events({At(1)});
-  std::string bytes = w.str().substr(0, 32) + with_block.str().substr(w.size());
+  ByteWriter w;
+  w.Raw(SyntheticWriter().str().substr(0, 32)).U8(5).U8(5).U8(1).U32(2).U32(2).U32(10);
+  w.Raw("EventBlock").U8(6).U32(20).Raw(std::string((4 - (w.size() + 4) % 4) % 4, '\0'));
+  std::string bytes = w.str();
+  bytes.resize((bytes.size() + 3) / 4 * 4);
+  bytes += ByteWriter().U16(20).U16(1).I64(0).I64(0).U8(6).Take();
   const ReadResult r = ReadAll(AsBytes(bytes.data(), bytes.size()));
   EXPECT_TRUE(r.error);
 }
@@ -693,7 +720,9 @@ TEST(ReaderV4, ManyThreadsComeAndGoWithoutLoss) {
   for (uint64_t round = 0; round < 300; ++round) {
     std::vector<EventRowSpec> rows;
     for (uint64_t t = 0; t < 20; ++t) rows.push_back(At(++time, 1000 + round * 20 + t));
-    w.Events(rows).Event(At(++time, 7)).SequencePoint(++time, {{7, static_cast<uint32_t>(round + 1)}});
+    w.Events(rows).Event(At(time + 1, 7));
+    w.SequencePoint(time + 2, {{7, static_cast<uint32_t>(round + 1)}});
+    time += 2;
   }
   w.Event(At(++time, 1003)).End();
   const ReadResult r = ReadAll(w.bytes());
@@ -746,7 +775,11 @@ TEST(ReaderV6, SequenceResetIsNotForgiven) {
 TEST(ReaderV6, SequencePointIsOnlyALowerBound) {
   // NetTraceFormat.md: the numbers are lower bounds, so one below what was seen means nothing.
   SyntheticWriter w(V6());
-  w.Metadata({kTick}).Events({At(1), At(2), At(3)}).SequencePoint(10, {{100, 1}}).Event(At(11)).End();
+  w.Metadata({kTick})
+      .Events({At(1), At(2), At(3)})
+      .SequencePoint(10, {{100, 1}})
+      .Event(At(11))
+      .End();
   EXPECT_EQ(ReadAll(w.bytes()).losses[Loss::kEventsDropped], 0u);
 }
 
@@ -796,9 +829,12 @@ TEST(ReaderV6, OptionsGiveVersionLevelAndKeywords) {
 }
 
 TEST(ReaderV6, RowsThatLeaveTheirBlockAreErrors) {
-  for (const uint8_t kind : {3, 6, 7, 8}) {
+  for (const int number : {3, 6, 7, 8}) {
+    const auto kind = static_cast<uint8_t>(number);
     SyntheticWriter w(V6());
-    w.Block("", kind, kind == 8 ? ByteWriter().U32(1).U32(1).U8(1).U8(0).Take() : std::string("\xFF\x7F\x01", kind == 7 ? 1 : 3));
+    w.Block("", kind,
+            kind == 8 ? ByteWriter().U32(1).U32(1).U8(1).U8(0).Take()
+                      : std::string("\xFF\x7F\x01", kind == 7 ? 1 : 3));
     EXPECT_TRUE(ReadAll(w.bytes()).error) << int{kind};
   }
 }

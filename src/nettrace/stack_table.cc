@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 namespace clrscope::nettrace {
+namespace {
+// Between two sequence points a runtime writes some hundred blocks, whose ids follow on each other.
+constexpr size_t kMaxBlocks = 4096;
+}  // namespace
 
 Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size) {
   pointer_size_ = pointer_size;
@@ -13,7 +17,7 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
   if (!r.ok() || count > r.remaining() / 4)
     return Error::At(ErrorCode::kCorrupt, offset, fmt::format("a stack block that claims {} stacks in {} bytes", count, content.size()));
   const size_t base = stacks_.size();
-  stacks_.reserve(base + count);
+  if (count == 0) return OkStatus();
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t bytes = r.U32();
     const size_t at = r.position();
@@ -24,10 +28,17 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
     }
     stacks_.push_back({ips.data(), bytes / pointer_size, {}});
   }
-  blocks_.push_back({first, count, base});
-  last_first_ = first;
-  last_count_ = count;
-  last_base_ = base;
+  if (!blocks_.empty() && blocks_.back().first + blocks_.back().count == first &&
+      blocks_.back().count <= UINT32_MAX - count && first + count > first) {
+    blocks_.back().count += count;
+  } else {
+    if (blocks_.size() >= kMaxBlocks)
+      return Error::At(ErrorCode::kCorrupt, offset, "more blocks of stacks than any runtime writes");
+    blocks_.push_back({first, count, base});
+  }
+  last_first_ = blocks_.back().first;
+  last_count_ = blocks_.back().count;
+  last_base_ = blocks_.back().base;
   return OkStatus();
 }
 

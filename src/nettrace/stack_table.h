@@ -16,6 +16,7 @@ class StackTable {
   // Takes a StackBlock's content; the bytes must live until Clear().
   Status AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size);
   void Clear();
+  size_t size() const { return stacks_.size(); }
 
   // Sets `view` and returns whether the stack `id` is known.
   bool Find(uint32_t id, clr::StackView& view) {

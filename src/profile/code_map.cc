@@ -83,8 +83,8 @@ MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
   // How far `time_ns` lies outside a method's life; the load event is written after the code may
   // already run, so a little is normal.
   const auto distance = [time_ns](const MethodCode& m) -> uint64_t {
-    if (time_ns < m.load_ns) return static_cast<uint64_t>(m.load_ns - time_ns);
-    if (time_ns > m.unload_ns) return static_cast<uint64_t>(time_ns - m.unload_ns);
+    if (time_ns < m.load_ns) return static_cast<uint64_t>(m.load_ns) - static_cast<uint64_t>(time_ns);
+    if (time_ns > m.unload_ns) return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(m.unload_ns);
     return 0;
   };
   MethodMatch best;

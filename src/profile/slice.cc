@@ -46,14 +46,33 @@ void SliceBuilder::Add(uint32_t series, const Sums& sums) {
   s += sums;
 }
 
-void SliceBuilder::AddThread(uint64_t thread, HeapKind kind, Source source, const Estimate& value) {
+void SliceBuilder::AddThread(uint64_t thread, const SeriesKey& series_key, const Sums& sums) {
+  const HeapKind kind = series_key.kind();
+  const Source source = series_key.source();
   const auto matches = [&](const ThreadSums& t) { return t.thread == thread && t.kind == kind && t.source == source; };
-  if (last_thread_ >= threads_.size() || !matches(threads_[last_thread_])) {
-    const auto it = std::find_if(threads_.begin(), threads_.end(), matches);
-    last_thread_ = static_cast<size_t>(it - threads_.begin());
-    if (it == threads_.end()) threads_.push_back({thread, kind, source, {}});
+  size_t& recent = recent_threads_[thread % recent_threads_.size()];
+  if (recent >= threads_.size() || !matches(threads_[recent])) {
+    const uint64_t key = thread << 4 | static_cast<uint64_t>(kind) << 2 | static_cast<uint64_t>(source);
+    const uint32_t found = thread_index_.Find(key);
+    if (found != FlatMap::kNone && matches(threads_[found])) {
+      recent = found;
+    } else {  // new; or, with ids of more than 60 bits, another thread's key
+      const auto it = found == FlatMap::kNone ? threads_.end() : std::find_if(threads_.begin(), threads_.end(), matches);
+      recent = static_cast<size_t>(it - threads_.begin());
+      if (it == threads_.end()) threads_.push_back({thread, kind, source, {}});
+      if (found == FlatMap::kNone) thread_index_.Set(key, static_cast<uint32_t>(recent));
+    }
   }
-  threads_[last_thread_].value += value;
+  Estimate& value = threads_[recent].value;
+  if (source == Source::kCounted) {  // these come by the million: counts, without an error
+    value.samples += sums.samples;
+    value.bytes += static_cast<double>(sums.size_sum);
+    value.objects += static_cast<double>(sums.amount_sum);
+    value.seen_bytes = value.bytes;
+    value.seen_objects = value.objects;
+  } else {
+    value += EstimateOf(series_key, sums);
+  }
 }
 
 Slice SliceBuilder::Take(uint32_t process, int64_t start_ns, int64_t end_ns) {
@@ -70,6 +89,7 @@ Slice SliceBuilder::Take(uint32_t process, int64_t start_ns, int64_t end_ns) {
   touched_.clear();
   out.threads = std::move(threads_);
   threads_.clear();
+  if (thread_index_.size() != 0) thread_index_ = FlatMap();
   std::sort(out.threads.begin(), out.threads.end(),
             [](const ThreadSums& a, const ThreadSums& b) { return ThreadOrder(a) < ThreadOrder(b); });
   return out;

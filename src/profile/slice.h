@@ -2,9 +2,11 @@
 // A time slice: what one process allocated in a span of time, by series and by thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "profile/series.h"
 
 namespace clrscope::profile {
@@ -42,7 +44,7 @@ void MergeSlice(Slice& into, const Slice& from);
 class SliceBuilder {
  public:
   void Add(uint32_t series, const Sums& sums);
-  void AddThread(uint64_t thread, HeapKind kind, Source source, const Estimate& value);
+  void AddThread(uint64_t thread, const SeriesKey& key, const Sums& sums);
   bool empty() const { return touched_.empty(); }
   // Moves what was counted into a slice and starts over.
   Slice Take(uint32_t process, int64_t start_ns, int64_t end_ns);
@@ -51,7 +53,8 @@ class SliceBuilder {
   std::vector<Sums> sums_;          // by series
   std::vector<uint32_t> touched_;   // series that are not zero
   std::vector<ThreadSums> threads_;
-  size_t last_thread_ = 0;
+  std::array<size_t, 16> recent_threads_{};  // indexes, by thread
+  FlatMap thread_index_;  // (thread, kind, source) → index
 };
 
 }  // namespace clrscope::profile

@@ -24,7 +24,9 @@ template <class Ip>
 uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last, uint32_t last_depth) {
   const uint32_t limit = std::min(frames, last_depth);
   uint32_t n = 0;
-  while (n < limit && Load<Ip>(ips, frames - 1 - n) == last[n]) ++n;
+  const auto differs = [&](uint32_t i) { return Load<Ip>(ips, frames - 1 - i) ^ last[i]; };
+  while (n + 4 <= limit && (differs(n) | differs(n + 1) | differs(n + 2) | differs(n + 3)) == 0) n += 4;
+  while (n < limit && differs(n) == 0) ++n;
   return n;
 }
 
@@ -32,7 +34,7 @@ uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last
 
 StackTree::StackTree(uint32_t max_nodes)
     : max_nodes_(std::max(max_nodes, kFirstReal)), parents_(kFirstReal, kRoot), address_of_(kFirstReal, 0),
-      slots_(1 << 10) {}
+      slots_(1 << 6) {}
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
                          int64_t time_ns) {
@@ -122,7 +124,7 @@ uint64_t StackTree::Tag(uint64_t address) const {
 bool StackTree::Retire(uint64_t start, uint64_t size) {
   if (size == 0 || start > kAddressMask || size > kAddressMask - start) return false;
   const uint64_t end = start + size;
-  constexpr uint64_t kMaxPages = 1 << 16;  // a wild size must not cost a walk over the address space
+  constexpr uint64_t kMaxPages = 1 << 12;  // 16 MB: a wild size must not cost a walk over the address space
   const uint64_t first = start >> kPageBits, last = (end - 1) >> kPageBits;
   if (last - first > kMaxPages) return false;
   bool any = false;
@@ -137,6 +139,8 @@ bool StackTree::Retire(uint64_t start, uint64_t size) {
     uint16_t epoch = 0;
     for (const Retired& r : list)
       if (r.start < end && start < r.end) epoch = std::max(epoch, r.epoch);
+    // Code that is loaded again and again at one place is one entry, with the latest epoch.
+    std::erase_if(list, [&](const Retired& r) { return start <= r.start && r.end <= end; });
     list.push_back({start, end, static_cast<uint16_t>(epoch == 0xFFFF ? epoch : epoch + 1)});
     // Addresses of the old epoch need not be found again.
     std::erase_if(known->second, [&](uint64_t a) { return a >= start && a < end; });

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "store/column_codec.h"
 #include "store/schema.h"
@@ -13,9 +14,34 @@
 namespace clrscope::store {
 namespace {
 
+// Of one kind in one process: more than any writer's cap, so that a small damaged file cannot ask for
+// gigabytes.
+constexpr uint64_t kMaxEntries = 2'000'000;
+constexpr size_t kMaxProcesses = 4096;
+
 Error Damaged(std::string_view what) { return Error{ErrorCode::kCorrupt, fmt::format("the capture is damaged: {}", what)}; }
 
 }  // namespace
+
+namespace {
+// Damaged trees can lead SQLite in circles: it may work so long as the file's size explains.
+constexpr int kWorkStep = 1000;
+void Unbound(sqlite3* db) { sqlite3_progress_handler(db, 0, nullptr, nullptr); }
+int SpendWork(void* left) { return (*static_cast<int64_t*>(left) -= kWorkStep) < 0 ? 1 : 0; }
+}  // namespace
+
+CaptureReader::WorkBound CaptureReader::BoundWork() {
+  int64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(recording_.origin + suffix, error);
+    if (!error) bytes += static_cast<int64_t>(size);
+  }
+  // A row takes 20 bytes or so and some 50 steps, and is read in two queries at most.
+  WorkBound bound{std::make_unique<int64_t>(50'000'000 + 20 * bytes), {db_.raw(), &Unbound}};
+  sqlite3_progress_handler(db_.raw(), kWorkStep, &SpendWork, bound.left.get());
+  return bound;
+}
 
 bool LooksLikeCapture(const std::string& path) {
   char head[16] = {};
@@ -28,8 +54,15 @@ bool LooksLikeCapture(const std::string& path) {
 
 Result<std::unique_ptr<CaptureReader>> CaptureReader::Open(const std::string& path) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kReadOnly));
+  // A capture from elsewhere may be hostile: no views, triggers or functions of its own, no huge values.
+  RETURN_IF_ERROR(db.Execute("pragma trusted_schema=off; pragma cell_size_check=on"));
+  sqlite3_limit(db.raw(), SQLITE_LIMIT_LENGTH, 64 << 20);
+  ASSIGN_OR_RETURN(Statement odd, db.Prepare("select count(*) from pragma_table_list where schema='main' and type<>'table'"));
+  ASSIGN_OR_RETURN(const bool counted, odd.Step());
+  if (!counted || odd.Int(0) != 0) return Error{ErrorCode::kCorrupt, fmt::format("{}: not a clrscope capture: it has views", path)};
   std::unique_ptr<CaptureReader> reader(new CaptureReader(std::move(db)));
   reader->recording_.origin = path;
+  const auto budget = reader->BoundWork();
   if (Status status = reader->Load(); !status.ok()) {
     Error e = status.error();
     if (e.message.find(path) == std::string::npos) e.message = fmt::format("{}: {}", path, e.message);
@@ -73,6 +106,7 @@ Status CaptureReader::LoadProcesses() {
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());
     if (!row) return OkStatus();
+    if (recording_.processes.size() >= kMaxProcesses) return Damaged("its processes");
     auto t = std::make_unique<profile::ProcessTables>();
     t->info.pid = static_cast<uint32_t>(q.Int(0));
     t->info.name = s.Intern(q.Text(1));
@@ -109,7 +143,7 @@ Status CaptureReader::LoadDictionaries() {
     const auto first = static_cast<uint64_t>(q.Int(2));
     const auto count = static_cast<uint64_t>(q.Int(3));
     ASSIGN_OR_RETURN(ColumnReader r, ColumnReader::Open(q.Blob(4)));
-    if (count > r.remaining()) return Damaged("a dictionary's size");
+    if (count == 0 || count > r.remaining() / 2 || count > kMaxEntries) return Damaged("a dictionary's size");
     const auto read = [&](auto&& value) {
       std::vector<uint64_t> v(static_cast<size_t>(count));
       for (uint64_t& x : v) x = value();
@@ -119,7 +153,7 @@ Status CaptureReader::LoadDictionaries() {
     const auto read_signed = [&] { return read([&r] { return static_cast<uint64_t>(r.Signed()); }); };
     if (kind == "address") {
       const auto deltas = read_signed(), times = read_signed();
-      if (!r.ok() || first != t->stacks.addresses().size()) return Damaged("its addresses");
+      if (!r.ok() || first != t->stacks.addresses().size() || first > kMaxEntries) return Damaged("its addresses");
       uint64_t address = 0;
       for (size_t i = 0; i < count; ++i) {
         address += deltas[i];
@@ -127,7 +161,7 @@ Status CaptureReader::LoadDictionaries() {
       }
     } else if (kind == "node") {
       const auto parents = read_unsigned(), addresses = read_unsigned();
-      if (!r.ok() || first != t->stacks.size()) return Damaged("its stacks");
+      if (!r.ok() || first != t->stacks.size() || first > kMaxEntries) return Damaged("its stacks");
       for (size_t i = 0; i < count; ++i) {
         const uint64_t node = first + i;
         if (parents[i] == 0 || parents[i] > node || addresses[i] >= t->stacks.addresses().size()) return Damaged("a stack");
@@ -135,7 +169,7 @@ Status CaptureReader::LoadDictionaries() {
       }
     } else if (kind == "series") {
       const auto nodes = read_unsigned(), series_types = read_unsigned(), attributes = read_unsigned(), nominal = read_unsigned();
-      if (!r.ok() || first != t->series.keys().size()) return Damaged("its series");
+      if (!r.ok() || first != t->series.keys().size() || first > kMaxEntries) return Damaged("its series");
       for (size_t i = 0; i < count; ++i) {
         if (nodes[i] >= t->stacks.size() || series_types[i] >= t->types.size()) return Damaged("a series");
         t->series.Restore({static_cast<uint32_t>(nodes[i]), static_cast<uint32_t>(series_types[i]), static_cast<uint16_t>(attributes[i])}, nominal[i]);
@@ -220,6 +254,7 @@ Status CaptureReader::LoadRest() {
 Status CaptureReader::ForEachSlice(const analysis::TimeRange& range, const std::function<void(const profile::Slice&)>& visit) {
   ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,start_ns,end_ns,data from slice where end_ns>? and start_ns<? order by process,start_ns"));
   q.Bind(0, range.from_ns).Bind(1, range.to_ns);
+  const auto budget = BoundWork();
   profile::Slice slice;
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());

@@ -26,6 +26,12 @@ class CaptureReader {
 
  private:
   explicit CaptureReader(Database db) : db_(std::move(db)) {}
+  // How many steps SQLite may take while this lives; then queries of others are free again.
+  struct WorkBound {
+    std::unique_ptr<int64_t> left;
+    std::unique_ptr<sqlite3, void (*)(sqlite3*)> unbound;  // destroyed before `left`
+  };
+  WorkBound BoundWork();
   Status Load();
   Status LoadProcesses();
   Status LoadDictionaries();

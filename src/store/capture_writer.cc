@@ -73,6 +73,7 @@ Status CaptureWriter::Finish(bool complete) {
 }
 
 Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
+  if (failed_) return *failed_;
   RETURN_IF_ERROR(db_.Execute("begin immediate"));
   const auto body = [&]() -> Status {
     progress_.resize(recording_->processes.size());
@@ -90,9 +91,14 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
   };
   if (Status status = body(); !status.ok()) {
     (void)db_.Execute("rollback");
+    failed_ = status.error();
     return status;
   }
-  RETURN_IF_ERROR(db_.Execute("commit"));
+  if (Status status = db_.Execute("commit"); !status.ok()) {
+    (void)db_.Execute("rollback");
+    failed_ = status.error();
+    return status;
+  }
   pending_.clear();
   pending_bytes_ = 0;
   return OkStatus();
@@ -223,18 +229,24 @@ Status CaptureWriter::WriteModules(uint32_t index, bool last) {
 }
 
 Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
-  // Rows leave memory once they are written: an unended background GC and the last few wait.
-  constexpr size_t kKeep = 8;
+  // Rows leave memory once they are written: the last few wait, and a background GC until it ends,
+  // with dozens of foreground ones meanwhile.
+  constexpr size_t kKeep = 8, kKeepRunning = 1024;
   std::vector<profile::GcRow>& gcs = recording_->processes[index]->gcs;
-  const size_t n = last ? gcs.size() : gcs.size() - std::min(gcs.size(), kKeep);
-  for (size_t i = 0; i < n; ++i) {
+  size_t kept = 0;
+  for (size_t i = 0; i < gcs.size(); ++i) {
     const profile::GcRow& g = gcs[i];
+    const size_t younger = gcs.size() - i - 1;
+    if (!last && (younger < kKeep || (younger < kKeepRunning && g.end_ns < 0))) {
+      gcs[kept++] = g;
+      continue;
+    }
     insert_gc_.Bind(0, int64_t{index}).Bind(1, int64_t{g.number}).Bind(2, int64_t{g.generation}).Bind(3, int64_t{g.type}).Bind(4, int64_t{g.reason});
     insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
     for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[k]);
     RETURN_IF_ERROR(insert_gc_.Run());
   }
-  gcs.erase(gcs.begin(), gcs.begin() + static_cast<std::ptrdiff_t>(n));
+  gcs.resize(kept);
   return OkStatus();
 }
 

@@ -67,6 +67,8 @@ class CaptureWriter final : public profile::SliceSink {
   Database db_;
   profile::Recording* recording_;
   std::vector<Progress> progress_;
+  // A transaction that failed: what is written no longer matches progress_, so it was the last one.
+  std::optional<Error> failed_;
   std::vector<Encoded> pending_;
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;

@@ -36,7 +36,7 @@ class ColumnWriter {
 class ColumnReader {
  public:
   // Blobs that claim more than this are damaged.
-  static constexpr uint64_t kMaxBlobBytes = 256 << 20;
+  static constexpr uint64_t kMaxBlobBytes = 48 << 20;
 
   static Result<ColumnReader> Open(Bytes blob);
   uint64_t Unsigned() { return reader_.VarU64(); }

@@ -53,7 +53,8 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
   const auto damaged = [] { return Error{ErrorCode::kCorrupt, "a slice is damaged"}; };
   ASSIGN_OR_RETURN(ColumnReader r, ColumnReader::Open(blob));
   const uint64_t rows = r.Unsigned();
-  if (rows > r.remaining()) return damaged();
+  // Four columns of a byte or more; a series is there at most once.
+  if (rows > r.remaining() / 4 || rows > series.keys().size()) return damaged();
   slice.rows.assign(static_cast<size_t>(rows), {});
   uint64_t id = 0;
   for (SliceRow& row : slice.rows) {
@@ -67,7 +68,7 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
   for (SliceRow& row : slice.rows)
     row.sums.amount_sum = ExpectedAmount(row, series.keys()[row.series].source()) + static_cast<uint64_t>(r.Signed());
   const uint64_t threads = r.Unsigned();
-  if (threads > r.remaining()) return damaged();
+  if (threads > r.remaining() / 7) return damaged();
   slice.threads.assign(static_cast<size_t>(threads), {});
   uint64_t thread = 0;
   for (ThreadSums& t : slice.threads) {

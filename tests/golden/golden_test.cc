@@ -29,9 +29,9 @@ using nlohmann::json;
 using profile::Source;
 
 constexpr const char* kTraces[] = {
-    "02-gccollect-csc",          "03b-allocsampled-tick-csc", "04c-sampledobj-low-names-csharpier",
-    "06b-csharpier-server",      "07a-servergc2-gcperfsim",   "08a-net8-gcperfsim",
-    "08b-net9-gcperfsim",        "12b-norundown-csharpier",   "12c-killed-csharpier",
+    "02-gccollect-csc",     "03b-allocsampled-tick-csc", "04c-sampledobj-low-names-csharpier",
+    "06b-csharpier-server", "07a-servergc2-gcperfsim",   "08a-net8-gcperfsim",
+    "08b-net9-gcperfsim",   "12b-norundown-csharpier",   "12c-killed-csharpier",
 };
 
 std::string ReadFile(const fs::path& path) {
@@ -254,8 +254,8 @@ TEST_P(GoldenTest, SampledIsEqualByTypeAndKind) {
   EXPECT_EQ(p.Total().seen_bytes, want["objectSizeSum"].get<double>());
   EXPECT_EQ(ByType(p, true), Keyed(want["byType"]));
   EXPECT_EQ(ByKind(p, true), Keyed(want["byKind"]));
-  // The program estimates with exp(-size/mean), per object; we with (1-1/mean)^size and the mean size
-  // of a size class. The first differs by 1/(2·mean) = 5e-6 at most, the second by 4e-4 (see
+  // The program estimates with exp(-size/mean), per object; we with (1-1/mean)^size and the mean
+  // size of a size class. The first differs by 1/(2·mean) = 5e-6 at most, the second by 4e-4 (see
   // SizeClass.BytesEstimateIsOffByLessThanAThousandth) where sizes of one class vary.
   for (const json& r : want["byType"]) {
     double bytes = 0;
@@ -322,8 +322,8 @@ Stacks StacksOf(const profile::Profile& p, bool seen) {
 
 // Every row of TraceEvent's list is ours with the same figures, and none of ours that would be
 // among its first rows is missing: the list is cut by bytes, then by count.
-void ExpectRows(const std::map<std::string, Tally>& ours, const std::map<std::string, Tally>& theirs,
-                size_t cap, const std::string& what) {
+void ExpectRows(const std::map<std::string, Tally>& ours,
+                const std::map<std::string, Tally>& theirs, size_t cap, const std::string& what) {
   Tally least{~uint64_t{0}, ~uint64_t{0}};
   for (const auto& [key, tally] : theirs) {
     const auto it = ours.find(key);
@@ -335,7 +335,8 @@ void ExpectRows(const std::map<std::string, Tally>& ours, const std::map<std::st
   }
   const bool whole = theirs.size() < cap;
   for (const auto& [key, tally] : ours) {
-    if (!whole && std::tie(tally.bytes, tally.count) <= std::tie(least.bytes, least.count)) continue;
+    if (!whole && std::tie(tally.bytes, tally.count) <= std::tie(least.bytes, least.count))
+      continue;
     EXPECT_TRUE(theirs.contains(key)) << what << ": only we have " << tally << " of\n" << key;
   }
 }
@@ -414,7 +415,8 @@ TEST_P(GoldenTest, InclusiveFramesAreEqual) {
 TEST_P(GoldenTest, CollectionsAreEqual) {
   const json& want = oracle()["gcStartRaw"];
   std::vector<profile::GcRow> gcs;
-  for (const auto& t : golden().recording.processes) gcs.insert(gcs.end(), t->gcs.begin(), t->gcs.end());
+  for (const auto& t : golden().recording.processes)
+    gcs.insert(gcs.end(), t->gcs.begin(), t->gcs.end());
   ASSERT_EQ(gcs.size(), want.size());
   static constexpr const char* kTypes[] = {"NonConcurrentGC", "BackgroundGC", "ForegroundGC"};
   for (size_t i = 0; i < gcs.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the seeds of fuzz/corpus/nettrace and fuzz/corpus/capture: make_corpus REPOSITORY/fuzz/corpus
+// Writes the seeds of fuzz/corpus/nettrace and fuzz/corpus/capture: make_corpus
+// REPOSITORY/fuzz/corpus
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -43,7 +44,8 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   if (version >= 6) w.Labels(1, {ActivityLabels("aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb")});
   w.Stacks(1, {{0x10010, 0x20010}, {0x10020, 0x20010}, {0x30000}});
   int64_t time = 2000;
-  const auto event = [&](uint32_t kind, std::string payload, uint32_t stack = 0, bool sorted = true) {
+  const auto event = [&](uint32_t kind, std::string payload, uint32_t stack = 0,
+                         bool sorted = true) {
     EventRowSpec e;
     e.metadata = kind;
     e.time = time += 300'000'000;
@@ -96,7 +98,8 @@ int main(int argc, char** argv) {
   for (const uint32_t version : {4u, 5u, 6u})
     for (const bool compressed : {false, true})
       for (const uint32_t pointer : {4u, 8u}) {
-        const std::string name = "v" + std::to_string(version) + (compressed ? "_compressed_" : "_plain_") +
+        const std::string name = "v" + std::to_string(version) +
+                                 (compressed ? "_compressed_" : "_plain_") +
                                  std::to_string(pointer * 8);
         Write(corpus / "nettrace" / name, Trace(version, compressed, pointer));
       }
@@ -106,7 +109,7 @@ int main(int argc, char** argv) {
   profile::Recording recording;
   auto writer = store::CaptureWriter::Create(capture.string(), &recording);
   if (!writer.ok()) return 1;
-  const auto summary =
-      capture::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(), &recording, writer->get());
+  const auto summary = capture::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(),
+                                          &recording, writer->get());
   return summary.ok() && (*writer)->Finish(true).ok() ? 0 : 1;
 }

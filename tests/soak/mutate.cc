@@ -109,7 +109,8 @@ void Run(Bytes bytes, const std::string& what, Worst& worst) {
   if (exited && WEXITSTATUS(status) == 2) ++worst.truncated;
   if (!exited || WEXITSTATUS(status) > 2 || kb > kMaxKb || seconds > kMaxSeconds) {
     ++worst.failures;
-    std::printf("FAILED %s: status %x, %ld KB, %.2f s\n", what.c_str(), static_cast<unsigned>(status), kb, seconds);
+    std::printf("FAILED %s: status %x, %ld KB, %.2f s\n", what.c_str(),
+                static_cast<unsigned>(status), kb, seconds);
     std::fflush(stdout);
   }
 }
@@ -156,9 +157,11 @@ int main(int argc, char** argv) {
         if (shape == 3) std::memset(copy.data() + place, 0x7F, 4);
         Run(AsBytes(copy.data(), copy.size()), arg + " seed " + std::to_string(run_seed), worst);
       }
-      std::printf("%s: %ld runs, %ld whole, %ld errors, %ld truncated, %ld failures; worst %ld MB, %.2f s\n",
-                  arg.c_str(), worst.runs, worst.whole, worst.errors, worst.truncated, worst.failures,
-                  worst.kb >> 10, worst.seconds);
+      std::printf(
+          "%s: %ld runs, %ld whole, %ld errors, %ld truncated, %ld failures; worst %ld MB, %.2f "
+          "s\n",
+          arg.c_str(), worst.runs, worst.whole, worst.errors, worst.truncated, worst.failures,
+          worst.kb >> 10, worst.seconds);
       std::fflush(stdout);
       total.runs += worst.runs;
       total.failures += worst.failures;
@@ -166,7 +169,7 @@ int main(int argc, char** argv) {
       total.seconds = std::max(total.seconds, worst.seconds);
     }
   }
-  std::printf("total: %ld runs, %ld failures; worst %ld MB, %.2f s\n", total.runs, total.failures, total.kb >> 10,
-              total.seconds);
+  std::printf("total: %ld runs, %ld failures; worst %ld MB, %.2f s\n", total.runs, total.failures,
+              total.kb >> 10, total.seconds);
   return total.failures == 0 ? 0 : 1;
 }

@@ -11,8 +11,8 @@
 namespace clrscope::profile {
 
 struct CallNode {
-  uint32_t frame = 0;  // meaningless for node 0, the root
-  Estimate total;      // of this node and all below it
+  uint32_t frame = 0;              // meaningless for node 0, the root
+  Estimate total;                  // of this node and all below it
   std::vector<uint32_t> children;  // largest first
 };
 

@@ -12,7 +12,7 @@ namespace clrscope::profile {
 // Empty = everything. `type` and `method` are RE2 patterns, found anywhere in the C# name or in the
 // runtime's name; a stack matches when any of its frames does. `process` is a pid or a whole name.
 struct Filter {
-  std::string type, method, process;
+  std::string type{}, method{}, process{};
   // The profile knows no types or stacks of its threads and time spans: such a filter removes both.
   bool hides_threads_and_times() const { return !type.empty() || !method.empty(); }
 };

@@ -135,9 +135,9 @@ std::vector<StackRow> ByStack(const Profile& p, SortBy sort) {
         c.value;
   }
   for (StackRow& row : rows)
-    Sort(row.types, sort,
-         [&](const StackRow::Part& t) { return p.str(p.types[t.type].name); });
-  Sort(rows, sort, [&](const StackRow& r) { return p.str(p.frames[p.nodes[r.node].frame].method); });
+    Sort(row.types, sort, [&](const StackRow::Part& t) { return p.str(p.types[t.type].name); });
+  Sort(rows, sort,
+       [&](const StackRow& r) { return p.str(p.frames[p.nodes[r.node].frame].method); });
   return rows;
 }
 
@@ -206,7 +206,8 @@ std::vector<TimeBucket> ByTime(const Profile& p, int64_t width_ns) {
       break;
     }
   }
-  // Slices end where the recording does: one that is a little longer than a second is no coarse one.
+  // Slices end where the recording does: one that is a little longer than a second is no coarse
+  // one.
   if (widest > width_ns + width_ns / 2) width_ns = (widest + kSecond - 1) / kSecond * kSecond;
   first = first >= 0 ? first / width_ns * width_ns : first;
   std::vector<TimeBucket> buckets(static_cast<size_t>((last - first + width_ns - 1) / width_ns));

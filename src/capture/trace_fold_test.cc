@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folding of events into tables and slices, and what binding makes of them. It lies here because
+// src/analysis may not use the payload builders of src/nettrace/testing.
+#include "analysis/trace_fold.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/aggregate.h"
+#include "analysis/bind.h"
+#include "nettrace/testing/synthetic_writer.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using namespace nettrace::testing;
+using clr::EventTag;
+
+// Feeds events by hand, as a stream would deliver them.
+class Feeder {
+ public:
+  explicit Feeder(const FoldOptions& options = {})
+      : aggregate(&recording), fold(&recording, &aggregate, options) {
+    fold.OnStream(7, 8, 0);
+  }
+  void Event(EventTag tag, uint32_t version, int64_t time, const std::string& payload,
+             const std::vector<uint64_t>& stack = {}, uint32_t pid = 7,
+             clr::StackMemo* memo = nullptr) {
+    clr::EventKind kind;
+    kind.tag = tag;
+    kind.version = version;
+    clr::RawEvent e;
+    e.kind = &kind;
+    e.process = pid;
+    e.thread = 1;
+    e.time_ns = time;
+    e.payload = AsBytes(payload.data(), payload.size());
+    e.stack = {reinterpret_cast<const std::byte*>(stack.data()),
+               static_cast<uint32_t>(stack.size()), 8, memo};
+    e.stack_state = stack.empty() ? clr::StackState::kNone : clr::StackState::kPresent;
+    fold.OnEvent(e);
+  }
+  void Sample(int64_t time, const std::vector<uint64_t>& stack, uint32_t pid = 7,
+              clr::StackMemo* memo = nullptr) {
+    Event(EventTag::kAllocationSampled, 0, time, AllocationSampledPayload({}), stack, pid, memo);
+  }
+  void Method(EventTag tag, int64_t time, uint64_t id, uint64_t start, const std::string& name) {
+    MethodFields f;
+    f.method_id = id;
+    f.start = start;
+    f.name = name;
+    Event(tag, 2, time, MethodVerbosePayload(2, f));
+  }
+  profile::Profile Bound() {
+    fold.Finish(true);
+    return Bind(recording, aggregate);
+  }
+
+  profile::Recording recording;
+  Aggregate aggregate;
+  TraceFold fold;
+};
+
+// Leaf methods and their samples.
+std::map<std::string, uint64_t> Leaves(const profile::Profile& p) {
+  std::map<std::string, uint64_t> out;
+  for (const profile::Cell& c : p.cells)
+    out[std::string(p.str(p.frames[p.nodes[c.node].frame].method))] += c.value.samples;
+  return out;
+}
+
+TEST(TraceFold, ProcessesThatShareAStackKeepTheirOwnNodes) {
+  // A machine-wide stream holds a stack once for all processes: its memo must not cross over.
+  Feeder f;
+  clr::StackMemo memo;
+  for (uint64_t i = 0; i < 100; ++i) f.Sample(1, {0x5000 + i, 0x9000}, 7);
+  f.Sample(2, {0x1010}, 7, &memo);
+  f.Sample(3, {0x1010}, 8, &memo);
+  f.Sample(4, {0x1010}, 7, &memo);
+  const profile::Profile p = f.Bound();
+  ASSERT_EQ(p.processes.size(), 2u);
+  EXPECT_EQ(Leaves(p)["0x1010"], 3u);
+}
+
+TEST(TraceFold, ReusedCodeIsNamedByTheTimeOfTheSample) {
+  Feeder f;
+  f.Method(EventTag::kMethodLoadVerbose, 0, 1, 0x1000, "Old");
+  clr::StackMemo memo;
+  f.Sample(1'000'000'000, {0x1010}, 7, &memo);
+  f.Method(EventTag::kMethodUnloadVerbose, 2'000'000'000, 1, 0x1000, "Old");
+  // The load event follows the first sample of the new code.
+  f.Sample(9'990'000'000, {0x1010}, 7, &memo);
+  f.Method(EventTag::kMethodLoadVerbose, 10'000'000'000, 2, 0x1000, "New");
+  f.Sample(11'000'000'000, {0x1010}, 7, &memo);
+  const profile::Profile p = f.Bound();
+  EXPECT_EQ(Leaves(p),
+            (std::map<std::string, uint64_t>{{"App.Program.Old", 1}, {"App.Program.New", 2}}));
+  EXPECT_EQ(p.losses[Loss::kAmbiguousFrame], 0u);
+}
+
+TEST(TraceFold, RundownNamesWhatWasSampledBefore) {
+  Feeder f;
+  f.Sample(1, {0x1010});
+  f.Method(EventTag::kMethodDcEndVerbose, 100, 1, 0x1000, "Main");
+  EXPECT_EQ(Leaves(f.Bound()), (std::map<std::string, uint64_t>{{"App.Program.Main", 1}}));
+}
+
+TEST(TraceFold, UnresolvedAndMissingStacksAreCounted) {
+  Feeder f;
+  f.Sample(1, {0xABC});
+  f.Sample(2, {});
+  const profile::Profile p = f.Bound();
+  EXPECT_EQ(Leaves(p), (std::map<std::string, uint64_t>{{"0xabc", 1}, {"[no stack]", 1}}));
+  EXPECT_EQ(p.losses[Loss::kUnresolvedFrame], 1u);
+}
+
+TEST(TraceFold, DeepStacksHangUnderTruncated) {
+  Feeder f;
+  std::vector<uint64_t> deep(100, 0x1010);
+  f.Sample(1, deep);
+  const profile::Profile p = f.Bound();
+  ASSERT_EQ(p.cells.size(), 1u);
+  uint32_t node = p.cells[0].node;
+  while (p.nodes[node].parent != 0) node = p.nodes[node].parent;
+  EXPECT_EQ(p.str(p.frames[p.nodes[node].frame].method), "[truncated]");
+  EXPECT_EQ(p.losses[Loss::kTruncatedStack], 1u);
+}
+
+TEST(TraceFold, TypeNamedAfterItsFirstUseAndReusedIds) {
+  Feeder f;
+  f.Event(EventTag::kSampledObjectAllocation, 0, 1, SampledObjectPayload(1, 0x7000, 3, 96));
+  f.Event(EventTag::kBulkType, 0, 2, BulkTypePayload({{0x7000, "App.Late", {}}}));
+  f.Event(EventTag::kSampledObjectAllocation, 0, 3, SampledObjectPayload(1, 0x7000, 1, 32));
+  f.Event(EventTag::kBulkType, 0, 4, BulkTypePayload({{0x7000, "App.Other", {}}}));
+  f.Event(EventTag::kSampledObjectAllocation, 0, 5, SampledObjectPayload(1, 0x7000, 1, 8));
+  const profile::Profile p = f.Bound();
+  std::map<std::string, double> bytes;
+  for (const profile::Cell& c : p.cells)
+    bytes[std::string(p.str(p.types[c.type].name))] += c.value.bytes;
+  EXPECT_EQ(bytes, (std::map<std::string, double>{{"App.Late", 128}, {"App.Other", 8}}));
+}
+
+TEST(TraceFold, MemoOfASeriesDoesNotOutliveItsType) {
+  Feeder f;
+  clr::StackMemo memo;
+  const std::vector<uint64_t> stack = {0x1010};
+  f.Event(EventTag::kBulkType, 0, 0, BulkTypePayload({{0x7000, "App.First", {}}}));
+  f.Event(EventTag::kSampledObjectAllocation, 0, 1, SampledObjectPayload(1, 0x7000, 1, 8), stack, 7,
+          &memo);
+  f.Event(EventTag::kSampledObjectAllocation, 0, 1, SampledObjectPayload(1, 0x7000, 1, 8), stack, 7,
+          &memo);
+  f.Event(EventTag::kBulkType, 0, 2, BulkTypePayload({{0x7000, "App.Second", {}}}));
+  f.Event(EventTag::kSampledObjectAllocation, 0, 3, SampledObjectPayload(1, 0x7000, 1, 8), stack, 7,
+          &memo);
+  const profile::Profile p = f.Bound();
+  std::map<std::string, double> bytes;
+  for (const profile::Cell& c : p.cells)
+    bytes[std::string(p.str(p.types[c.type].name))] += c.value.bytes;
+  EXPECT_EQ(bytes, (std::map<std::string, double>{{"App.First", 16}, {"App.Second", 8}}));
+}
+
+TEST(TraceFold, CapsFoldIntoOtherAndKeepTheTotal) {
+  FoldOptions options;
+  options.max_nodes = 10;
+  options.max_series = 5;
+  Feeder f(options);
+  for (uint64_t i = 0; i < 100; ++i) f.Sample(static_cast<int64_t>(i), {0x1000 + i});
+  const profile::Profile p = f.Bound();
+  EXPECT_EQ(p.Total().samples, 100u);
+  EXPECT_GT(Leaves(p)["(other)"], 80u);
+  EXPECT_GT(p.losses[Loss::kStackNodesCapped], 0u);
+}
+
+TEST(TraceFold, ShortPayloadsAreCountedAsUnsupported) {
+  Feeder f;
+  for (const EventTag tag : {EventTag::kAllocationTick, EventTag::kAllocationSampled,
+                             EventTag::kSampledObjectAllocation, EventTag::kMethodLoadVerbose,
+                             EventTag::kModuleLoad, EventTag::kGcStart, EventTag::kBulkType})
+    f.Event(tag, 4, 1, "xyz");
+  EXPECT_EQ(f.Bound().losses[Loss::kUnsupportedVersion], 7u);
+}
+
+TEST(TraceFold, SlicesCoverTimeAndWildClocksDoNotOverflow) {
+  Feeder f;
+  for (const int64_t t : {int64_t{-5}, int64_t{0}, int64_t{999'999'999}, int64_t{1'000'000'000},
+                          int64_t{5'500'000'000}, INT64_MAX, INT64_MIN, int64_t{7}})
+    f.Sample(t, {0x1010});
+  const profile::Profile p = f.Bound();
+  EXPECT_EQ(p.Total().samples, 8u);
+  ASSERT_GE(p.times.size(), 3u);
+  EXPECT_EQ(p.times[0].start_ns, 0);
+  EXPECT_EQ(p.times[0].value.samples, 3u);
+  EXPECT_EQ(p.times[1].start_ns, 1'000'000'000);
+  EXPECT_EQ(p.times[2].start_ns, 5'000'000'000);
+}
+
+TEST(TraceFold, WildProcessIdsStaySmall) {
+  Feeder f;
+  for (uint32_t pid = 1; pid < 20'000; ++pid) f.Sample(1, {0x1010}, pid);
+  EXPECT_LE(f.recording.processes.size(), 4200u);
+  EXPECT_EQ(f.Bound().Total().samples, 19'999u);
+}
+
+TEST(TraceFold, ForegroundCollectionsInsideABackgroundOneFindTheirSizes) {
+  Feeder f;
+  const auto gc = [&](int64_t t, uint32_t number, uint32_t type) {
+    f.Event(EventTag::kGcStart, 2, t, GcStartPayload(2, number, 2, 0, type));
+  };
+  const auto end = [&](int64_t t, uint32_t number, int64_t size) {
+    f.Event(EventTag::kGcEnd, 1, t, GcEndPayload(1, number, 2));
+    f.Event(EventTag::kGcHeapStats, 2, t + 1, HeapStatsPayload(2, {size, 0, 0, 0, 0}));
+  };
+  gc(10, 1, 1);
+  for (uint32_t n = 2; n < 40; ++n) {
+    gc(10 * n, n, 2);
+    end(10 * n + 5, n, n);
+  }
+  end(1000, 1, 1);
+  f.fold.Finish(true);
+  const auto& gcs = f.recording.processes[0]->gcs;
+  ASSERT_EQ(gcs.size(), 39u);
+  for (const profile::GcRow& g : gcs) EXPECT_EQ(g.size_after[0], g.number);
+  EXPECT_EQ(gcs[0].end_ns, 1000);
+}
+
+TEST(ProgramName, IsTheEntryAssemblyOrTheBinary) {
+  EXPECT_EQ(ProgramName("/usr/bin/dotnet exec /app/Orders.dll --port 80"), "Orders");
+  EXPECT_EQ(ProgramName("dotnet --roll-forward /app/Orders.dll"), "Orders");
+  EXPECT_EQ(ProgramName("/app/orders arg"), "orders");
+  EXPECT_EQ(ProgramName(""), "");
+}
+
+}  // namespace
+}  // namespace clrscope::analysis

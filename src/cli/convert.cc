@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/convert_database.h"
+#include "cli/humanize.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "export/file_sink.h"
+#include "export/registry.h"
+
+namespace clrscope::cli {
+namespace {
+
+struct ConvertOptions {
+  InputOptions input;
+  std::string output, format, weight = "bytes";
+  bool force = false, machinery = false;
+};
+
+std::string FormatNames() {
+  std::string names;
+  for (const exporter::Format& format : exporter::Formats())
+    names += std::string(format.name) + ", ";
+  return names + "clrscope, sqlite";
+}
+
+// The database that is asked for, if it is one and no export format.
+std::optional<DatabaseFormat> DatabaseFormatOf(const ConvertOptions& o) {
+  if (o.format == "clrscope") return DatabaseFormat::kCapture;
+  if (o.format == "sqlite") return DatabaseFormat::kRows;
+  if (!o.format.empty()) return std::nullopt;
+  if (o.output.ends_with(".clrscope")) return DatabaseFormat::kCapture;
+  if (o.output.ends_with(".sqlite") || o.output.ends_with(".sqlite3") || o.output.ends_with(".db"))
+    return DatabaseFormat::kRows;
+  return std::nullopt;
+}
+
+Result<const exporter::Format*> ExportFormatOf(const ConvertOptions& o) {
+  if (o.format.empty() && o.output == "-")
+    return Error{ErrorCode::kUsage, fmt::format("-o - needs --format: one of {}", FormatNames())};
+  Result<const exporter::Format*> format =
+      o.format.empty() ? exporter::FormatByPath(o.output) : exporter::FormatByName(o.format);
+  if (!format.ok())
+    format.error().message += o.format.empty() ? ", .clrscope, .sqlite" : ", clrscope, sqlite";
+  return format;
+}
+
+// What was made, how large it is, and what to do with it.
+void SayWritten(const std::string& path, std::string_view format) {
+  struct stat s {};
+  if (path == "-" || ::stat(path.c_str(), &s) != 0) return;
+  std::string next;
+  if (format == "html") next = fmt::format("; open it in a browser: xdg-open {}", path);
+  if (format == "pprof") next = fmt::format("; go tool pprof -http=: {}", path);
+  if (format == "speedscope") next = "; drop it on https://www.speedscope.app";
+  if (format == "folded") next = fmt::format("; flamegraph.pl {} > flame.svg", path);
+  if (format == "clrscope") next = fmt::format("; clrscope report {}", path);
+  if (format == "sqlite") next = fmt::format("; sqlite3 {} 'select * from sites limit 10'", path);
+  Warn(fmt::format("wrote {} ({}){}", path, HumanBytes(static_cast<double>(s.st_size)), next));
+}
+
+int Finished(const ConvertOptions& o, std::string_view format, const std::optional<Error>& damage) {
+  SayWritten(o.output, format);
+  if (!damage) return kExitOk;
+  Warn(damage->message);
+  return kExitIncomplete;
+}
+
+int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
+  const profile::Filter& f = o.input.filter;
+  const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
+                        !f.type.empty() || !f.method.empty() || !f.process.empty();
+  if (filtered)
+    return Fail({ErrorCode::kUsage,
+                 "a database holds the whole recording: leave the filters away and use them in "
+                 "`clrscope report`, or `where` in SQL"});
+  Result<std::optional<Error>> damage = WriteDatabase(o.input.path, o.output, format, o.force);
+  if (!damage.ok()) return Fail(damage.error());
+  return Finished(o, format == DatabaseFormat::kCapture ? "clrscope" : "sqlite", *damage);
+}
+
+int Export(const ConvertOptions& o, const exporter::Format& format) {
+  if (o.output == "-" && format.binary && IsTerminal(STDOUT_FILENO))
+    return Fail(
+        {ErrorCode::kUsage,
+         fmt::format("{} is binary and would upset the terminal: redirect it, or give -o FILE",
+                     format.name)});
+  struct stat s {};
+  if (!o.force && o.output != "-" && ::stat(o.output.c_str(), &s) == 0 && S_ISREG(s.st_mode))
+    return Fail(
+        {ErrorCode::kUsage,
+         fmt::format("{} exists already: give another name, or -f to replace it", o.output)});
+  Result<Input> input = LoadInput(o.input);
+  if (!input.ok()) return Fail(input.error());
+  if (const auto empty = EmptyReason(*input, o.input)) {
+    if (!input->damage) return Fail(*empty);
+    Warn(input->damage->message);
+    Warn(empty->message);
+    return kExitIncomplete;
+  }
+  exporter::ExportOptions options;
+  options.keep_machinery = o.machinery;
+  options.folded_weight = o.weight == "objects"   ? exporter::FoldedWeight::kObjects
+                          : o.weight == "samples" ? exporter::FoldedWeight::kSamples
+                                                  : exporter::FoldedWeight::kBytes;
+  auto sink = exporter::FileSink::Create(
+      o.output, o.force ? exporter::IfExists::kReplace : exporter::IfExists::kRefuse);
+  if (!sink.ok()) return Fail(sink.error());
+  if (Status status = format.write(input->profile, options, **sink); !status.ok())
+    return Fail(status.error());
+  if (Status status = (*sink)->Finish(); !status.ok()) return Fail(status.error());
+  return Finished(o, format.name, input->damage);
+}
+
+}  // namespace
+
+int RunConvert(const Args& args) {
+  ConvertOptions o;
+  VerbOptions verb(
+      "convert", "FILE -o OUTPUT [options]",
+      "Writes a recording in another format, which the output's ending tells, or --format.",
+      "  clrscope convert orders.clrscope -o orders.html        flame graph and tables, one page\n"
+      "  clrscope convert trace.nettrace -o trace.clrscope      a tenth of the size\n"
+      "  clrscope convert orders.clrscope -o orders.pb.gz --from 5m --to 6m\n"
+      "  clrscope convert orders.clrscope -o - --format folded | flamegraph.pl > flame.svg\n");
+  CLI::App& app = verb.app();
+  AddInputOptions(app, o.input);
+  std::string formats = "the output's format:";
+  for (const exporter::Format& format : exporter::Formats())
+    formats +=
+        fmt::format(" {} ({}; {}),", format.name, format.extensions.front(), format.description);
+  formats += " clrscope (.clrscope; a capture), sqlite (.sqlite; plain rows)";
+  app.add_option("-o,--output", o.output, "the file to write; - is standard output")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--format", o.format, formats)->type_name("F");
+  app.add_flag("-f,--force", o.force, "replace the output if it exists");
+  app.add_option("--weight", o.weight, "of folded stacks: bytes, objects or samples")
+      ->type_name("W")
+      ->check(CLI::IsMember({"bytes", "objects", "samples"}));
+  app.add_flag("--framework", o.machinery, "keep async and thread-pool plumbing");
+  if (const auto code = verb.Parse(args)) return *code;
+  if (const auto database = DatabaseFormatOf(o)) return ConvertToDatabase(o, *database);
+  const auto format = ExportFormatOf(o);
+  return format.ok() ? Export(o, **format) : Fail(format.error());
+}
+
+}  // namespace clrscope::cli

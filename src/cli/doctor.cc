@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/process_json.h"
+#include "cli/shorten.h"
+#include "cli/wrap.h"
+#include "ipc/diagnosis.h"
+#include "ipc/process_finder.h"
+
+namespace clrscope::cli {
+namespace {
+
+std::string_view Word(ipc::Verdict verdict) {
+  return verdict == ipc::Verdict::kOk ? "ok" : verdict == ipc::Verdict::kWarn ? "warn" : "fail";
+}
+
+// A pid, or the name of exactly one process.
+Result<pid_t> TargetOf(const std::string& text) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (error == std::errc{} && end == text.data() + text.size() && pid > 0) return pid;
+  const std::vector<ipc::DotnetProcess> found = ipc::FindByName(text);
+  if (found.size() == 1) return found.front().pid;
+  if (found.empty())
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("no .NET process is called '{}': `clrscope ps` lists them", text)};
+  std::string pids;
+  for (const ipc::DotnetProcess& p : found)
+    pids += fmt::format("{}{}", pids.empty() ? "" : ", ", p.pid);
+  return Error{
+      ErrorCode::kUsage,
+      fmt::format("several processes are called '{}': give one of the pids {}", text, pids)};
+}
+
+void WriteText(const ipc::Diagnosis& d, const Style& style, Output& out) {
+  const size_t width = OutputWidth();
+  if (!d.process.name.empty()) {
+    std::string head = fmt::format("{} ({})", Printable(d.process.name), d.process.pid);
+    if (!d.process.clr_version.empty()) head += ", .NET " + Printable(d.process.clr_version);
+    out.Write(style.Bold(head) + "\n");
+  }
+  size_t names = 0;
+  for (const ipc::Check& c : d.checks) names = std::max(names, c.name.size());
+  const size_t indent = 8 + names + 2;  // "✓ ok    NAME  "
+  for (const ipc::Check& c : d.checks) {
+    const std::string_view word = Word(c.verdict);
+    const std::string mark = fmt::format("{} {:<4}",
+                                         c.verdict == ipc::Verdict::kOk     ? "✓"
+                                         : c.verdict == ipc::Verdict::kWarn ? "!"
+                                                                            : "✗",
+                                         word);
+    out.Write(c.verdict == ipc::Verdict::kOk     ? style.Good(mark)
+              : c.verdict == ipc::Verdict::kWarn ? style.Caution(mark)
+                                                 : style.Bad(mark));
+    out.Write(fmt::format("  {:<{}}  ", c.name, names));
+    out.Write(Wrap(Printable(c.what), indent, indent, width));
+    if (c.fix.empty()) continue;
+    out.Write(std::string(indent, ' ') + style.Bold("fix:") + " ");
+    out.Write(Wrap(Printable(c.fix), indent + 5, indent + 5, width));
+  }
+  const bool blocked = d.blocker().has_value();
+  out.Write("\n" +
+            (blocked ? style.Bad("It cannot be profiled:") + " see the fix of the first failure.\n"
+                     : style.Good("It can be profiled:") +
+                           fmt::format(" clrscope record -p {}\n", d.process.pid)));
+}
+
+void WriteJson(const ipc::Diagnosis& d, Output& out) {
+  const auto blocker = d.blocker();
+  Json head{{"schema_version", 1}, {"pid", d.process.pid}, {"can_be_profiled", !blocker}};
+  head["exit_code"] = blocker ? ExitCodeOf(blocker->code) : 0;
+  head["process"] = ProcessJson(d.process);
+  head["process"]["attachable"] = !blocker;
+  JsonDocument document(out, head, "checks");
+  for (const ipc::Check& c : d.checks)
+    document.Row({{"name", c.name},
+                  {"verdict", Word(c.verdict)},
+                  {"what", c.what},
+                  {"fix", c.fix.empty() ? Json() : Json(c.fix)},
+                  {"code", c.verdict == ipc::Verdict::kFail ? Json(CodeName(c.code)) : Json()}});
+  document.End();
+}
+
+}  // namespace
+
+int RunDoctor(const Args& args) {
+  FormatOptions format;
+  ColorMode color = ColorMode::kAuto;
+  std::string target;
+  VerbOptions verb(
+      "doctor", "PID [options]",
+      "Says everything that keeps a process from being profiled, and what to do about it.\n"
+      "The exit code is that of the first obstacle.",
+      "  clrscope doctor 1234\n"
+      "  clrscope doctor orders\n"
+      "  clrscope doctor 1234 --json | jq .can_be_profiled\n");
+  verb.app()
+      .add_option("target,-p,--pid,--process-id", target, "a process, by pid or name")
+      ->type_name("PID|NAME");
+  AddFormatOptions(verb.app(), format, /*csv=*/false);
+  AddColorOption(verb.app(), color);
+  if (const auto code = verb.Parse(args)) return *code;
+  if (target.empty())
+    return Fail({ErrorCode::kUsage, "doctor needs a pid or a name: `clrscope ps` lists processes"});
+  const Result<pid_t> pid = TargetOf(target);
+  if (!pid.ok()) return Fail(pid.error());
+  const ipc::Diagnosis diagnosis = ipc::Diagnose(*pid);
+  Output out;
+  if (format.json)
+    WriteJson(diagnosis, out);
+  else
+    WriteText(diagnosis, Style::For(color), out);
+  if (Status status = out.Flush(); !status.ok()) return Fail(status.error());
+  const auto blocker = diagnosis.blocker();
+  return blocker ? ExitCodeOf(blocker->code) : kExitOk;
+}
+
+}  // namespace clrscope::cli

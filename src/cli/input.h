@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording from a file of any kind that clrscope reads, bound and narrowed to what was asked
+// for.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/aggregate.h"
+#include "base/result.h"
+#include "profile/profile.h"
+#include "profile/views/filter.h"
+
+namespace clrscope::cli {
+
+struct InputOptions {
+  std::string path;      // "-" = a nettrace on standard input
+  std::string from, to;  // durations since the start; "" = open
+  profile::Filter filter;
+  std::string event;  // "", "sampled", "tick", "counted"
+};
+
+struct Input {
+  profile::Profile profile;
+  analysis::TimeRange range;
+  bool ranged = false;  // --from or --to was given
+  // Damaged or cut input: what is wrong and where. Everything before it is in the profile.
+  std::optional<Error> damage;
+};
+
+// errors: the options' (kUsage), or a file of which nothing can be read
+Result<Input> LoadInput(const InputOptions& options);
+
+// The time range that --from and --to mean. errors: kUsage
+Result<analysis::TimeRange> RangeOf(const InputOptions& options);
+
+// Why the profile has no rows: a sentence for exit code 3, or none when it has some.
+std::optional<Error> EmptyReason(const Input& input, const InputOptions& options);
+
+// "AllocationSampled" …, the runtime's names.
+std::string_view EventName(profile::Source source);
+// "SOH", "LOH", "POH", "unknown"
+std::string_view KindName(profile::HeapKind kind);
+
+}  // namespace clrscope::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/output.h"
+#include "cli/shorten.h"
+#include "cli/wrap.h"
+
+namespace clrscope::cli {
+namespace {
+
+// The options, group by group, each description wrapped beside its option.
+std::string Listing(const CLI::App& app) {
+  constexpr size_t kColumn = 28;
+  const size_t width = std::min<size_t>(OutputWidth(), 100);
+  std::string out;
+  for (const std::string& group : app.get_groups()) {
+    auto options = app.get_options([&](const CLI::Option* o) { return o->get_group() == group; });
+    std::stable_partition(options.begin(), options.end(),
+                          [](const CLI::Option* o) { return o->get_positional(); });
+    if (options.empty()) continue;
+    out += "\n" + group + ":\n";
+    for (const CLI::Option* option : options) {
+      std::string name =
+          option->get_positional() ? option->get_type_name() : option->get_name(false, true);
+      for (size_t at = 0; (at = name.find(',', at)) != std::string::npos; at += 2)
+        name.insert(at + 1, " ");
+      const std::string type = option->get_type_name();
+      if (!option->get_positional() && !type.empty()) name += " " + type.substr(0, type.find(':'));
+      out += "  " + name;
+      const size_t used = 2 + DisplayWidth(name);
+      if (used + 2 > kColumn)
+        out += "\n" + std::string(kColumn, ' ');
+      else
+        out += std::string(kColumn - used, ' ');
+      out += Wrap(option->get_description(), kColumn, kColumn, width);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+VerbOptions::VerbOptions(std::string_view verb, std::string_view usage, std::string_view about,
+                         std::string_view examples)
+    : verb_(verb), usage_(usage), about_(about), examples_(examples), app_("", std::string(verb)) {
+  app_.set_help_flag("-h,--help", "show this help");
+}
+
+void VerbOptions::Help() const {
+  Output out;
+  out.Write(fmt::format("{}\n\nExamples:\n{}\nUsage: clrscope {} {}\n{}", about_, examples_, verb_,
+                        usage_, Listing(app_)));
+}
+
+std::optional<int> VerbOptions::Parse(const Args& args) {
+  for (CLI::Option* option : app_.get_options()) {
+    std::string name = option->get_single_name();
+    if (option->get_lnames().empty() || name == "help") continue;
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+      return c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    option->envname("CLRSCOPE_" + name);
+  }
+  try {
+    app_.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes them from the back
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    Help();
+    return kExitOk;
+  } catch (const CLI::ParseError& e) {
+    std::string what = e.what();
+    while (what.ends_with('\n') || what.ends_with('.')) what.pop_back();
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    return Fail(
+        {ErrorCode::kUsage, fmt::format("{}: {}; see `clrscope {} --help`", verb_, what, verb_)});
+  }
+}
+
+void AddFormatOptions(CLI::App& app, FormatOptions& options, bool csv) {
+  CLI::Option* json = app.add_flag("--json", options.json, "one JSON document, plain numbers");
+  if (csv)
+    app.add_flag("--csv", options.csv, "flat rows with a heading, plain numbers")->excludes(json);
+}
+
+void AddColorOption(CLI::App& app, ColorMode& mode) {
+  app.add_option_function<std::string>(
+         "--color",
+         [&mode](const std::string& v) {
+           mode = v == "always"  ? ColorMode::kAlways
+                  : v == "never" ? ColorMode::kNever
+                                 : ColorMode::kAuto;
+         },
+         "auto, always or never; NO_COLOR is honoured")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void AddInputOptions(CLI::App& app, InputOptions& options) {
+  app.add_option("file", options.path,
+                 "a .clrscope or .nettrace file; - reads a nettrace from standard input")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--from", options.from,
+                 "from this time on: 30, 30s, 5m, 1h30m or 00:00:30 after the start. Time is "
+                 "kept in slices of 1 s (10 s and 60 s where it is long past)")
+      ->type_name("TIME")
+      ->group("Filters");
+  app.add_option("--to", options.to, "up to this time")->type_name("TIME")->group("Filters");
+  app.add_option("--type", options.filter.type,
+                 "types whose name matches this regular expression (RE2)")
+      ->type_name("RE")
+      ->group("Filters");
+  app.add_option("--method", options.filter.method, "stacks in which a method matches")
+      ->type_name("RE")
+      ->group("Filters");
+  app.add_option("--process", options.filter.process, "one process of several, by name or pid")
+      ->type_name("NAME|PID")
+      ->group("Filters");
+  app.add_option("--event", options.event,
+                 "which event to rest on: sampled, tick or counted; the best one that "
+                 "was recorded is the default")
+      ->type_name("EVENT")
+      ->check(CLI::IsMember({"sampled", "tick", "counted"}))
+      ->group("Filters");
+}
+
+}  // namespace clrscope::cli

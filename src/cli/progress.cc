@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/humanize.h"
+
+namespace clrscope::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kQuietInterval = 10s;
+
+unsigned Columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string FormatProgress(const capture::Progress& p, std::optional<std::chrono::nanoseconds> duration, unsigned columns) {
+  const double seconds = std::chrono::duration<double>(p.elapsed).count();
+  std::string out = p.stopping ? "Stopping " : "Recording";
+  if (duration && !p.stopping) {
+    const double total = std::chrono::duration<double>(*duration).count();
+    const double share = total > 0 ? std::min(1.0, seconds / total) : 1.0;
+    constexpr int kWidth = 16;
+    const int filled = static_cast<int>(share * kWidth);
+    out += " [";
+    for (int i = 0; i < kWidth; ++i) out += i < filled ? '#' : '.';
+    out += fmt::format("] {:.0f}/{:.0f} s", seconds, total);
+  } else {
+    out += fmt::format(" {:.0f} s", seconds);
+  }
+  if (p.recording + p.ended > 1) out += fmt::format("  {} processes", p.recording + p.ended);
+  if (p.recording + p.ended == 0) out += "  waiting for a .NET runtime to start";
+  out += fmt::format("  {} allocated  {} samples  {} GCs", HumanBytes(p.bytes), Thousands(p.samples), p.gcs);
+  if (p.dropped != 0) out += fmt::format("  {} events dropped", p.dropped);
+  if (out.size() > columns) out.resize(columns);
+  return out;
+}
+
+ProgressLine::ProgressLine(bool enabled, std::optional<std::chrono::nanoseconds> duration)
+    : enabled_(enabled), terminal_(::isatty(STDERR_FILENO) == 1), duration_(duration) {}
+
+void ProgressLine::Show(const capture::Progress& p) {
+  if (!enabled_) return;
+  if (terminal_) {
+    // Short recordings need none.
+    if (p.elapsed < 1s && !shown_) return;
+    fmt::print(stderr, "\r\033[K{}", FormatProgress(p, duration_, Columns() - 1));
+    std::fflush(stderr);
+    shown_ = true;
+  } else if (p.elapsed - last_ >= kQuietInterval) {
+    if (last_ >= 0ns) fmt::print(stderr, "{}\n", FormatProgress(p, duration_, 200));
+    last_ = last_ < 0ns ? 0ns : p.elapsed;
+  }
+}
+
+void ProgressLine::Clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace clrscope::cli

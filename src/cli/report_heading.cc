@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands above and below the tables of a report.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/humanize.h"
+#include "cli/losses.h"
+#include "cli/report_cells.h"
+#include "cli/report_text.h"
+#include "cli/shorten.h"
+#include "cli/wrap.h"
+
+namespace clrscope::cli {
+namespace {
+
+using profile::Estimate;
+using profile::Profile;
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+std::string HeadingText(const Input& input, const TextOptions& o) {
+  const Profile& p = input.profile;
+  const Estimate total = p.Total();
+  std::string out;
+  for (size_t i = 0; i < p.processes.size(); ++i) {
+    if (i == 5) {
+      out += fmt::format("… and {} more processes: --by process\n", p.processes.size() - i);
+      break;
+    }
+    const profile::Process& process = p.processes[i];
+    const std::string_view name = p.str(process.name);
+    out += o.style.Bold(Printable(name.empty() ? "process" : name)) +
+           fmt::format(" ({})", process.pid);
+    const std::string_view runtime = p.str(process.runtime);
+    if (!runtime.empty()) out += fmt::format(" · {}", Printable(runtime));
+    if (p.processes.size() == 1)
+      out += fmt::format(" · {} recorded", HumanDuration(Seconds(p.duration_ns)));
+    out += "\n";
+  }
+  double span = Seconds(p.duration_ns);
+  if (input.ranged) {
+    const double from = std::max(0.0, Seconds(input.range.from_ns));
+    const double to = std::min(Seconds(input.range.to_ns), span);
+    out +=
+        fmt::format("From {} to {} of {}\n", ClockText(from), ClockText(to), HumanDuration(span));
+    span = std::max(0.0, to - from);
+  } else if (p.processes.size() > 1) {
+    out += fmt::format("{} recorded\n", HumanDuration(span));
+  }
+  const std::string bytes = HumanBytes(total.bytes);
+  std::string sums = bytes;
+  if (p.has_interval())
+    sums += fmt::format(" {}", HumanBytesInterval(total.bytes, BytesInterval(total)));
+  if (p.objects_known) {
+    sums += fmt::format(" in {} objects", HumanCount(total.objects));
+    if (p.has_interval())
+      sums += fmt::format(" {}", HumanCountInterval(total.objects, ObjectsInterval(total)));
+  }
+  if (span > 0) sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
+  sums += fmt::format("; by {} {} samples", Thousands(total.samples), EventName(p.source));
+  out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
+  if (p.biased())
+    out += Wrap(
+        "AllocationTick fires once per 100 KB of a heap: figures are biased, without an interval.",
+        0, 0, o.width);
+  if (p.source == profile::Source::kCounted)
+    out += Wrap(
+        "GCSampledObjectAllocation counts up to each type's last event: figures are lower bounds.",
+        0, 0, o.width);
+  for (const profile::Source also : p.also)
+    out += fmt::format("Also recorded: {} (--event {})\n", EventName(also),
+                       also == profile::Source::kSampled ? "sampled"
+                       : also == profile::Source::kTick  ? "tick"
+                                                         : "counted");
+  return out;
+}
+
+std::string FooterText(const Input& input, bool marked_few) {
+  std::string out;
+  if (marked_few)
+    out += fmt::format("~ rests on fewer than {} samples: a rough figure\n", kFewSamples);
+  out += LossesText(input.profile.losses, OutputWidth());
+  return out;
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/input.h"
+#include "profile/views/call_tree.h"
+
+namespace clrscope::cli {
+namespace {
+
+using profile::Estimate;
+using profile::Profile;
+
+class Maker {
+ public:
+  Maker(const Profile& profile, const RowOptions& options) : p_(profile), options_(options) {}
+
+  template <class Rows, class Key>
+  void Fill(ReportTable& table, const Rows& rows, Key key) const {
+    table.all_rows = rows.size();
+    const size_t n = std::min(rows.size(), options_.limit);
+    table.rows.reserve(n);
+    for (size_t i = 0; i < n; ++i) table.rows.push_back({key(rows[i]), rows[i].value, {}});
+  }
+
+  void Type(Json& key, uint32_t type) const {
+    const profile::Type& t = p_.types[type];
+    key["type"] = p_.str(t.name);
+  }
+  void TypeIdentity(Json& key, uint32_t type) const {
+    const profile::Type& t = p_.types[type];
+    key["type_id"] = t.id;
+    key["raw"] = p_.str(t.raw);
+    Process(key, t.process);
+  }
+  Json Frame(uint32_t frame) const {
+    Json key;
+    const profile::Frame& f = p_.frames[frame];
+    key["module"] = f.module.value == 0 ? Json() : Json(p_.str(f.module));
+    key["method"] = p_.str(f.method);
+    key["raw"] = p_.str(f.raw);
+    return key;
+  }
+  void Process(Json& key, uint32_t process) const {
+    key["process"] = p_.str(p_.processes[process].name);
+    key["pid"] = p_.processes[process].pid;
+  }
+
+  void Types(ReportTable& t) const {
+    Fill(t, profile::ByType(p_, options_.sort), [&](const profile::TypeRow& r) {
+      Json key;
+      Type(key, r.type);
+      key["kind"] = KindName(r.kind);
+      TypeIdentity(key, r.type);
+      return key;
+    });
+  }
+  void Sites(ReportTable& t) const {
+    Fill(t, profile::BySite(p_, options_.sort, options_.framework), [&](const profile::SiteRow& r) {
+      Json key;
+      Type(key, r.type);
+      const Json frame = Frame(r.frame);
+      key["module"] = frame["module"];
+      key["method"] = frame["method"];
+      key["type_id"] = p_.types[r.type].id;
+      key["raw_type"] = p_.str(p_.types[r.type].raw);
+      key["raw_method"] = frame["raw"];
+      Process(key, p_.types[r.type].process);
+      return key;
+    });
+  }
+  void Stacks(ReportTable& t) const {
+    Fill(t, profile::ByStack(p_, options_.sort), [&](const profile::StackRow& r) {
+      Json key;
+      Json& frames = key["frames"] = Json::array();
+      for (uint32_t n = r.node; n != 0; n = p_.nodes[n].parent) {
+        const profile::Frame& f = p_.frames[p_.nodes[n].frame];
+        Json frame = Frame(p_.nodes[n].frame);
+        frame["machinery"] = (f.flags & profile::kMachinery) != 0;
+        frames.push_back(std::move(frame));
+      }
+      Json& types = key["types"] = Json::array();
+      for (const profile::StackRow::Part& part : r.types) {
+        Json type;
+        Type(type, part.type);
+        type["type_id"] = p_.types[part.type].id;
+        AddEstimate(type, part.value, p_);
+        types.push_back(std::move(type));
+      }
+      Process(key, r.process);
+      return key;
+    });
+  }
+  void Methods(ReportTable& t) const {
+    const auto rows = profile::ByMethod(p_, options_.sort);
+    t.all_rows = rows.size();
+    for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i)
+      t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self});
+  }
+  void Kinds(ReportTable& t) const {
+    Fill(t, profile::ByKind(p_, options_.sort), [](const profile::KindRow& r) {
+      return Json{{"kind", KindName(r.kind)}};
+    });
+  }
+  void Threads(ReportTable& t) const {
+    Fill(t, profile::ByThread(p_, options_.sort), [&](const profile::ThreadTotal& r) {
+      Json key{{"thread", r.thread}};
+      Process(key, r.process);
+      return key;
+    });
+  }
+  void Assemblies(ReportTable& t) const {
+    Fill(t, profile::ByAssembly(p_, options_.sort, options_.framework),
+         [&](const profile::AssemblyRow& r) {
+           return Json{{"module", r.module.value == 0 ? Json() : Json(p_.str(r.module))}};
+         });
+  }
+  void Processes(ReportTable& t) const {
+    Fill(t, profile::ByProcess(p_, options_.sort), [&](const profile::ProcessRow& r) {
+      Json key;
+      Process(key, r.process);
+      return key;
+    });
+  }
+  void Times(ReportTable& t) const {
+    Fill(t, profile::ByTime(p_, options_.bucket_ns), [](const profile::TimeBucket& r) {
+      Json key{{"start_s", static_cast<double>(r.start_ns) / 1e9},
+               {"end_s", static_cast<double>(r.end_ns) / 1e9}};
+      const double seconds = static_cast<double>(r.end_ns - r.start_ns) / 1e9;
+      key["bytes_per_s"] = seconds > 0 ? Json(std::llround(r.value.bytes / seconds)) : Json();
+      return key;
+    });
+  }
+  // Depth first, the root left out.
+  void Tree(ReportTable& t, bool bottom_up) const {
+    const profile::CallTree tree = profile::BuildCallTree(
+        p_, {.bottom_up = bottom_up, .keep_machinery = options_.framework, .sort = options_.sort});
+    t.all_rows = tree.nodes.size() - 1;
+    std::vector<std::pair<uint32_t, uint32_t>> todo;  // node, depth
+    const auto push = [&](uint32_t node, uint32_t depth) {
+      const auto& children = tree.nodes[node].children;
+      for (size_t i = children.size(); i-- > 0;) todo.emplace_back(children[i], depth);
+    };
+    push(0, 0);
+    while (!todo.empty() && t.rows.size() < options_.limit) {
+      const auto [node, depth] = todo.back();
+      todo.pop_back();
+      Json key{{"depth", depth}};
+      key.update(Frame(tree.nodes[node].frame));
+      t.rows.push_back({std::move(key), tree.nodes[node].total, {}});
+      push(node, depth + 1);
+    }
+  }
+
+ private:
+  const Profile& p_;
+  const RowOptions& options_;
+};
+
+}  // namespace
+
+ReportTable MakeTable(const Profile& profile, View view, const RowOptions& options) {
+  const Maker maker(profile, options);
+  ReportTable table;
+  table.view = view;
+  switch (view) {
+    case View::kType:
+      maker.Types(table);
+      break;
+    case View::kSite:
+      maker.Sites(table);
+      break;
+    case View::kStack:
+      maker.Stacks(table);
+      break;
+    case View::kMethod:
+      maker.Methods(table);
+      break;
+    case View::kKind:
+      maker.Kinds(table);
+      break;
+    case View::kThread:
+      maker.Threads(table);
+      break;
+    case View::kAssembly:
+      maker.Assemblies(table);
+      break;
+    case View::kProcess:
+      maker.Processes(table);
+      break;
+    case View::kTime:
+      maker.Times(table);
+      break;
+    case View::kTree:
+      maker.Tree(table, false);
+      break;
+    case View::kBottomUp:
+      maker.Tree(table, true);
+      break;
+  }
+  return table;
+}
+
+std::string_view ViewName(View view) {
+  constexpr std::string_view kNames[] = {"type", "site",   "stack",    "method",
+                                         "kind", "thread", "assembly", "process",
+                                         "time", "tree",   "bottom-up"};
+  return kNames[static_cast<size_t>(view)];
+}
+
+void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
+                 std::string_view prefix) {
+  const auto set = [&](std::string_view name, bool known, double v) {
+    json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
+  };
+  json[fmt::format("{}samples", prefix)] = value.samples;
+  const bool interval = profile.has_interval();
+  const profile::Interval bytes = interval ? profile::BytesInterval(value) : profile::Interval{};
+  const profile::Interval objects =
+      interval ? profile::ObjectsInterval(value) : profile::Interval{};
+  set("bytes", true, value.bytes);
+  set("bytes_low", interval, bytes.low);
+  set("bytes_high", interval, bytes.high);
+  set("objects", profile.objects_known, value.objects);
+  set("objects_low", interval, objects.low);
+  set("objects_high", interval, objects.high);
+}
+
+Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& profile,
+             const Estimate& total) {
+  Json json = row.key;
+  if (table.view == View::kMethod) {
+    json["samples"] = row.value.samples;
+    AddEstimate(json, row.self, profile, "self_");
+    AddEstimate(json, row.value, profile, "total_");
+  } else {
+    AddEstimate(json, row.value, profile);
+  }
+  const auto share = [&](const Estimate& part) {
+    return total.bytes > 0 ? Json(std::round(part.bytes / total.bytes * 1e6) / 1e6) : Json();
+  };
+  json["share"] = share(table.view == View::kMethod ? row.self : row.value);
+  if (table.view == View::kMethod) json["total_share"] = share(row.value);
+  return json;
+}
+
+}  // namespace clrscope::cli

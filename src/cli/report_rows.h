@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of every view of `report`, in one shape for text, JSON and CSV.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/output.h"
+#include "profile/profile.h"
+#include "profile/views/tables.h"
+
+namespace clrscope::cli {
+
+enum class View {
+  kType,
+  kSite,
+  kStack,
+  kMethod,
+  kKind,
+  kThread,
+  kAssembly,
+  kProcess,
+  kTime,
+  kTree,
+  kBottomUp
+};
+
+struct RowOptions {
+  profile::SortBy sort = profile::SortBy::kBytes;
+  size_t limit = static_cast<size_t>(-1);
+  bool framework = false;  // raw leaves and machinery
+  int64_t bucket_ns = 0;   // --by time; 0 = chosen
+};
+
+struct ReportRow {
+  Json key;  // what the row is about, in the words of the JSON schema
+  profile::Estimate value;
+  profile::Estimate self;  // of methods: `value` is their total then
+};
+
+struct ReportTable {
+  View view = View::kSite;
+  std::vector<ReportRow> rows;  // the first `limit`
+  size_t all_rows = 0;
+};
+
+ReportTable MakeTable(const profile::Profile& profile, View view, const RowOptions& options);
+
+// "--by" names; "time:10s" is taken apart by the verb.
+std::string_view ViewName(View view);
+
+// Adds samples, bytes, bytes_low … to `json`, each name after `prefix`. Unknown is null.
+void AddEstimate(Json& json, const profile::Estimate& value, const profile::Profile& profile,
+                 std::string_view prefix = "");
+// One row as it is in JSON; its CSV is the same members, flat.
+Json RowJson(const ReportRow& row, const ReportTable& table, const profile::Profile& profile,
+             const profile::Estimate& total);
+
+}  // namespace clrscope::cli

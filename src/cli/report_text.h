@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a report: heading, tables that fit the terminal, and what was lost.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cli/input.h"
+#include "cli/report_rows.h"
+#include "cli/terminal.h"
+
+namespace clrscope::cli {
+
+struct TextOptions {
+  size_t width = 100;
+  Style style{};
+  profile::SortBy sort = profile::SortBy::kBytes;
+  bool framework = false;
+};
+
+// Fewer samples than this are marked: their figures are rough.
+inline constexpr uint64_t kFewSamples = 5;
+
+// What was recorded, by which event, and the totals.
+std::string HeadingText(const Input& input, const TextOptions& options);
+// One table with a title line.
+std::string TableText(const ReportTable& table, const profile::Profile& profile,
+                      const TextOptions& options);
+// Blocks of frames, leaf first.
+std::string StacksText(const ReportTable& table, const profile::Profile& profile,
+                       const TextOptions& options);
+// What the marks mean, and each loss as a sentence.
+std::string FooterText(const Input& input, bool marked_few);
+
+// Whether a row is marked.
+inline bool IsFew(const profile::Estimate& e) { return e.samples < kFewSamples; }
+bool AnyFew(const ReportTable& table);
+
+}  // namespace clrscope::cli

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/convert.h"
+#include "cli/doctor.h"
+#include "cli/inspect.h"
+#include "cli/output.h"
+#include "cli/ps.h"
+#include "cli/query.h"
+#include "cli/record_verb.h"
+#include "cli/report.h"
+
+namespace clrscope::cli {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"ps", "list the .NET processes on this machine", RunPs},
+    {"doctor", "say why a process can or cannot be profiled, and what to do", RunDoctor},
+    {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
+    {"report", "show who allocates: types, sites, methods, call trees", RunReport},
+    {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
+    {"query", "ask a recording in SQL", RunQuery},
+    {"inspect", "show what a file holds: events, losses, time span", RunInspect},
+};
+
+std::string Help() {
+  std::string text =
+      "clrscope tells where the memory of a running .NET program goes.\n"
+      "\n"
+      "Examples:\n"
+      "  clrscope ps                          which .NET processes are there?\n"
+      "  clrscope record -p 1234 -d 30s       record process 1234 for 30 seconds\n"
+      "  clrscope report orders.clrscope      top types and who allocates them\n"
+      "  clrscope convert trace.nettrace -o trace.html\n"
+      "                                       a page with a flame graph, from any tool's trace\n"
+      "\n"
+      "Verbs:\n";
+  for (const Verb& verb : kVerbs) text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+  text +=
+      "\n"
+      "`clrscope VERB --help` starts with examples too.\n"
+      "\n"
+      "Exit codes: 0 done, 1 failure, 2 usage, 3 nothing found, 4 no such or no .NET process,\n"
+      "5 permission, 6 refused, 8 incomplete data (what could be read was shown).\n";
+  return text;
+}
+
+// Levenshtein, for "did you mean".
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t corner = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t changed = corner + (a[i] == b[j] ? 0 : 1);
+      corner = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+int UnknownVerb(std::string_view word) {
+  const Verb* best = nullptr;
+  size_t best_distance = 3;  // further away is no slip of the finger
+  for (const Verb& verb : kVerbs) {
+    const size_t distance = Distance(word, verb.name);
+    if (distance >= best_distance) continue;
+    best = &verb;
+    best_distance = distance;
+  }
+  const std::string hint = best == nullptr ? "`clrscope --help` lists them"
+                                           : fmt::format("did you mean `clrscope {}`?", best->name);
+  return Fail({ErrorCode::kUsage, fmt::format("there is no verb '{}': {}", word, hint)});
+}
+
+}  // namespace
+
+std::span<const Verb> Verbs() { return kVerbs; }
+
+int Run(const Args& args) {
+  const std::string_view first = args.empty() ? std::string_view{} : args.front();
+  if (first == "--version" || first == "-V" || first == "version") {
+    Output out;
+    out.Write("clrscope " CLRSCOPE_VERSION "\n");
+    return kExitOk;
+  }
+  if (first == "--help" || first == "-h" || (first == "help" && args.size() == 1)) {
+    Output out;
+    out.Write(Help());
+    return kExitOk;
+  }
+  if (first.empty()) {
+    Warn("a verb is missing: `clrscope --help` lists them, with examples");
+    return kExitUsage;
+  }
+  const bool help = first == "help";
+  const std::string_view name = help ? std::string_view(args[1]) : first;
+  for (const Verb& verb : kVerbs)
+    if (verb.name == name)
+      return verb.run(help ? Args{"--help"} : Args(args.begin() + 1, args.end()));
+  if (first.starts_with('-'))
+    return Fail({ErrorCode::kUsage, fmt::format("{} needs a verb before it: clrscope VERB {} …; "
+                                                "`clrscope --help` lists the verbs",
+                                                first, first)});
+  return UnknownVerb(name);
+}
+
+}  // namespace clrscope::cli

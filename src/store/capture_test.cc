@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures on disk: codecs, round trips, compaction, a writer that is killed, files that are
+// damaged.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "analysis/bind.h"
+#include "store/capture_reader.h"
+#include "store/capture_writer.h"
+#include "store/column_codec.h"
+#include "store/slice_codec.h"
+
+namespace clrscope::store {
+namespace {
+
+namespace fs = std::filesystem;
+using profile::HeapKind;
+using profile::SeriesKey;
+using profile::Slice;
+using profile::Source;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+class TempFile {
+ public:
+  TempFile() {
+    static int number = 0;
+    path_ = fs::temp_directory_path() /
+            ("clrscope_store_test." + std::to_string(::getpid()) + "." + std::to_string(number++));
+    Remove();
+  }
+  ~TempFile() { Remove(); }
+  std::string str() const { return path_.string(); }
+
+ private:
+  void Remove() {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + suffix);
+  }
+  fs::path path_;
+};
+
+// A process with some stacks, types, methods and series; the same for the same seed.
+std::unique_ptr<profile::ProcessTables> MakeProcess(StringPool& strings, uint32_t seed,
+                                                    size_t series) {
+  std::mt19937 random(seed);
+  auto t = std::make_unique<profile::ProcessTables>();
+  t->info.pid = 100 + seed;
+  t->info.name = strings.Intern("app" + std::to_string(seed));
+  t->types.push_back({0x7000, strings.Intern("System.String")});
+  t->types.push_back({0x7008, {}});
+  t->code.AddModule({5, strings.Intern("/app/App.dll"), {}, strings.Intern("00ff")});
+  for (uint64_t i = 0; i < 10; ++i) {
+    profile::MethodCode m;
+    m.start = 0x1000 + i * 0x100;
+    m.size = 0x100;
+    m.method_id = i;
+    m.module_id = 5;
+    m.owner = strings.Intern("App.Type");
+    m.name = strings.Intern("M" + std::to_string(i));
+    m.signature = strings.Intern("void  ()");
+    t->code.Add(m);
+  }
+  bool capped = false;
+  for (size_t i = 0; i < series; ++i) {
+    std::vector<uint64_t> ips(1 + random() % 8);
+    for (uint64_t& ip : ips) ip = 0x1000 + random() % 0xA00;
+    const uint32_t node =
+        t->stacks.Fold(reinterpret_cast<const std::byte*>(ips.data()),
+                       static_cast<uint32_t>(ips.size()), 8, 1, static_cast<int64_t>(i));
+    const uint64_t size = 8 * (1 + random() % 20000);
+    (void)t->series.Find(
+        SeriesKey::Make(node, static_cast<uint32_t>(random() % 3),
+                        static_cast<HeapKind>(random() % 4), static_cast<Source>(1 + random() % 3),
+                        profile::SizeClass(size)),
+        size, profile::StackTree::kOther, &capped);
+  }
+  return t;
+}
+
+Slice RandomSlice(std::mt19937& random, const profile::ProcessTables& t, int64_t start, int64_t end,
+                  bool wild = false) {
+  Slice s;
+  s.start_ns = start;
+  s.end_ns = end;
+  for (uint32_t i = 0; i < t.series.keys().size(); ++i) {
+    if (random() % 3 != 0) continue;
+    profile::Sums sums{1 + random() % 50, random() % 100000, random() % 1000000};
+    if (wild && random() % 2 == 0)
+      sums = {1 + (uint64_t{random()} << 31), uint64_t{random()} << 32 | random(),
+              ~uint64_t{0} - random()};
+    s.rows.push_back({i, sums});
+  }
+  for (uint64_t thread = 1; thread < 6; ++thread) {
+    if (random() % 2 == 0) continue;
+    for (const Source source : {Source::kTick, Source::kSampled, Source::kCounted}) {
+      profile::Estimate e = profile::EstimateSampled(1 + random() % 9, 24);
+      if (source != Source::kSampled)
+        e = profile::EstimateTick(2, static_cast<double>(random()), wild ? 0.3 : 8);
+      s.threads.push_back({wild ? thread << 60 : thread, HeapKind::kLoh, source, e});
+    }
+  }
+  return s;
+}
+
+TEST(ColumnCodec, NumbersOfAllShapesReadBack) {
+  std::mt19937_64 random(1);
+  ColumnWriter w;
+  std::vector<uint64_t> unsigneds = {0, 1, 127, 128, ~uint64_t{0}};
+  std::vector<int64_t> signeds = {0, -1, 1, INT64_MIN, INT64_MAX};
+  std::vector<double> numbers = {0, 1, 0.5, -3, 1e15, 1e15 - 1, 1e300, -0.25, 123456789};
+  for (int i = 0; i < 1000; ++i) {
+    unsigneds.push_back(random() >> (random() % 64));
+    signeds.push_back(static_cast<int64_t>(random() >> (random() % 64)));
+    numbers.push_back(static_cast<double>(random() % 1000000) /
+                      (1 + static_cast<double>(random() % 4)));
+  }
+  for (const uint64_t v : unsigneds) w.Unsigned(v);
+  for (const int64_t v : signeds) w.Signed(v);
+  for (const double v : numbers) w.Number(v);
+  w.Float(1.5f);
+  const std::string blob = w.Finish();
+  auto r = ColumnReader::Open(AsBytes(blob.data(), blob.size()));
+  ASSERT_TRUE(r.ok());
+  for (const uint64_t v : unsigneds) ASSERT_EQ(r->Unsigned(), v);
+  for (const int64_t v : signeds) ASSERT_EQ(r->Signed(), v);
+  for (const double v : numbers) ASSERT_EQ(r->Number(), v);
+  EXPECT_EQ(r->Float(), 1.5f);
+  EXPECT_TRUE(r->ok());
+  (void)r->Unsigned();
+  EXPECT_FALSE(r->ok());
+}
+
+TEST(SliceCodec, AnySliceReadsBackExactly) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    StringPool strings;
+    const auto t = MakeProcess(strings, seed, random() % 60);
+    const Slice want = RandomSlice(random, *t, 0, kSecond, seed % 2 == 1);
+    const std::string blob = EncodeSlice(want, t->series);
+    Slice got;
+    ASSERT_TRUE(DecodeSlice(AsBytes(blob.data(), blob.size()), t->series, got).ok());
+    ASSERT_EQ(got.rows.size(), want.rows.size());
+    for (size_t i = 0; i < want.rows.size(); ++i) {
+      ASSERT_EQ(got.rows[i].series, want.rows[i].series);
+      ASSERT_EQ(got.rows[i].sums.samples, want.rows[i].sums.samples);
+      ASSERT_EQ(got.rows[i].sums.size_sum, want.rows[i].sums.size_sum);
+      ASSERT_EQ(got.rows[i].sums.amount_sum, want.rows[i].sums.amount_sum);
+    }
+    ASSERT_EQ(got.threads.size(), want.threads.size());
+    for (size_t i = 0; i < want.threads.size(); ++i) {
+      ASSERT_EQ(got.threads[i].thread, want.threads[i].thread);
+      ASSERT_EQ(got.threads[i].kind, want.threads[i].kind);
+      ASSERT_EQ(got.threads[i].source, want.threads[i].source);
+      ASSERT_EQ(got.threads[i].value.samples, want.threads[i].value.samples);
+      ASSERT_EQ(got.threads[i].value.bytes, want.threads[i].value.bytes);
+      ASSERT_EQ(got.threads[i].value.seen_objects, want.threads[i].value.seen_objects);
+      // Errors are kept with the precision of a float.
+      if (want.threads[i].source != Source::kSampled) continue;
+      const double variance = want.threads[i].value.var_bytes;
+      ASSERT_NEAR(got.threads[i].value.var_bytes, variance, 1e-6 * variance);
+    }
+    // Any damage gives an error or a slice, never more.
+    for (int k = 0; k < 20 && !blob.empty(); ++k) {
+      std::string bad = blob;
+      bad[random() % bad.size()] = static_cast<char>(random());
+      Slice ignored;
+      (void)DecodeSlice(AsBytes(bad.data(), bad.size()), t->series, ignored);
+    }
+  }
+}
+
+// What the slices of a capture add up to, by process and series.
+using Totals = std::map<std::pair<uint32_t, uint32_t>, std::array<uint64_t, 3>>;
+void AddTo(Totals& totals, const Slice& s) {
+  for (const profile::SliceRow& r : s.rows) {
+    auto& t = totals[{s.process, r.series}];
+    t[0] += r.sums.samples;
+    t[1] += r.sums.size_sum;
+    t[2] += r.sums.amount_sum;
+  }
+}
+
+TEST(Capture, RoundTripKeepsDictionariesAndSums) {
+  TempFile file;
+  profile::Recording recording;
+  recording.start_unix_ns = 1234567890;
+  Totals want;
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    std::mt19937 random(4);
+    for (int64_t second = 0; second < 20; ++second) {
+      if (second % 7 == 0)  // processes come while it goes on
+        recording.processes.push_back(
+            MakeProcess(recording.strings, static_cast<uint32_t>(second), 30));
+      for (uint32_t p = 0; p < recording.processes.size(); ++p) {
+        Slice s =
+            RandomSlice(random, *recording.processes[p], second * kSecond, (second + 1) * kSecond);
+        s.process = p;
+        AddTo(want, s);
+        (*writer)->OnSlice(std::move(s));
+      }
+      if (second == 9)  // named late
+        recording.processes[0]->types[2].raw_name = recording.strings.Intern("App.Late");
+      if (second == 12) recording.losses.Add(Loss::kEventsDropped, 5);
+      ASSERT_TRUE((*writer)->Commit((second + 1) * kSecond).ok());
+      EXPECT_EQ((*writer)->pending_bytes(), 0u);
+    }
+    profile::GcRow gc;
+    gc.number = 3;
+    gc.end_ns = 5;
+    recording.processes[0]->gcs.push_back(gc);
+    recording.processes[0]->losses.Add(Loss::kMissingStack, 2);
+    recording.end_ns = 20 * kSecond;
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  EXPECT_FALSE(fs::exists(file.str() + "-wal"));
+  EXPECT_TRUE(LooksLikeCapture(file.str()));
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  EXPECT_EQ(read.start_unix_ns, 1234567890);
+  EXPECT_EQ(read.end_ns, 20 * kSecond);
+  EXPECT_TRUE(read.complete);
+  EXPECT_EQ(read.losses[Loss::kEventsDropped], 5u);
+  ASSERT_EQ(read.processes.size(), 3u);
+  for (size_t p = 0; p < 3; ++p) {
+    const profile::ProcessTables &a = *recording.processes[p], &b = *read.processes[p];
+    EXPECT_EQ(b.info.pid, a.info.pid);
+    EXPECT_EQ(read.strings.Get(b.info.name), recording.strings.Get(a.info.name));
+    ASSERT_EQ(b.stacks.size(), a.stacks.size());
+    for (uint32_t n = profile::StackTree::kFirstReal; n < a.stacks.size(); ++n) {
+      ASSERT_EQ(b.stacks.parent(n), a.stacks.parent(n));
+      const auto &x = a.stacks.addresses()[a.stacks.address_index(n)],
+                 &y = b.stacks.addresses()[b.stacks.address_index(n)];
+      ASSERT_EQ(y.address, x.address);
+      ASSERT_EQ(y.first_ns, x.first_ns);
+    }
+    ASSERT_EQ(b.series.keys(), a.series.keys());
+    ASSERT_EQ(b.series.nominal_sizes(), a.series.nominal_sizes());
+    ASSERT_EQ(b.types.size(), a.types.size());
+    for (size_t i = 0; i < a.types.size(); ++i)
+      EXPECT_EQ(read.strings.Get(b.types[i].raw_name), recording.strings.Get(a.types[i].raw_name));
+    EXPECT_EQ(b.code.methods().size(), a.code.methods().size());
+    ASSERT_NE(b.code.FindModule(5), nullptr);
+  }
+  EXPECT_EQ(read.processes[0]->losses[Loss::kMissingStack], 2u);
+  ASSERT_EQ(read.processes[0]->gcs.size(), 1u);
+  Totals got;
+  ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
+  EXPECT_EQ(got, want);
+}
+
+TEST(Capture, CompactionToWiderSlicesKeepsEverySum) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 12));
+  recording.processes.push_back(MakeProcess(recording.strings, 2, 12));
+  Totals want;
+  constexpr int64_t kEnd = 3 * 3600;
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    std::mt19937 random(4);
+    for (int64_t second = 0; second < kEnd; ++second) {
+      if (second % 5 != 0) continue;  // gaps are normal
+      Slice s =
+          RandomSlice(random, *recording.processes[0], second * kSecond, (second + 1) * kSecond);
+      s.process = static_cast<uint32_t>(second % 2);
+      AddTo(want, s);
+      (*writer)->OnSlice(std::move(s));
+      if (second % 30 != 0) continue;
+      ASSERT_TRUE((*writer)->Commit((second + 1) * kSecond).ok());
+    }
+    recording.end_ns = kEnd * kSecond;
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok());
+  Totals got;
+  std::map<int64_t, int64_t> oldest, youngest;  // by width
+  ASSERT_TRUE((*reader)
+                  ->ForEachSlice({},
+                                 [&](const Slice& s) {
+                                   AddTo(got, s);
+                                   const int64_t width = (s.end_ns - s.start_ns) / kSecond;
+                                   EXPECT_EQ(s.start_ns % (width * kSecond), 0);
+                                   if (!oldest.contains(width))
+                                     oldest[width] = s.start_ns / kSecond;
+                                   oldest[width] = std::min(oldest[width], s.start_ns / kSecond);
+                                   youngest[width] = std::max(youngest[width], s.end_ns / kSecond);
+                                 })
+                  .ok());
+  EXPECT_EQ(got, want);
+  ASSERT_EQ(oldest.size(), 3u);
+  EXPECT_EQ(oldest[60], 0);
+  EXPECT_LE(youngest[60], kEnd - 7200);
+  EXPECT_LE(youngest[10], kEnd - 600);
+  EXPECT_GE(oldest[1], kEnd - 600);
+}
+
+TEST(Capture, KilledWriterLeavesEverythingUpToItsLastCommit) {
+  TempFile file;
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    profile::Recording recording;
+    recording.processes.push_back(MakeProcess(recording.strings, 1, 20));
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    if (!writer.ok()) ::_exit(1);
+    std::mt19937 random(4);
+    for (int64_t second = 0;; ++second) {
+      (*writer)->OnSlice(
+          RandomSlice(random, *recording.processes[0], second * kSecond, (second + 1) * kSecond));
+      if (second % 4 != 3) continue;  // some wait in memory at any time
+      if (!(*writer)->Commit((second + 1) * kSecond).ok()) ::_exit(2);
+      const int64_t done = second + 1;
+      if (::write(pipe_ends[1], &done, sizeof(done)) != sizeof(done)) ::_exit(3);
+    }
+  }
+  ::close(pipe_ends[1]);
+  int64_t committed = 0;
+  for (int64_t n; committed < 200 && ::read(pipe_ends[0], &n, sizeof(n)) == sizeof(n);)
+    committed = n;
+  ::kill(child, SIGKILL);
+  for (int64_t n; ::read(pipe_ends[0], &n, sizeof(n)) == sizeof(n);) committed = n;
+  ::close(pipe_ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_FALSE((*reader)->recording().complete);
+  const int64_t end = (*reader)->recording().end_ns / kSecond;
+  EXPECT_GE(end, committed);
+  EXPECT_LE(end, committed + 4) << "one commit may have ended unannounced";
+  std::mt19937 random(4);
+  StringPool strings;
+  const auto tables = MakeProcess(strings, 1, 20);
+  Totals want, got;
+  for (int64_t second = 0; second < end; ++second)
+    AddTo(want, RandomSlice(random, *tables, second * kSecond, (second + 1) * kSecond));
+  ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
+  EXPECT_EQ(got, want);
+}
+
+TEST(Capture, BackgroundGcIsWrittenOnceItEnded) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
+  std::vector<profile::GcRow>& gcs = recording.processes[0]->gcs;
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  for (uint32_t number = 1; number <= 50; ++number) {
+    profile::GcRow gc;
+    gc.number = number;
+    gc.start_ns = number;
+    if (number != 2) gc.end_ns = number + 1;
+    gcs.push_back(gc);
+    ASSERT_TRUE((*writer)->Commit(number).ok());
+    EXPECT_LE(gcs.size(), 9u);
+  }
+  ASSERT_EQ(gcs.front().number, 2u);
+  gcs.front().end_ns = 1000;
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok());
+  const auto& read = (*reader)->recording().processes[0]->gcs;
+  ASSERT_EQ(read.size(), 50u);
+  EXPECT_EQ(read[1].number, 2u);
+  EXPECT_EQ(read[1].end_ns, 1000);
+}
+
+TEST(Capture, OtherFilesAreRefused) {
+  TempFile file;
+  EXPECT_EQ(CaptureReader::Open(file.str()).error().code, ErrorCode::kNotFound);
+  std::ofstream(file.str()) << "not a database at all, but long enough to be looked at";
+  auto text = CaptureReader::Open(file.str());
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.error().code, ErrorCode::kCorrupt);
+  TempFile plain;
+  auto db = Database::Open(plain.str(), Database::Mode::kCreate);
+  ASSERT_TRUE(db.ok() && db->Execute("create table meta(key, value)").ok());
+  EXPECT_FALSE(CaptureReader::Open(plain.str()).ok());
+}
+
+TEST(Capture, NewerSchemaAsksForAnUpdate) {
+  TempFile file;
+  profile::Recording recording;
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+  writer->reset();
+  auto db = Database::Open(file.str(), Database::Mode::kCreate);
+  ASSERT_TRUE(db->Execute("update meta set value=99 where key='schema_version'").ok());
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_FALSE(reader.ok());
+  EXPECT_EQ(reader.error().code, ErrorCode::kRefused);
+  EXPECT_NE(reader.error().message.find("update clrscope"), std::string::npos);
+}
+
+TEST(Capture, HostileViewsAndBlobsAreRefusedQuickly) {
+  for (const char* attack :
+       {"drop table process; create view process as with recursive c(x) as (select 1 union all "
+        "select x+1 from c) "
+        "select x id,x pid,'' name,'' command_line,'' runtime,'' os,'' arch,8 pointer_size,0 "
+        "start_ns,0 end_ns,0 complete,0 sizes_unknown from c",
+        "insert into process values(0,1,'','','','','',8,0,0,0,0); insert into dictionary "
+        "values(0,'node',4,1000000000,zeroblob(10))",
+        "insert into process values(0,1,'','','','','',8,0,0,0,0); insert into dictionary "
+        "values(0,'node',4,0,x'28b52ffd2000010000')",
+        "insert into slice values(1,7,0,1,1,1,x'00')", "insert into type values(0,5,5,'x')"}) {
+    TempFile file;
+    profile::Recording recording;
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+    writer->reset();
+    auto db = Database::Open(file.str(), Database::Mode::kCreate);
+    ASSERT_TRUE(db->Execute(attack).ok()) << attack;
+    auto reader = CaptureReader::Open(file.str());
+    const bool whole = reader.ok() && (*reader)->ForEachSlice({}, [](const Slice&) {}).ok();
+    EXPECT_FALSE(whole) << attack;
+  }
+}
+
+TEST(Capture, FailedCommitIsTheLast) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->Commit(kSecond).ok());
+  auto other = Database::Open(file.str(), Database::Mode::kCreate);
+  ASSERT_TRUE(other->Execute("drop table gc").ok());
+  profile::GcRow gc;
+  gc.end_ns = 1;
+  for (int i = 0; i < 20; ++i) recording.processes[0]->gcs.push_back(gc);
+  EXPECT_FALSE((*writer)->Commit(2 * kSecond).ok());
+  ASSERT_TRUE(other
+                  ->Execute("create table gc(process integer, number integer, generation integer, "
+                            "type integer, reason integer, "
+                            "start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes "
+                            "integer, gen2_bytes integer, "
+                            "loh_bytes integer, poh_bytes integer)")
+                  .ok());
+  EXPECT_FALSE((*writer)->Commit(3 * kSecond).ok()) << "the dictionaries would have holes";
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->recording().end_ns, kSecond);
+}
+
+}  // namespace
+}  // namespace clrscope::store

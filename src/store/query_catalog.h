@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SQL over a recording reads from: the bound profile, and the slices one after another.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/bind.h"
+#include "profile/profile.h"
+#include "profile/slice.h"
+#include "store/capture_reader.h"
+
+namespace clrscope::store {
+
+// Slices by process and time, as they are asked for.
+class SliceStream {
+ public:
+  virtual ~SliceStream() = default;
+  // The next one, valid until the next call; null at the end.
+  virtual Result<const profile::Slice*> Next() = 0;
+};
+
+class Catalog {
+ public:
+  // A capture; it stays open. errors: as CaptureReader::Open
+  static Result<std::unique_ptr<Catalog>> Open(const std::string& path);
+  // A recording in memory, with its slices by process and time.
+  static std::unique_ptr<Catalog> Of(std::unique_ptr<profile::Recording> recording,
+                                     std::vector<profile::Slice> slices);
+
+  const profile::Recording& recording() const {
+    return reader_ ? reader_->recording() : *recording_;
+  }
+  // Frames, types, stacks; cells of the event that reports rest on.
+  const profile::Profile& profile() const { return profile_; }
+  const analysis::SeriesPlace& PlaceOf(uint32_t process, uint32_t series) const {
+    return places_[process][series];
+  }
+  // By node: the frame that is its site, see profile::SiteFrames.
+  uint32_t SiteOf(uint32_t node) const { return sites_[node]; }
+  Result<std::unique_ptr<SliceStream>> Slices() const;
+  // The capture's own connection; null for a recording in memory.
+  Database* database() const { return reader_ ? &reader_->database() : nullptr; }
+
+ private:
+  Catalog() = default;
+  Status Bind();
+
+  std::unique_ptr<CaptureReader> reader_;
+  std::unique_ptr<profile::Recording> recording_;
+  std::vector<profile::Slice> slices_;
+  profile::Profile profile_;
+  std::vector<std::vector<analysis::SeriesPlace>> places_;
+  std::vector<uint32_t> sites_;
+};
+
+}  // namespace clrscope::store

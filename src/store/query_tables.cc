@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of tables, and those that are short.
+#include "store/query_tables.h"
+
+#include "base/loss.h"
+#include "store/query_sources.h"
+#include "store/query_values.h"
+
+namespace clrscope::store {
+namespace {
+
+using profile::Profile;
+
+constexpr std::string_view kSampleColumns =
+    "start_s real, end_s real, process text, pid integer, type text, kind text, method text, "
+    "module text, "
+    "leaf_method text, samples integer, bytes real, objects real, event text, stack_id integer, "
+    "type_key integer, "
+    "process_key integer";
+
+std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>) {
+  const Profile& p = c.profile();
+  return List(Numbers(p.processes.size()), [&p](uint32_t i, int column, sqlite3_context* out) {
+    const profile::Process& process = p.processes[i];
+    switch (column) {
+      case 0:
+        return Put(out, i);
+      case 1:
+        return PutProcess(out, p, i);
+      case 2:
+        return Put(out, process.pid);
+      case 3:
+        return PutKnown(out, p.str(process.command_line));
+      case 4:
+        return PutKnown(out, p.str(process.runtime));
+      case 5:
+        return PutKnown(out, p.str(process.os));
+      case 6:
+        return PutKnown(out, p.str(process.arch));
+      case 7:
+        return PutSeconds(out, process.start_ns);
+      case 8:
+        return PutSeconds(out, process.end_ns);
+      default:
+        return PutFlag(out, process.complete);
+    }
+  });
+}
+
+std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
+  const Profile& p = c.profile();
+  return List(p.gcs, [&p](const profile::GcRow& r, int column, sqlite3_context* out) {
+    switch (column) {
+      case 0:
+        return PutProcess(out, p, r.process);
+      case 1:
+        return Put(out, p.processes[r.process].pid);
+      case 2:
+        return Put(out, r.number);
+      case 3:
+        return PutKnown(out, int64_t{r.generation});
+      case 4:
+        return PutKnown(out, int64_t{r.type});
+      case 5:
+        return PutKnown(out, int64_t{r.reason});
+      case 6:
+        return r.start_ns == -1 ? void() : PutSeconds(out, r.start_ns);
+      case 7:
+        return r.end_ns == -1 ? void() : PutSeconds(out, r.end_ns);
+      default:
+        return PutKnown(out, r.size_after[column - 8]);
+    }
+  });
+}
+
+std::unique_ptr<TableCursor> Losses(const Catalog& c, std::optional<int64_t>) {
+  std::vector<std::pair<Loss, uint64_t>> rows;
+  c.profile().losses.ForEach([&](Loss loss, uint64_t n) { rows.emplace_back(loss, n); });
+  return List(std::move(rows),
+              [](const std::pair<Loss, uint64_t>& r, int column, sqlite3_context* out) {
+                if (column == 1) return Put(out, r.second);
+                Put(out, column == 0 ? Describe(r.first).name : Describe(r.first).sentence);
+              });
+}
+
+constexpr QueryTable kTables[] = {
+    {"samples",
+     "what was allocated, by slice of time, stack, type and heap; by the event that reports rest "
+     "on",
+     kSampleColumns, -1, Samples},
+    {"all_samples", "the same by every event: never add up different events", kSampleColumns, -1,
+     AllSamples},
+    {"types", "types with their totals",
+     "type_key integer, type text, raw text, type_id integer, process text, pid "
+     "integer, " CLRSCOPE_FIGURES,
+     -1, Types},
+    {"sites", "allocated type and first method outside the framework",
+     "type text, method text, module text, process text, pid integer, type_key integer, method_id "
+     "integer, " CLRSCOPE_FIGURES,
+     -1, Sites},
+    {"methods", "methods; self: allocated by the method itself, total: also by what it calls",
+     "method_id integer, method text, module text, raw text, token integer, framework integer, "
+     "machinery integer, "
+     "self_samples integer, self_bytes real, self_objects real, total_samples integer, total_bytes "
+     "real, total_objects real",
+     -1, Methods},
+    {"stacks", "stacks as text, root first; stacks(ID) is one of them",
+     "stack_id integer, depth integer, method text, module text, leaf_method text, stack "
+     "text, " CLRSCOPE_FIGURES ", id integer hidden",
+     6 + kFigures, Stacks},
+    {"frames", "the frames of every stack, depth 0 = leaf; frames(ID) are those of one",
+     "stack_id integer, depth integer, method text, module text, method_id integer, framework "
+     "integer, machinery integer, "
+     "id integer hidden",
+     7, Frames},
+    {"processes", "the processes that were recorded",
+     "process_key integer, process text, pid integer, command_line text, runtime text, os text, "
+     "arch text, start_s real, "
+     "end_s real, complete integer",
+     -1, Processes},
+    {"threads", "threads with their totals, by heap",
+     "thread integer, process text, pid integer, kind text, " CLRSCOPE_FIGURES, -1, Threads},
+    {"gcs", "garbage collections, with the heap after each",
+     "process text, pid integer, number integer, generation integer, type integer, reason integer, "
+     "start_s real, end_s real, "
+     "gen0_bytes integer, gen1_bytes integer, gen2_bytes integer, loh_bytes integer, poh_bytes "
+     "integer",
+     -1, Gcs},
+    {"losses", "what was lost, and which figures it touches",
+     "name text, count integer, sentence text", -1, Losses},
+    {"recording", "one row about the whole",
+     "event text, biased integer, start_unix_ns integer, duration_s real, complete "
+     "integer, " CLRSCOPE_FIGURES,
+     -1, RecordingRow},
+};
+
+}  // namespace
+
+std::span<const QueryTable> QueryTables() { return kTables; }
+
+}  // namespace clrscope::store

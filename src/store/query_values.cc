@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/query_values.h"
+
+namespace clrscope::store {
+
+using profile::Estimate;
+using profile::Profile;
+
+void Put(sqlite3_context* out, std::string_view v) {
+  sqlite3_result_text64(out, v.data() == nullptr ? "" : v.data(), v.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+}
+void PutKnown(sqlite3_context* out, std::string_view v) {
+  if (!v.empty()) Put(out, v);
+}
+void PutKnown(sqlite3_context* out, int64_t v) {
+  if (v != -1) Put(out, v);
+}
+
+std::string_view KindName(profile::HeapKind kind) {
+  constexpr std::string_view kNames[] = {"SOH", "LOH", "POH", "unknown"};
+  return kNames[static_cast<size_t>(kind) & 3];
+}
+
+std::string_view EventName(profile::Source source) {
+  constexpr std::string_view kNames[] = {"", "AllocationTick", "AllocationSampled",
+                                         "GCSampledObjectAllocation"};
+  return kNames[static_cast<size_t>(source) & 3];
+}
+
+void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure) {
+  const bool interval = p.has_interval();
+  switch (figure) {
+    case 0:
+      return Put(out, e.samples);
+    case 1:
+      return Put(out, e.bytes);
+    case 2:
+      return interval ? Put(out, profile::BytesInterval(e).low) : void();
+    case 3:
+      return interval ? Put(out, profile::BytesInterval(e).high) : void();
+    case 4:
+      return p.objects_known ? Put(out, e.objects) : void();
+    case 5:
+      return interval ? Put(out, profile::ObjectsInterval(e).low) : void();
+    default:
+      return interval ? Put(out, profile::ObjectsInterval(e).high) : void();
+  }
+}
+
+void PutProcess(sqlite3_context* out, const Profile& p, uint32_t process) {
+  PutKnown(out, p.str(p.processes[process].name));
+}
+
+}  // namespace clrscope::store

@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""End-to-end tests of the command line on recorded traces.
+
+  python3 tests/cli/cli_test.py --clrscope build/bin/clrscope [--traces DIR] [-v]
+
+DIR holds *.nettrace or *.nettrace.zst; tests/golden/traces by default. Without traces only what
+needs none is tested, loudly.
+"""
+import argparse
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLRSCOPE = None
+TRACES = {}
+TMP = None
+
+
+def run(*args, env=None, stdin=None, **kwargs):
+    full = {k: v for k, v in os.environ.items() if k != "COLUMNS" and not k.startswith("CLRSCOPE_")}
+    full.update(env or {})
+    return subprocess.run([CLRSCOPE, *map(str, args)], capture_output=True, env=full, input=stdin,
+                          timeout=120, **kwargs)
+
+
+def trace(prefix):
+    for name, path in TRACES.items():
+        if name.startswith(prefix):
+            return path
+    raise unittest.SkipTest(f"no trace {prefix}*")
+
+
+class Case(unittest.TestCase):
+    def ok(self, *args, code=0, **kwargs):
+        r = run(*args, **kwargs)
+        self.assertEqual(r.returncode, code, f"{args}\n{r.stderr.decode()}")
+        return r.stdout.decode()
+
+    def fails(self, code, words, *args, **kwargs):
+        r = run(*args, **kwargs)
+        self.assertEqual(r.returncode, code, f"{args}\n{r.stderr.decode()}")
+        err = r.stderr.decode()
+        self.assertIn(words, err)
+        self.assertEqual(len(err.strip().splitlines()), 1, err)
+        return r
+
+    def json(self, *args, **kwargs):
+        document = json.loads(self.ok(*args, "--json", **kwargs))
+        self.assertEqual(document["schema_version"], 1)
+        return document
+
+
+class Basics(Case):
+    def test_help_starts_with_examples(self):
+        text = self.ok("--help")
+        self.assertIn("Examples:", text.splitlines()[2])
+        for verb in ("ps", "doctor", "record", "report", "convert", "query", "inspect"):
+            self.assertIn(verb, text)
+            lines = self.ok(verb, "--help").splitlines()
+            self.assertIn("Examples:", lines[:5])
+            self.assertLessEqual(max(map(len, lines)), 120)
+            self.assertEqual("\n".join(lines), self.ok("help", verb).rstrip("\n"))
+
+    def test_help_is_quick(self):
+        best = 1.0
+        for _ in range(5):
+            start = time.perf_counter()
+            run("--help")
+            best = min(best, time.perf_counter() - start)
+        self.assertLess(best, 0.05)  # 20 ms is the aim; the machine may be busy
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version"), r"^clrscope \d+\.\d+\.\d+\n$")
+
+    def test_usage_errors(self):
+        self.fails(2, "a verb is missing")
+        self.fails(2, "did you mean `clrscope report`", "reprot")
+        self.fails(2, "there is no verb", "frobnicate")
+        self.fails(2, "needs a verb", "--json")
+        self.fails(2, "see `clrscope report --help`", "report")
+        self.fails(2, "--frobnicate", "report", "x", "--frobnicate")
+        self.fails(2, "--sort", "report", "x", "--sort", "size")
+        self.fails(2, "--by nonsense", "report", "x", "--by", "nonsense")
+        self.fails(2, "no duration", "report", "x", "--from", "5x")
+        self.fails(2, "not before", "report", "x", "--from", "5m", "--to", "10")
+        self.fails(2, "cannot be filtered", "report", "x", "--by", "time:10s", "--type", "x")
+        self.fails(2, "cannot be filtered", "report", "x", "--by", "thread", "--method", "x")
+        self.fails(2, "--json", "report", "x", "--json", "--csv")
+
+    def test_unreadable_files(self):
+        self.fails(4, "No such file", "report", TMP / "absent.nettrace")
+        self.fails(1, "not a nettrace", "report", __file__)
+        self.fails(1, "", "report", "/dev/null")
+
+    def test_doctor_and_ps(self):
+        document = self.json("doctor", str(os.getpid()), code=4)
+        self.assertFalse(document["can_be_profiled"])
+        self.assertEqual(document["exit_code"], 4)
+        self.assertIn("fail", [c["verdict"] for c in document["checks"]])
+        self.ok("doctor", "999999999", code=4)
+        self.fails(4, "is called", "doctor", "no-such-program")
+        r = run("ps", "--json")
+        self.assertIn(r.returncode, (0, 3))
+        for p in json.loads(r.stdout)["processes"]:
+            self.assertTrue({"pid", "name", "runtime", "rss_bytes", "uptime_s", "attachable", "reason"} <= p.keys())
+
+
+FIGURES = {"samples", "bytes", "bytes_low", "bytes_high", "objects", "objects_low", "objects_high"}
+
+
+class Report(Case):
+    def setUp(self):
+        self.sampled = trace("03b-")
+        self.tick = trace("08a-")
+
+    def test_default_shows_types_and_sites(self):
+        text = self.ok("report", self.sampled)
+        self.assertIn("\nTypes\n", text)
+        self.assertIn("\nSites", text)
+        self.assertIn("±", text)
+        self.assertIn("AllocationSampled", text)
+
+    def test_fits_80_columns(self):
+        for args in ([], ["--by", "method"], ["--by", "stack"], ["--by", "thread"], ["--by", "assembly"], ["--tree"],
+                     ["--bottom-up"], ["--by", "time"], ["--by", "kind"], ["--by", "process"], ["--sort", "objects"]):
+            for path in (self.sampled, self.tick):
+                text = self.ok("report", path, *args, env={"COLUMNS": "80"})
+                for line in text.splitlines():
+                    self.assertLessEqual(len(line), 80, (args, line))
+
+    def test_views_in_json(self):
+        keys = {"type": {"type", "kind", "type_id", "raw", "share"} | FIGURES,
+                "site": {"type", "module", "method"} | FIGURES, "stack": {"frames", "types"} | FIGURES,
+                "method": {"module", "method", "raw", "samples", "self_bytes", "total_bytes", "self_bytes_low",
+                           "total_bytes_high"},
+                "kind": {"kind"} | FIGURES, "thread": {"thread", "pid"} | FIGURES, "assembly": {"module"} | FIGURES,
+                "process": {"process", "pid"} | FIGURES, "time": {"start_s", "end_s", "bytes_per_s"} | FIGURES,
+                "time:10s": {"start_s"} | FIGURES}
+        for by, wanted in keys.items():
+            document = self.json("report", self.sampled, "--by", by)
+            self.assertTrue(document["rows"], by)
+            for row in document["rows"]:
+                self.assertTrue(wanted <= row.keys(), (by, wanted - row.keys()))
+            if by != "method":
+                total = document["totals"]["bytes"]
+                self.assertAlmostEqual(sum(r["bytes"] for r in document["rows"]) / total, 1, places=3)
+            self.assertEqual(document["rows_total"], len(document["rows"]))
+
+    def test_head_of_json(self):
+        document = self.json("report", self.sampled)
+        self.assertEqual(document["event"], "AllocationSampled")
+        self.assertFalse(document["biased"])
+        self.assertEqual(document["by"], "site")
+        self.assertTrue(FIGURES <= document["totals"].keys())
+        self.assertLess(document["totals"]["bytes_low"], document["totals"]["bytes"])
+        self.assertGreater(document["processes"][0]["pid"], 0)
+        self.assertTrue(all({"name", "count"} <= loss.keys() for loss in document["losses"]))
+
+    def test_tick_is_biased_without_interval(self):
+        document = self.json("report", self.tick, "--by", "type")
+        self.assertEqual(document["event"], "AllocationTick")
+        self.assertTrue(document["biased"])
+        for row in [document["totals"], *document["rows"]]:
+            for name in ("bytes_low", "bytes_high", "objects_low", "objects_high"):
+                self.assertIsNone(row[name])
+        self.assertIn("biased", self.ok("report", self.tick))
+
+    def test_sort_and_limit(self):
+        for by in ("bytes", "objects", "samples"):
+            rows = self.json("report", self.sampled, "--by", "type", "--sort", by, "-n", "7")["rows"]
+            self.assertEqual(len(rows), 7)
+            self.assertEqual([r[by] for r in rows], sorted((r[by] for r in rows), reverse=True))
+        self.assertIn("more rows", self.ok("report", self.sampled, "--by", "type", "-n", "1"))
+        self.assertNotIn("more rows", self.ok("report", self.sampled, "--by", "type", "-n", "0"))
+
+    def test_filters(self):
+        whole = self.json("report", self.sampled)["totals"]
+        strings = self.json("report", self.sampled, "--type", "^string$", "--by", "type")
+        self.assertEqual({r["type"] for r in strings["rows"]}, {"string"})
+        self.assertLess(strings["totals"]["samples"], whole["samples"])
+        method = self.json("report", self.sampled, "--method", "Dictionary", "--by", "stack")
+        for row in method["rows"]:
+            self.assertTrue(any("Dictionary" in f["method"] + f["raw"] for f in row["frames"]))
+        first = self.json("report", self.sampled, "--to", "10s")["totals"]["samples"]
+        second = self.json("report", self.sampled, "--from", "00:00:10")["totals"]["samples"]
+        self.assertEqual(first + second, whole["samples"])
+        self.assertGreater(first, 0)
+        pid = self.json("report", self.sampled)["processes"][0]["pid"]
+        self.assertEqual(self.json("report", self.sampled, "--process", pid)["totals"], whole)
+
+    def test_nothing_matches(self):
+        self.fails(3, "--type zzzz", "report", self.sampled, "--type", "zzzz")
+        self.fails(3, "there is", "report", self.sampled, "--process", "nobody")
+        self.fails(3, "use --event sampled", "report", self.sampled, "--event", "counted")
+        document = self.json("report", self.sampled, "--type", "zzzz", code=3)
+        self.assertEqual(document["rows"], [])
+
+    def test_no_allocation_events(self):
+        self.fails(3, "holds no allocation samples", "report", trace("02-"))
+
+    def test_bad_pattern(self):
+        self.fails(2, "at character 3", "report", self.sampled, "--type", "ab[")
+        self.fails(2, "--method", "report", self.sampled, "--method", "(")
+
+    def test_trees(self):
+        for option in ("--tree", "--bottom-up"):
+            self.assertIn("100.0 %  all", self.ok("report", self.sampled, option))
+            rows = self.json("report", self.sampled, option)["rows"]
+            self.assertEqual(rows[0]["depth"], 0)
+            total = sum(r["bytes"] for r in rows if r["depth"] == 0)
+            self.assertAlmostEqual(total / self.json("report", self.sampled)["totals"]["bytes"], 1, places=3)
+
+    def test_framework_changes_the_site(self):
+        own = self.json("report", self.sampled)["rows"]
+        raw = self.json("report", self.sampled, "--framework")["rows"]
+        self.assertNotEqual([r["method"] for r in own[:20]], [r["method"] for r in raw[:20]])
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(self.ok("report", self.sampled, "--by", "type", "--csv"))))
+        document = self.json("report", self.sampled, "--by", "type")
+        self.assertEqual(len(rows), len(document["rows"]))
+        self.assertEqual(rows[0]["type"], document["rows"][0]["type"])
+        self.assertEqual(int(rows[0]["bytes"]), document["rows"][0]["bytes"])
+
+    def test_colour_only_when_asked(self):
+        self.assertNotIn("\x1b", self.ok("report", self.sampled))
+        self.assertIn("\x1b[1m", self.ok("report", self.sampled, "--color", "always"))
+        self.assertNotIn("\x1b", self.ok("report", self.sampled, "--color=never", env={"CLRSCOPE_COLOR": "always"}))
+        self.assertIn("\x1b", self.ok("report", self.sampled, env={"CLRSCOPE_COLOR": "always"}))
+
+    def test_standard_input(self):
+        data = pathlib.Path(self.sampled).read_bytes()
+        a = self.json("report", "-", stdin=data)
+        b = self.json("report", self.sampled)
+        self.assertEqual(a["rows"], b["rows"])
+
+    def test_cut_input_shows_what_it_holds(self):
+        data = pathlib.Path(self.sampled).read_bytes()
+        cut = TMP / "cut.nettrace"
+        cut.write_bytes(data[: len(data) // 2])
+        r = run("report", cut, "--json")
+        self.assertEqual(r.returncode, 8)
+        self.assertRegex(r.stderr.decode(), r"byte \d+")
+        document = json.loads(r.stdout)
+        self.assertFalse(document["complete"])
+        self.assertGreater(document["damage"]["offset"], 0)
+        self.assertIn("truncated_input", [loss["name"] for loss in document["losses"]])
+        self.assertGreater(document["totals"]["samples"], 0)
+
+    def test_damaged_input_shows_what_came_before(self):
+        data = bytearray(pathlib.Path(self.sampled).read_bytes())
+        middle = len(data) // 2
+        data[middle : middle + 40000] = b"\xff" * 40000
+        bad = TMP / "bad.nettrace"
+        bad.write_bytes(data)
+        r = run("report", bad)
+        self.assertEqual(r.returncode, 8, r.stderr.decode())
+        self.assertIn("byte", r.stderr.decode())
+        self.assertIn("Types", r.stdout.decode())
+
+    def test_killed_recorder(self):
+        r = run("report", trace("12c-"))
+        self.assertEqual(r.returncode, 8)
+        self.assertIn("byte", r.stderr.decode())
+
+    def test_broken_pipe_is_quiet(self):
+        with subprocess.Popen([CLRSCOPE, "report", self.sampled, "--by", "stack", "--json"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            p.stdout.read(10)
+            p.stdout.close()
+            err = p.stderr.read()
+            p.wait()
+        self.assertEqual(err, b"")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_full_disk_fails(self):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([CLRSCOPE, "report", self.sampled], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn(b"No space left", r.stderr)
+
+
+class Inspect(Case):
+    def test_trace(self):
+        document = self.json("inspect", trace("03b-"))
+        self.assertIn(document["format"]["version"], (4, 5, 6))
+        self.assertEqual(document["format"]["pointer_size"], 8)
+        self.assertGreater(document["format"]["pid"], 0)
+        self.assertEqual(document["dropped"], 0)
+        by_key = {(e["provider"], e["id"], e["version"]): e["count"] for e in document["events"]}
+        self.assertEqual(len(by_key), len(document["events"]))
+        self.assertEqual(sum(by_key.values()), document["event_count"])
+        sampled = by_key[("Microsoft-Windows-DotNETRuntime", 303, 0)]
+        self.assertEqual(sampled, self.json("report", trace("03b-"))["totals"]["samples"])
+        self.assertIn("AllocationSampled", self.ok("inspect", trace("03b-")))
+
+    def test_cut_trace(self):
+        document = self.json("inspect", trace("12c-"), code=8)
+        self.assertFalse(document["complete"])
+        self.assertIn("truncated_input", [loss["name"] for loss in document["losses"]])
+
+
+class Convert(Case):
+    def setUp(self):
+        self.trace = trace("03b-")
+        self.dir = pathlib.Path(tempfile.mkdtemp(dir=TMP))
+        self.capture = self.dir / "x.clrscope"
+
+    def convert(self, source, name, *args, code=0):
+        out = self.dir / name
+        r = run("convert", source, "-o", out, *args)
+        self.assertEqual(r.returncode, code, r.stderr.decode())
+        return out, r.stderr.decode()
+
+    def test_capture_reports_the_same(self):
+        _, words = self.convert(self.trace, "x.clrscope")
+        self.assertIn("clrscope report", words)
+        for by in ("type", "site", "thread", "time"):
+            a, b = (self.json("report", f, "--by", by) for f in (self.trace, self.capture))
+            self.assertEqual(a["rows"], b["rows"], by)
+            self.assertEqual(a["totals"], b["totals"])
+            self.assertEqual(a["losses"], b["losses"])
+        document = self.json("inspect", self.capture)
+        self.assertEqual(document["format"]["name"], "clrscope")
+        self.assertGreater(document["slices"]["count"], 0)
+        self.assertEqual([p.name for p in self.dir.iterdir()], ["x.clrscope"])
+
+    def test_every_format(self):
+        for name in ("x.pb.gz", "x.pb", "x.folded", "x.speedscope.json", "x.html", "x.clrscope", "x.sqlite"):
+            out, words = self.convert(self.trace, name)
+            self.assertGreater(out.stat().st_size, 1000)
+            self.assertIn(name, words)
+        self.assertIn("browser", self.convert(self.trace, "y.html")[1])
+        self.assertEqual(sorted(p.suffix for p in self.dir.iterdir() if ".tmp" in p.name), [])
+
+    def test_existing_output_needs_force(self):
+        for name in ("x.folded", "x.clrscope", "x.sqlite"):
+            out, _ = self.convert(self.trace, name)
+            before = out.read_bytes()
+            self.assertIn("-f", self.convert(self.trace, name, code=2)[1])
+            self.assertEqual(out.read_bytes(), before)
+            self.convert(self.trace, name, "-f")
+
+    def test_filters(self):
+        out, _ = self.convert(self.trace, "s.folded", "--type", "^string$")
+        lines = out.read_text().splitlines()
+        self.assertTrue(lines)
+        self.assertTrue(all(line.rsplit(" ", 1)[0].endswith(";string") for line in lines))
+        total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+        wanted = self.json("report", self.trace, "--type", "^string$")["totals"]["bytes"]
+        self.assertLess(abs(total - wanted), 2)
+        self.convert(self.trace, "e.folded", "--type", "zzzz", code=3)
+        self.assertFalse((self.dir / "e.folded").exists())
+        self.convert(self.trace, "f.sqlite", "--type", "zzzz", code=2)
+
+    def test_standard_output(self):
+        text = self.ok("convert", self.trace, "-o", "-", "--format", "folded")
+        self.assertRegex(text.splitlines()[0], r"^.+ \d+$")
+        self.fails(2, "--format", "convert", self.trace, "-o", "-")
+        self.fails(2, "needs a file", "convert", self.trace, "-o", "-", "--format", "sqlite")
+
+    def test_unknown_format(self):
+        self.fails(2, "sqlite", "convert", self.trace, "-o", self.dir / "x.doc")
+        self.fails(2, "there is no format", "convert", self.trace, "-o", self.dir / "x", "--format", "doc")
+
+    def test_cut_input_is_converted_and_said(self):
+        data = pathlib.Path(self.trace).read_bytes()
+        cut = self.dir / "cut.nettrace"
+        cut.write_bytes(data[: len(data) // 2])
+        for name in ("c.folded", "c.clrscope", "c.sqlite"):
+            out, words = self.convert(cut, name, code=8)
+            self.assertIn("byte", words)
+            self.assertTrue(out.exists())
+
+    def test_plain_rows(self):
+        out, _ = self.convert(self.trace, "x.sqlite")
+        import sqlite3
+        db = sqlite3.connect(out)
+        total = self.json("report", self.trace)["totals"]
+        samples, size = db.execute("select sum(samples), sum(bytes) from samples").fetchone()
+        self.assertEqual(samples, total["samples"])
+        self.assertAlmostEqual(size / total["bytes"], 1, places=4)
+        for view in ("all_samples", "sites", "types", "frames"):
+            self.assertGreater(db.execute(f"select count(*) from {view}").fetchone()[0], 0)
+        self.assertEqual(db.execute("pragma integrity_check").fetchone()[0], "ok")
+        db.close()
+
+
+class Query(Case):
+    def setUp(self):
+        self.capture = TMP / "query.clrscope"
+        if not self.capture.exists():
+            self.ok("convert", trace("03b-"), "-o", self.capture)
+
+    def test_documented_examples(self):
+        text = (ROOT / "docs/sql.md").read_text()
+        statements = [s for s in re.search(r"```sql\n(.*?)```", text, re.S).group(1).splitlines() if s[:2] != "--"]
+        self.assertGreaterEqual(len(statements), 8)
+        for sql in statements:
+            r = run("query", self.capture, sql)
+            self.assertIn(r.returncode, (0, 3), f"{sql}\n{r.stderr.decode()}")
+
+    def test_output_formats(self):
+        sql = "select type, sum(bytes) as bytes from samples group by type order by 2 desc limit 3"
+        document = self.json("query", self.capture, sql)
+        self.assertEqual(document["columns"], ["type", "bytes"])
+        self.assertEqual(len(document["rows"]), 3)
+        rows = list(csv.DictReader(io.StringIO(self.ok("query", self.capture, sql, "--csv"))))
+        self.assertEqual([r["type"] for r in rows], [r["type"] for r in document["rows"]])
+        self.assertEqual(len(self.ok("query", self.capture, sql).splitlines()), 4)
+
+    def test_agrees_with_report(self):
+        total = self.json("report", self.capture)["totals"]
+        row = self.json("query", self.capture, "select * from recording")["rows"][0]
+        for name in FIGURES:
+            self.assertAlmostEqual(row[name], total[name], delta=1)
+        types = self.json("query", self.capture, "select sum(samples) n from types")["rows"][0]["n"]
+        self.assertEqual(types, total["samples"])
+
+    def test_trace_works_too(self):
+        sql = "select count(*) n, sum(samples) s from samples"
+        self.assertEqual(self.json("query", trace("03b-"), sql)["rows"], self.json("query", self.capture, sql)["rows"])
+
+    def test_only_reads(self):
+        before = self.capture.read_bytes()
+        for sql in ("delete from slice", "create table t(a)", f"attach '{TMP}/a' as a", "pragma journal_mode=off",
+                    f"vacuum into '{TMP}/v'"):
+            self.fails(2, "only read", "query", self.capture, sql)
+        self.assertEqual(self.capture.read_bytes(), before)
+        self.assertFalse((TMP / "v").exists() or (TMP / "a").exists())
+
+    def test_mistakes(self):
+        self.fails(2, "at character 1", "query", self.capture, "selct 1")
+        self.fails(2, "lists tables", "query", self.capture, "select * from nowhere")
+        self.fails(3, "no row", "query", self.capture, "select * from samples where type='zzz'")
+        self.assertIn("samples", self.ok("query", self.capture))
+
+
+def main():
+    global CLRSCOPE, TMP
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--clrscope", required=True)
+    parser.add_argument("--traces", default=ROOT / "tests/golden/traces", type=pathlib.Path)
+    options, rest = parser.parse_known_args()
+    CLRSCOPE = str(pathlib.Path(options.clrscope).resolve())
+    with tempfile.TemporaryDirectory(prefix="clrscope-cli-test.") as directory:
+        TMP = pathlib.Path(directory)
+        for path in sorted(options.traces.glob("*.nettrace*")) if options.traces.is_dir() else []:
+            out = path
+            if path.suffix == ".zst":
+                if shutil.which("zstd") is None:
+                    sys.exit("cli_test: zstd is needed to unpack the traces")
+                out = TMP / path.stem
+                subprocess.run(["zstd", "-dqf", path, "-o", out], check=True)
+            TRACES[out.name] = out
+        if not TRACES:
+            print(f"cli_test: NO TRACES in {options.traces}: most tests are skipped", file=sys.stderr)
+        unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command in the README does what it says: run in an empty folder, on a live process, in the README's order."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+CLRSCOPE, WORKLOADS = map(os.path.abspath, sys.argv[1:3])
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+# These take minutes and are what CI itself does.
+ELSEWHERE = {"make", "make demo"}
+
+
+def commands():
+    with open(os.path.join(ROOT, "README.md")) as f:
+        text = f.read()
+    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
+        for line in block.splitlines():
+            command = re.sub(r"\s+#.*", "", line).strip()
+            if command:
+                yield command
+    for command in re.findall(r"`(clrscope [a-z]+ trace\.nettrace)`", text):
+        yield command
+
+
+def main():
+    passed = failed = 0
+    alloc = os.path.join(WORKLOADS, "alloc/alloc.dll")
+    target = subprocess.Popen(["dotnet", alloc, "--seconds", "120", "--rate", "100000000"], stdout=subprocess.PIPE, text=True)
+    pid = json.loads(target.stdout.readline())["ready"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "bin"))
+        os.symlink(CLRSCOPE, os.path.join(folder, "bin/clrscope"))
+        env = {**os.environ, "PATH": os.path.join(folder, "bin") + ":" + os.environ["PATH"]}
+        subprocess.run(["zstd", "-dq", os.path.join(ROOT, "tests/golden/traces/03b-allocsampled-tick-csc.nettrace.zst"), "-o",
+                        os.path.join(folder, "trace.nettrace")], check=True)
+        for command in commands():
+            if command in ELSEWHERE:
+                continue
+            # The README's stand-ins: a process id, a program, and half a minute.
+            real = command.replace("1234", str(pid)).replace("-d 30s", "-d 2s").replace("dotnet app.dll", f"dotnet {alloc} --bytes 50000000")
+            r = subprocess.run(real, shell=True, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+            if r.returncode == 0 and (r.stdout or " -o " in real):
+                passed += 1
+            else:
+                failed += 1
+                print(f"FAIL {command}\n    exit code {r.returncode}\n    {r.stderr.strip()}")
+        written = sorted(os.listdir(folder))
+        for name in ("app.clrscope", "app.html", "app.pb.gz", "app.speedscope.json", "app.folded", "app.sqlite", "run.clrscope"):
+            if name in written and os.path.getsize(os.path.join(folder, name)) > 0:
+                passed += 1
+            else:
+                failed += 1
+                print(f"FAIL {name} was not written")
+    target.kill()
+    target.wait()
+    print(f"passed={passed} failed={failed}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
