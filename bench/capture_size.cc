@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large a capture gets: an hour at 10,000 samples/s over 20,000 distinct (stack, type) pairs, through
-// the real fold and writer. Usage: capture_size FILE [SECONDS] [SAMPLES_PER_SECOND] [PAIRS]
+// How large a capture gets: an hour at 10,000 samples/s over 20,000 distinct (stack, type) pairs,
+// through the real fold and writer. Usage: capture_size FILE [SECONDS] [SAMPLES_PER_SECOND] [PAIRS]
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ namespace {
 struct Site {
   std::vector<uint64_t> ips;
   uint64_t type = 0;
-  uint32_t size = 0;     // 0: sizes vary
+  uint32_t size = 0;  // 0: sizes vary
   clr::StackMemo memo;
 };
 
@@ -50,7 +50,9 @@ std::string SampledPayload(uint64_t type, uint64_t size) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string path = argv[1];
-  const auto number = [&](int i, int64_t fallback) { return argc > i ? std::atoll(argv[i]) : fallback; };
+  const auto number = [&](int i, int64_t fallback) {
+    return argc > i ? std::atoll(argv[i]) : fallback;
+  };
   const int64_t seconds = number(2, 3600), rate = number(3, 10000), pairs = number(4, 20000);
   ::unlink(path.c_str());
 
@@ -59,7 +61,8 @@ int main(int argc, char** argv) {
   for (Site& s : sites) {
     const size_t depth = 20 + random() % 40;
     // Roots are shared, leaves differ, as in real programs.
-    for (size_t i = 0; i < depth; ++i) s.ips.push_back(0x7f0000000000 + (i < 8 ? random() % 30000 : i * 100 + random() % 3));
+    for (size_t i = 0; i < depth; ++i)
+      s.ips.push_back(0x7f0000000000 + (i < 8 ? random() % 30000 : i * 100 + random() % 3));
     s.type = 0x7e0000000000 + (random() % 3000) * 8;
     if (random() % 2 == 0) s.size = static_cast<uint32_t>(24 + random() % 25 * 8);
   }
@@ -70,7 +73,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   recording.processes.push_back(std::make_unique<profile::ProcessTables>());
-  analysis::ProcessFold fold(&recording.strings, recording.processes[0].get(), 0, writer->get(), {});
+  analysis::ProcessFold fold(&recording.strings, recording.processes[0].get(), 0, writer->get(),
+                             {});
   clr::EventKind kind;
   kind.tag = clr::EventTag::kAllocationSampled;
   // Programs allocate unevenly: some sites are a thousand times hotter than others.
@@ -85,7 +89,8 @@ int main(int argc, char** argv) {
       e.thread = 100 + random() % 16;
       e.time_ns = second * 1'000'000'000 + i * (1'000'000'000 / rate);
       e.payload = AsBytes(payload.data(), payload.size());
-      e.stack = {reinterpret_cast<const std::byte*>(s.ips.data()), static_cast<uint32_t>(s.ips.size()), 8, &s.memo};
+      e.stack = {reinterpret_cast<const std::byte*>(s.ips.data()),
+                 static_cast<uint32_t>(s.ips.size()), 8, &s.memo};
       e.stack_state = clr::StackState::kPresent;
       fold.OnEvent(e);
     }
@@ -101,7 +106,9 @@ int main(int argc, char** argv) {
   ::stat(path.c_str(), &st);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  fmt::print("{} s at {} samples/s over {} pairs: file {:.1f} MB, peak memory {:.0f} MB, CPU {:.1f} s\n", seconds, rate, pairs,
-             static_cast<double>(st.st_size) / 1e6, static_cast<double>(usage.ru_maxrss) / 1024,
-             static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec));
+  fmt::print(
+      "{} s at {} samples/s over {} pairs: file {:.1f} MB, peak memory {:.0f} MB, CPU {:.1f} s\n",
+      seconds, rate, pairs, static_cast<double>(st.st_size) / 1e6,
+      static_cast<double>(usage.ru_maxrss) / 1024,
+      static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec));
 }

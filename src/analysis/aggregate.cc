@@ -13,18 +13,20 @@ void Aggregate::Add(const profile::Slice& slice) {
   if (slice.process >= sums_.size()) sums_.resize(slice.process + 1);
   std::vector<profile::Sums>& sums = sums_[slice.process];
   const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
-  if (!slice.rows.empty() && slice.rows.back().series >= sums.size()) sums.resize(slice.rows.back().series + 1);
+  if (!slice.rows.empty() && slice.rows.back().series >= sums.size())
+    sums.resize(slice.rows.back().series + 1);
   profile::Estimate by_kind[4][4];
   for (const profile::SliceRow& row : slice.rows) {
     sums[row.series] += row.sums;
     const profile::SeriesKey& key = keys[row.series];
-    by_kind[static_cast<size_t>(key.kind())][static_cast<size_t>(key.source())] += EstimateOf(key, row.sums);
+    by_kind[static_cast<size_t>(key.kind())][static_cast<size_t>(key.source())] +=
+        EstimateOf(key, row.sums);
   }
   for (size_t kind = 0; kind < 4; ++kind)
     for (size_t source = 0; source < 4; ++source)
       if (by_kind[kind][source].samples != 0)
-        times_[{slice.start_ns, slice.end_ns, slice.process, static_cast<HeapKind>(kind), static_cast<Source>(source)}] +=
-            by_kind[kind][source];
+        times_[{slice.start_ns, slice.end_ns, slice.process, static_cast<HeapKind>(kind),
+                static_cast<Source>(source)}] += by_kind[kind][source];
   for (const profile::ThreadSums& t : slice.threads)
     threads_[{slice.process, t.thread, t.kind, t.source}] += t.value;
 }

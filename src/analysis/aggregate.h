@@ -40,7 +40,8 @@ class Aggregate final : public profile::SliceSink {
     profile::Source source;
     auto operator<=>(const TimeKey&) const = default;
   };
-  using ThreadKey = std::tuple<uint32_t, uint64_t, profile::HeapKind, profile::Source>;  // process, thread
+  using ThreadKey =
+      std::tuple<uint32_t, uint64_t, profile::HeapKind, profile::Source>;  // process, thread
 
   // By process index, then by series id; shorter where the tail is zero.
   const std::vector<std::vector<profile::Sums>>& sums() const { return sums_; }

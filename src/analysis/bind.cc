@@ -43,8 +43,8 @@ bool WildcardMatch(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options,
-                    std::vector<Source>& also) {
+Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate,
+                    const BindOptions& options, std::vector<Source>& also) {
   uint64_t samples[4] = {};
   for (size_t p = 0; p < aggregate.sums().size(); ++p) {
     const auto& keys = recording.processes[p]->series.keys();
@@ -72,7 +72,8 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
 // Binds one recording; one object so that the caches have a home.
 class Binder {
  public:
-  Binder(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options)
+  Binder(const profile::Recording& recording, const Aggregate& aggregate,
+         const BindOptions& options)
       : recording_(recording), aggregate_(aggregate), options_(options) {}
 
   Profile Run() {
@@ -85,11 +86,14 @@ class Binder {
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
-    std::sort(out_.cells.begin(), out_.cells.end(), [](const profile::Cell& a, const profile::Cell& b) {
-      return std::tie(a.process, a.node, a.type, a.kind) < std::tie(b.process, b.node, b.type, b.kind);
-    });
+    std::sort(out_.cells.begin(), out_.cells.end(),
+              [](const profile::Cell& a, const profile::Cell& b) {
+                return std::tie(a.process, a.node, a.type, a.kind) <
+                       std::tie(b.process, b.node, b.type, b.kind);
+              });
     for (const auto& [key, value] : aggregate_.times())
-      if (key.source == out_.source) out_.times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
+      if (key.source == out_.source)
+        out_.times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
     for (const auto& [key, value] : aggregate_.threads())
       if (std::get<3>(key) == out_.source)
         out_.threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
@@ -124,7 +128,8 @@ class Binder {
     if (options_.places != nullptr) {
       std::vector<SeriesPlace>& places = options_.places->emplace_back();
       places.reserve(t.series.keys().size());
-      for (const profile::SeriesKey& key : t.series.keys()) places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
+      for (const profile::SeriesKey& key : t.series.keys())
+        places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
     }
     if (index >= aggregate_.sums().size()) return;
     const std::vector<profile::Sums>& sums = aggregate_.sums()[index];
@@ -139,8 +144,8 @@ class Binder {
   Estimate& CellFor(uint32_t process, const profile::SeriesKey& key) {
     const uint32_t node = NodeFor(key.node);
     const uint32_t type = TypeFor(process, key.type);
-    const auto [it, is_new] =
-        cell_of_.try_emplace(Pair(node, type) * 4 + static_cast<uint64_t>(key.kind()), out_.cells.size());
+    const auto [it, is_new] = cell_of_.try_emplace(
+        Pair(node, type) * 4 + static_cast<uint64_t>(key.kind()), out_.cells.size());
     if (is_new) out_.cells.push_back({node, type, process, key.kind(), {}});
     return out_.cells[it->second].value;
   }
@@ -168,10 +173,14 @@ class Binder {
 
   uint32_t FrameFor(uint32_t node) {
     switch (node) {
-      case StackTree::kTruncated: return PseudoFrame("[truncated]");
-      case StackTree::kNoStack: return PseudoFrame("[no stack]");
-      case StackTree::kOther: return PseudoFrame("(other)");
-      default: break;
+      case StackTree::kTruncated:
+        return PseudoFrame("[truncated]");
+      case StackTree::kNoStack:
+        return PseudoFrame("[no stack]");
+      case StackTree::kOther:
+        return PseudoFrame("(other)");
+      default:
+        break;
     }
     const uint32_t address = process_->stacks.address_index(node);
     uint32_t& frame = frame_of_address_[address];
@@ -201,7 +210,8 @@ class Binder {
     f.raw = out_.strings.Intern(clr::RawMethodName(owner, name, signature));
     f.token = m.token;
     // Without its module a method is judged by its namespace, which mostly bears the same name.
-    if (module != kNone ? out_.modules[module].framework : options_.framework.Matches(owner, {})) f.flags |= profile::kFramework;
+    if (module != kNone ? out_.modules[module].framework : options_.framework.Matches(owner, {}))
+      f.flags |= profile::kFramework;
     // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
     if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
@@ -264,7 +274,8 @@ class Binder {
     uint32_t module = module_by_name_.Find(key);
     if (module == kNone) {
       module = static_cast<uint32_t>(out_.modules.size());
-      out_.modules.push_back({name, Copy(path_id), mvid, options_.framework.Matches(ModuleName(path), path)});
+      out_.modules.push_back(
+          {name, Copy(path_id), mvid, options_.framework.Matches(ModuleName(path), path)});
       module_by_name_.Set(key, module);
     }
     return module;
@@ -279,7 +290,8 @@ class Binder {
     t.process = process;
     if (Str(r.raw_name).empty()) {
       if (index != 0) out_.losses.Add(Loss::kUnnamedType);
-      t.name = t.raw = out_.strings.Intern(index == 0 ? "[unknown type]" : fmt::format("[type 0x{:x}]", r.id));
+      t.name = t.raw =
+          out_.strings.Intern(index == 0 ? "[unknown type]" : fmt::format("[type 0x{:x}]", r.id));
     } else {
       t.raw = Copy(r.raw_name);
       t.name = out_.strings.Intern(clr::CsharpTypeName(Str(r.raw_name)));
@@ -315,12 +327,19 @@ bool FrameworkRule::Matches(std::string_view name, std::string_view path) const 
   // A shared framework lies in …/shared/Microsoft.NETCore.App/10.0.0/; what lies elsewhere of a
   // framework-dependent program is its own, whatever it is called.
   if (path.find("/shared/Microsoft.") != std::string_view::npos) return true;
-  static constexpr std::string_view kNames[] = {"mscorlib", "netstandard", "System", "WindowsBase", "Microsoft.CSharp"};
+  static constexpr std::string_view kNames[] = {"mscorlib", "netstandard", "System", "WindowsBase",
+                                                "Microsoft.CSharp"};
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
-  static constexpr std::string_view kPrefixes[] = {"System.",           "Microsoft.Extensions.", "Microsoft.AspNetCore.",
-                                                   "Microsoft.Win32.",  "Microsoft.VisualBasic", "Microsoft.JSInterop",
-                                                   "Microsoft.Net.",    "Anonymously Hosted DynamicMethods"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [name](std::string_view p) { return name.starts_with(p); });
+  static constexpr std::string_view kPrefixes[] = {"System.",
+                                                   "Microsoft.Extensions.",
+                                                   "Microsoft.AspNetCore.",
+                                                   "Microsoft.Win32.",
+                                                   "Microsoft.VisualBasic",
+                                                   "Microsoft.JSInterop",
+                                                   "Microsoft.Net.",
+                                                   "Anonymously Hosted DynamicMethods"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [name](std::string_view p) { return name.starts_with(p); });
 }
 
 std::string_view ModuleName(std::string_view path) {
@@ -330,7 +349,8 @@ std::string_view ModuleName(std::string_view path) {
   return name.substr(0, name.find(','));  // "Assembly, Version=…" of dynamic modules
 }
 
-Profile Bind(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options) {
+Profile Bind(const profile::Recording& recording, const Aggregate& aggregate,
+             const BindOptions& options) {
   return Binder(recording, aggregate, options).Run();
 }
 

@@ -40,7 +40,8 @@ struct BindOptions {
 };
 
 // `recording` is read; its strings are copied as far as they are needed.
-profile::Profile Bind(const profile::Recording& recording, const Aggregate& aggregate, const BindOptions& options = {});
+profile::Profile Bind(const profile::Recording& recording, const Aggregate& aggregate,
+                      const BindOptions& options = {});
 
 // "System.Private.CoreLib" of a path or assembly name.
 std::string_view ModuleName(std::string_view path);

@@ -28,7 +28,9 @@ uint64_t HashBytes(Bytes bytes) {
 // How many GCs back one may still be running: the foreground GCs during a background one.
 constexpr std::ptrdiff_t kOpenGcs = 1024;
 
-HeapKind KindOf(uint32_t wire) { return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown; }
+HeapKind KindOf(uint32_t wire) {
+  return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown;
+}
 
 }  // namespace
 
@@ -54,30 +56,42 @@ StringId ProcessFold::Intern(Utf16View text) {
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   // A damaged clock must not overflow; 146 years are enough.
   constexpr int64_t kLimit = int64_t{1} << 62;
-  now_ns_ = std::clamp(event.time_ns, -kLimit, kLimit) + std::clamp(offset_ns, -kLimit / 2, kLimit / 2);
+  now_ns_ =
+      std::clamp(event.time_ns, -kLimit, kLimit) + std::clamp(offset_ns, -kLimit / 2, kLimit / 2);
   now_ns_ = std::clamp(now_ns_, -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);
   switch (event.kind->tag) {
-    case EventTag::kAllocationTick: return OnTick(event);
-    case EventTag::kAllocationSampled: return OnSampled(event);
-    case EventTag::kSampledObjectAllocation: return OnCounted(event);
-    case EventTag::kBulkType: return OnBulkType(event);
+    case EventTag::kAllocationTick:
+      return OnTick(event);
+    case EventTag::kAllocationSampled:
+      return OnSampled(event);
+    case EventTag::kSampledObjectAllocation:
+      return OnCounted(event);
+    case EventTag::kBulkType:
+      return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:
     case EventTag::kMethodUnloadVerbose:
     case EventTag::kMethodUnload:
     case EventTag::kMethodDcEndVerbose:
-    case EventTag::kMethodDcStartVerbose: return OnMethod(event);
-    case EventTag::kR2rEntryPoint: return OnEntryPoint(event);
+    case EventTag::kMethodDcStartVerbose:
+      return OnMethod(event);
+    case EventTag::kR2rEntryPoint:
+      return OnEntryPoint(event);
     case EventTag::kModuleLoad:
     case EventTag::kModuleDcEnd:
     case EventTag::kModuleDcStart:
-    case EventTag::kDomainModuleLoad: return OnModule(event);
+    case EventTag::kDomainModuleLoad:
+      return OnModule(event);
     case EventTag::kGcStart:
     case EventTag::kGcEnd:
-    case EventTag::kGcHeapStats: return OnGc(event);
-    case EventTag::kRuntimeStart: return OnRuntimeStart(event);
-    case EventTag::kProcessInfo: return OnProcessInfo(event);
-    default: return;
+    case EventTag::kGcHeapStats:
+      return OnGc(event);
+    case EventTag::kRuntimeStart:
+      return OnRuntimeStart(event);
+    case EventTag::kProcessInfo:
+      return OnProcessInfo(event);
+    default:
+      return;
   }
 }
 
@@ -101,7 +115,8 @@ uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
   uint32_t type = type_index_.Find(id);
   const uint64_t hash = name.empty() ? 0 : HashBytes(name.bytes());
   // The same id with another name: the type was unloaded and its memory used again.
-  const bool reused = type != FlatMap::kNone && hash != 0 && type_name_hash_[type] != 0 && type_name_hash_[type] != hash;
+  const bool reused = type != FlatMap::kNone && hash != 0 && type_name_hash_[type] != 0 &&
+                      type_name_hash_[type] != hash;
   if (type == FlatMap::kNone || reused) {
     type = static_cast<uint32_t>(tables_->types.size());
     tables_->types.push_back({id, {}});
@@ -125,7 +140,8 @@ void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile
   CountSeries(event, series, sums);
 }
 
-void ProcessFold::CountSeries(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums) {
+void ProcessFold::CountSeries(const clr::RawEvent& event, uint32_t series,
+                              const profile::Sums& sums) {
   if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
   const SeriesKey& key = tables_->series.keys()[series];
   slice_.Add(series, sums);
@@ -139,17 +155,19 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   if (tick.object_size == 0) tables_->sizes_unknown = true;
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   Count(event,
-        SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick, profile::SizeClass(tick.object_size)),
+        SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
+                        profile::SizeClass(tick.object_size)),
         {1, tick.object_size, tick.amount});
 }
 
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  Count(event,
-        SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind), Source::kSampled,
-                        profile::SizeClass(sample.object_size)),
-        {1, sample.object_size, 0});
+  Count(
+      event,
+      SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind),
+                      Source::kSampled, profile::SizeClass(sample.object_size)),
+      {1, sample.object_size, 0});
 }
 
 void ProcessFold::OnCounted(const clr::RawEvent& event) {
@@ -160,13 +178,16 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   clr::StackMemo* memo = event.stack.memo;
   const uint32_t node = NodeOf(event);
   const bool remembers = memo != nullptr && memo->generation == memo_generation_;
-  if (remembers && memo->key == objects.type_id && objects.type_id != 0) return CountSeries(event, memo->value, sums);
+  if (remembers && memo->key == objects.type_id && objects.type_id != 0)
+    return CountSeries(event, memo->value, sums);
   // So does its node, when the stream sends the stack again.
-  if (node >= counted_hints_.size()) counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
+  if (node >= counted_hints_.size())
+    counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
   CountedHint& hint = counted_hints_[node];
   if (hint.type_id != objects.type_id || hint.generation != memo_generation_) {
     bool capped = false;
-    const SeriesKey key = SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
+    const SeriesKey key =
+        SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
     const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
     if (capped) {
       tables_->losses.Add(Loss::kSeriesCapped);
@@ -237,10 +258,11 @@ void ProcessFold::OnModule(const clr::RawEvent& event) {
   image.id = m.module_id;
   image.path = Intern(m.il_path);
   image.native_path = Intern(m.native_path);
-  if (m.pdb_signature.size() == 16 &&
-      std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(), [](std::byte b) { return b != std::byte{0}; })) {
+  if (m.pdb_signature.size() == 16 && std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(),
+                                                  [](std::byte b) { return b != std::byte{0}; })) {
     std::string hex;
-    for (const std::byte b : m.pdb_signature) hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+    for (const std::byte b : m.pdb_signature)
+      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
     image.mvid = strings_->Intern(hex);
   }
   tables_->code.AddModule(image);
@@ -279,8 +301,11 @@ void ProcessFold::OnGc(const clr::RawEvent& event) {
       // HeapStats follows its GC's end. Dozens of foreground GCs run inside a background one.
       profile::GcRow* ended = nullptr;
       for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it)
-        if (it->end_ns >= 0 && it->size_after[0] < 0 && (ended == nullptr || it->end_ns > ended->end_ns)) ended = &*it;
-      if (ended != nullptr) std::copy(std::begin(stats.size), std::end(stats.size), std::begin(ended->size_after));
+        if (it->end_ns >= 0 && it->size_after[0] < 0 &&
+            (ended == nullptr || it->end_ns > ended->end_ns))
+          ended = &*it;
+      if (ended != nullptr)
+        std::copy(std::begin(stats.size), std::end(stats.size), std::begin(ended->size_after));
       return;
     }
   }
@@ -292,8 +317,10 @@ void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
   const uint16_t* v = start.clr_version;
   if (tables_->info.runtime.value == 0)
     // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
-    tables_->info.runtime = strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
-  if (tables_->info.command_line.value == 0) tables_->info.command_line = Intern(start.command_line);
+    tables_->info.runtime =
+        strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
+  if (tables_->info.command_line.value == 0)
+    tables_->info.command_line = Intern(start.command_line);
 }
 
 void ProcessFold::OnProcessInfo(const clr::RawEvent& event) {

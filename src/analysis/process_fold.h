@@ -23,8 +23,8 @@ struct FoldOptions {
 class ProcessFold {
  public:
   // Everything must outlive the fold. `index`: of the process in its recording.
-  ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index, profile::SliceSink* sink,
-              const FoldOptions& options);
+  ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index,
+              profile::SliceSink* sink, const FoldOptions& options);
 
   // `offset_ns` is added to the event's time: streams of one recording start at different times.
   void OnEvent(const clr::RawEvent& event, int64_t offset_ns = 0);

@@ -6,7 +6,9 @@
 namespace clrscope::analysis {
 namespace {
 
-std::string_view BaseName(std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); }
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.find_last_of("/\\") + 1);
+}
 
 }  // namespace
 
@@ -17,8 +19,8 @@ void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix
 }
 
 void TraceFold::SelectSlow(uint32_t pid) {
-  // A machine has some hundreds; a damaged trace may name a new one with every event. Those past the
-  // cap are counted under pid 0.
+  // A machine has some hundreds; a damaged trace may name a new one with every event. Those past
+  // the cap are counted under pid 0.
   constexpr size_t kMaxProcesses = 4096;
   const uint32_t asked = pid;
   if (folds_.size() >= kMaxProcesses && pid != 0 && !by_pid_.contains(pid)) pid = 0;
@@ -28,7 +30,8 @@ void TraceFold::SelectSlow(uint32_t pid) {
     tables->info.pid = pid;
     tables->pointer_size = pointer_size_;
     const auto index = static_cast<uint32_t>(recording_->processes.size());
-    folds_.push_back(std::make_unique<ProcessFold>(&recording_->strings, tables.get(), index, sink_, options_));
+    folds_.push_back(
+        std::make_unique<ProcessFold>(&recording_->strings, tables.get(), index, sink_, options_));
     recording_->processes.push_back(std::move(tables));
   }
   last_pid_ = asked;
@@ -43,7 +46,8 @@ void TraceFold::Finish(bool complete) {
     info.end_ns = fold->last_ns();
     info.complete = complete;
     if (info.name.value == 0)
-      info.name = recording_->strings.Intern(ProgramName(recording_->strings.Get(info.command_line)));
+      info.name =
+          recording_->strings.Intern(ProgramName(recording_->strings.Get(info.command_line)));
     recording_->end_ns = std::max(recording_->end_ns, info.end_ns);
   }
 }

@@ -12,10 +12,12 @@ namespace clrscope::analysis {
 
 class TraceFold {
  public:
-  TraceFold(profile::Recording* recording, profile::SliceSink* sink, const FoldOptions& options = {})
+  TraceFold(profile::Recording* recording, profile::SliceSink* sink,
+            const FoldOptions& options = {})
       : recording_(recording), sink_(sink), options_(options) {}
 
-  // `pid` names the process of events that do not name theirs; `start_unix_ns` is the trace's time 0.
+  // `pid` names the process of events that do not name theirs; `start_unix_ns` is the trace's time
+  // 0.
   void OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns);
   void OnEvent(const clr::RawEvent& event) { Select(event.process).OnEvent(event); }
   // The trace is over: closes all slices, notes where it ended and whether it was complete.

@@ -16,7 +16,8 @@ inline Bytes AsBytes(const void* data, size_t size) {
   return {static_cast<const std::byte*>(data), size};
 }
 
-// UTF-16 text as it lies in a payload: perhaps unaligned, perhaps ill-formed. Decode with AppendUtf8.
+// UTF-16 text as it lies in a payload: perhaps unaligned, perhaps ill-formed. Decode with
+// AppendUtf8.
 struct Utf16View {
   const std::byte* data = nullptr;
   size_t units = 0;
@@ -35,13 +36,17 @@ struct Utf16View {
 class ByteReader {
  public:
   ByteReader() = default;
-  explicit ByteReader(Bytes bytes) : begin_(bytes.data()), pos_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit ByteReader(Bytes bytes)
+      : begin_(bytes.data()), pos_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   bool ok() const { return !failed_; }
   size_t remaining() const { return static_cast<size_t>(end_ - pos_); }
   size_t position() const { return static_cast<size_t>(pos_ - begin_); }
   const std::byte* data() const { return pos_; }
-  void Fail() { failed_ = true; pos_ = end_; }
+  void Fail() {
+    failed_ = true;
+    pos_ = end_;
+  }
 
   template <class T>
   T Read() {

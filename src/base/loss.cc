@@ -5,24 +5,36 @@ namespace clrscope {
 namespace {
 
 constexpr LossInfo kTable[] = {
-    {"events_dropped", "events that the runtime dropped because its buffers were full; totals are too low by their share"},
+    {"events_dropped",
+     "events that the runtime dropped because its buffers were full; totals are too low by their "
+     "share"},
     {"bytes_discarded", "bytes that clrscope discarded because its own ring was full"},
-    {"blocks_discarded", "blocks that clrscope discarded because its own ring was full; totals are too low"},
+    {"blocks_discarded",
+     "blocks that clrscope discarded because its own ring was full; totals are too low"},
     {"truncated_input", "the input ended without its end tag; everything up to the cut was read"},
     {"truncated_bytes", "bytes of an incomplete object at the end of the input"},
     {"unknown_blocks", "blocks of a kind that this version does not know"},
-    {"unknown_metadata", "events that refer to metadata that did not arrive; they are not counted anywhere else"},
+    {"unknown_metadata",
+     "events that refer to metadata that did not arrive; they are not counted anywhere else"},
     {"unsupported_versions", "events whose payload is too short for the fields that are needed"},
     {"missing_stacks", "events whose stack did not arrive; they are shown under [no stack]"},
-    {"truncated_stacks", "stacks cut at the runtime's limit of 100 frames; their root is shown as [truncated]"},
-    {"unresolved_frames", "distinct addresses without a method; they are shown as module+offset or as an address"},
-    {"ambiguous_frames", "addresses that belonged to several methods in time and whose owner at the sample's time is not certain"},
+    {"truncated_stacks",
+     "stacks cut at the runtime's limit of 100 frames; their root is shown as [truncated]"},
+    {"unresolved_frames",
+     "distinct addresses without a method; they are shown as module+offset or as an address"},
+    {"ambiguous_frames",
+     "addresses that belonged to several methods in time and whose owner at the sample's time is "
+     "not certain"},
     {"unnamed_types", "types that were never named; they are shown by their id"},
-    {"stack_nodes_capped", "samples whose stack went to (other) because the cap of stack nodes was reached"},
-    {"series_capped", "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
+    {"stack_nodes_capped",
+     "samples whose stack went to (other) because the cap of stack nodes was reached"},
+    {"series_capped",
+     "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
     {"target_lost", "targets that ended or closed their session before clrscope stopped it"},
     {"rundown_incomplete", "rundowns that ended early; some frames may be without a name"},
-    {"ticks_stalled", "times that AllocationTick fell silent while the program went on, as another tool's AllocationSampled session makes it"},
+    {"ticks_stalled",
+     "times that AllocationTick fell silent while the program went on, as another tool's "
+     "AllocationSampled session makes it"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));
 

@@ -10,24 +10,24 @@
 namespace clrscope {
 
 enum class Loss : uint8_t {
-  kEventsDropped,        // the runtime's buffers were full: gaps in the sequence numbers
-  kBytesDiscarded,       // clrscope's own ring was full
+  kEventsDropped,   // the runtime's buffers were full: gaps in the sequence numbers
+  kBytesDiscarded,  // clrscope's own ring was full
   kBlocksDiscarded,
-  kTruncatedInput,       // the input ended without its end tag
-  kTruncatedBytes,       // bytes of an incomplete object at the end
-  kUnknownBlock,         // a kind of block that this version does not know
-  kUnknownMetadata,      // an event that refers to no metadata
-  kUnsupportedVersion,   // a payload version that is too old or too short to decode
-  kMissingStack,         // an event that refers to a stack that did not arrive
-  kTruncatedStack,       // a stack cut at the runtime's limit of 100 frames
-  kUnresolvedFrame,      // a distinct address without a method
-  kAmbiguousFrame,       // an address that had several owners in time
-  kUnnamedType,          // a type id that was never named
-  kStackNodesCapped,     // samples folded into (other): the cap of stack nodes was reached
-  kSeriesCapped,         // samples folded into (other): the cap of (stack, type) pairs was reached
-  kTargetLost,           // a target died or closed its session before it was stopped
-  kRundownIncomplete,    // the rundown that names methods ended early
-  kTicksStalled,         // AllocationTick was silenced by another session's AllocationSampled
+  kTruncatedInput,      // the input ended without its end tag
+  kTruncatedBytes,      // bytes of an incomplete object at the end
+  kUnknownBlock,        // a kind of block that this version does not know
+  kUnknownMetadata,     // an event that refers to no metadata
+  kUnsupportedVersion,  // a payload version that is too old or too short to decode
+  kMissingStack,        // an event that refers to a stack that did not arrive
+  kTruncatedStack,      // a stack cut at the runtime's limit of 100 frames
+  kUnresolvedFrame,     // a distinct address without a method
+  kAmbiguousFrame,      // an address that had several owners in time
+  kUnnamedType,         // a type id that was never named
+  kStackNodesCapped,    // samples folded into (other): the cap of stack nodes was reached
+  kSeriesCapped,        // samples folded into (other): the cap of (stack, type) pairs was reached
+  kTargetLost,          // a target died or closed its session before it was stopped
+  kRundownIncomplete,   // the rundown that names methods ended early
+  kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
   kCount,
 };
 

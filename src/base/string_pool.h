@@ -19,7 +19,8 @@ class StringPool {
   StringPool(StringPool&&) = default;
   StringPool& operator=(StringPool&&) = default;
 
-  // Returns the id of `text`, adding it when it is new. Ids are dense, in order of arrival; id 0 is "".
+  // Returns the id of `text`, adding it when it is new. Ids are dense, in order of arrival; id 0 is
+  // "".
   StringId Intern(std::string_view text);
   // Valid for the life of the pool.
   std::string_view Get(StringId id) const { return strings_[id.value]; }

@@ -33,5 +33,7 @@ using Nanos = Strong<struct NanosTag, int64_t>;
 
 template <class Tag, class Rep>
 struct std::hash<clrscope::Strong<Tag, Rep>> {
-  size_t operator()(clrscope::Strong<Tag, Rep> v) const noexcept { return std::hash<Rep>{}(v.value); }
+  size_t operator()(clrscope::Strong<Tag, Rep> v) const noexcept {
+    return std::hash<Rep>{}(v.value);
+  }
 };

@@ -7,7 +7,9 @@ namespace clrscope {
 namespace {
 
 void AppendCodePoint(std::string& out, uint32_t c) {
-  const auto push = [&out](uint32_t b) { out.push_back(static_cast<char>(static_cast<unsigned char>(b))); };
+  const auto push = [&out](uint32_t b) {
+    out.push_back(static_cast<char>(static_cast<unsigned char>(b)));
+  };
   if (c < 0x80) {
     push(c);
   } else if (c < 0x800) {
@@ -34,7 +36,8 @@ void AppendUtf8(std::string& out, Utf16View text) {
     const uint32_t c = text[i];
     if (c < 0x80) {
       out.push_back(static_cast<char>(c));
-    } else if (c >= 0xD800 && c < 0xDC00 && i + 1 < text.units && (text[i + 1] & 0xFC00) == 0xDC00) {
+    } else if (c >= 0xD800 && c < 0xDC00 && i + 1 < text.units &&
+               (text[i + 1] & 0xFC00) == 0xDC00) {
       AppendCodePoint(out, 0x10000 + ((c & 0x3FF) << 10) + (text[i + 1] & 0x3FFu));
       ++i;
     } else {
@@ -54,9 +57,15 @@ std::u16string ToUtf16(std::string_view text) {
   std::u16string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
-    const auto byte = [&](size_t k) { return static_cast<uint32_t>(static_cast<unsigned char>(text[k])); };
+    const auto byte = [&](size_t k) {
+      return static_cast<uint32_t>(static_cast<unsigned char>(text[k]));
+    };
     const uint32_t b = byte(i);
-    const size_t len = b < 0x80 ? 1 : (b >> 5) == 6 ? 2 : (b >> 4) == 14 ? 3 : (b >> 3) == 30 ? 4 : 0;
+    const size_t len = b < 0x80         ? 1
+                       : (b >> 5) == 6  ? 2
+                       : (b >> 4) == 14 ? 3
+                       : (b >> 3) == 30 ? 4
+                                        : 0;
     uint32_t c = len == 1 ? b : len == 0 ? kReplacement : b & (0x7Fu >> len);
     bool good = len != 0 && i + len <= text.size();
     for (size_t k = 1; good && k < len; ++k) {

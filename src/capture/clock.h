@@ -26,7 +26,8 @@ class RecordingClock {
  private:
   static int64_t Nanos(const nettrace::StreamInfo& info) {
     if (info.ticks_per_second == 1'000'000'000) return info.sync_ticks;
-    return static_cast<int64_t>(static_cast<double>(info.sync_ticks) * 1e9 / static_cast<double>(info.ticks_per_second));
+    return static_cast<int64_t>(static_cast<double>(info.sync_ticks) * 1e9 /
+                                static_cast<double>(info.ticks_per_second));
   }
   std::optional<int64_t> base_ns_;
   int64_t start_unix_ns_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that does nothing else than to read every session's socket into its ring. A target whose
-// session nobody reads cannot exit, so nothing may ever hold this thread up: no disk, no terminal.
+// The thread that does nothing else than to read every session's socket into its ring. A target
+// whose session nobody reads cannot exit, so nothing may ever hold this thread up: no disk, no
+// terminal.
 #pragma once
 
 #include <atomic>

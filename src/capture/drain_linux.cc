@@ -18,7 +18,9 @@ void Notify(int event_fd) {
   (void)!::write(event_fd, &one, sizeof(one));
 }
 
-Error SystemError(const char* what) { return Error{ErrorCode::kIo, fmt::format("{}: {}", what, strerror(errno))}; }
+Error SystemError(const char* what) {
+  return Error{ErrorCode::kIo, fmt::format("{}: {}", what, strerror(errno))};
+}
 
 }  // namespace
 
@@ -27,11 +29,13 @@ Result<std::unique_ptr<Drain>> Drain::Start() {
   d->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   d->wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   d->ready_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!d->epoll_.valid() || !d->wake_.valid() || !d->ready_.valid()) return SystemError("cannot start the drain thread");
+  if (!d->epoll_.valid() || !d->wake_.valid() || !d->ready_.valid())
+    return SystemError("cannot start the drain thread");
   epoll_event e{};
   e.events = EPOLLIN;
   e.data.fd = d->wake_.get();
-  if (::epoll_ctl(d->epoll_.get(), EPOLL_CTL_ADD, d->wake_.get(), &e) != 0) return SystemError("cannot start the drain thread");
+  if (::epoll_ctl(d->epoll_.get(), EPOLL_CTL_ADD, d->wake_.get(), &e) != 0)
+    return SystemError("cannot start the drain thread");
   d->thread_ = std::thread([raw = d.get()] { raw->Run(); });
   return d;
 }
@@ -87,7 +91,8 @@ void Drain::Run() {
 
 void Drain::Read(int fd) {
   static thread_local std::byte buffer[256 << 10];
-  // Held while reading, so that Remove() cannot close the descriptor under us; the read does not block.
+  // Held while reading, so that Remove() cannot close the descriptor under us; the read does not
+  // block.
   const std::lock_guard lock(mutex_);
   const auto it = streams_.find(fd);
   if (it == streams_.end()) return;

@@ -19,9 +19,10 @@ namespace clrscope::capture {
 class Launch {
  public:
   // Starts `command` (found in PATH) with our port in its environment and its standard streams left
-  // alone. `prepare` is called with its pid before it runs; when that fails, it never runs. A guardian process stays beside us: should we be killed, it lets every runtime go that
-  // waits at the port until the program ends.
-  // errors: kNotFound (no such program), kPermission (not executable), kFailed
+  // alone. `prepare` is called with its pid before it runs; when that fails, it never runs. A
+  // guardian process stays beside us: should we be killed, it lets every runtime go that waits at
+  // the port until the program ends. errors: kNotFound (no such program), kPermission (not
+  // executable), kFailed
   static Result<std::unique_ptr<Launch>> Start(const std::vector<std::string>& command,
                                                const std::function<Status(pid_t)>& prepare);
   // Tells the guardian that all is well; the program is left alone.

@@ -70,8 +70,10 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   const std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, true);
 
   int errors[2], guard[2], go[2];
-  if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(guard, O_CLOEXEC) != 0 || ::pipe2(go, O_CLOEXEC) != 0)
-    return Error{ErrorCode::kFailed, fmt::format("cannot start {}: {}", command[0], strerror(errno))};
+  if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(guard, O_CLOEXEC) != 0 ||
+      ::pipe2(go, O_CLOEXEC) != 0)
+    return Error{ErrorCode::kFailed,
+                 fmt::format("cannot start {}: {}", command[0], strerror(errno))};
   const Fd errors_read(errors[0]);
   Fd errors_write(errors[1]);
   Fd guard_read(guard[0]);
@@ -82,7 +84,9 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   launch->pid_ = ::fork();
-  if (launch->pid_ < 0) return Error{ErrorCode::kFailed, fmt::format("cannot start {}: {}", command[0], strerror(errno))};
+  if (launch->pid_ < 0)
+    return Error{ErrorCode::kFailed,
+                 fmt::format("cannot start {}: {}", command[0], strerror(errno))};
   if (launch->pid_ == 0) {
     ResetSignals();
     go_write.reset();

@@ -26,17 +26,21 @@ ipc::SessionConfig Runtime(uint64_t keywords, uint32_t level) {
 }  // namespace
 
 Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version) {
-  const bool has_sampled = ipc::SamplingEventOf(clr_version) == ipc::SamplingEvent::kAllocationSampled;
+  const bool has_sampled =
+      ipc::SamplingEventOf(clr_version) == ipc::SamplingEvent::kAllocationSampled;
   switch (sampling) {
-    case Sampling::kTick: return profile::Source::kTick;
+    case Sampling::kTick:
+      return profile::Source::kTick;
     case Sampling::kPoisson:
       if (!has_sampled)
         return Error{ErrorCode::kRefused,
-                     fmt::format("--sampling poisson needs AllocationSampled, which .NET 10 has and this runtime ({}) lacks: "
+                     fmt::format("--sampling poisson needs AllocationSampled, which .NET 10 has "
+                                 "and this runtime ({}) lacks: "
                                  "use --sampling tick or auto",
                                  clr_version.empty() ? "of an unknown version" : clr_version)};
       return profile::Source::kSampled;
-    case Sampling::kAuto: break;
+    case Sampling::kAuto:
+      break;
   }
   return has_sampled ? profile::Source::kSampled : profile::Source::kTick;
 }

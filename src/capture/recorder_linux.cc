@@ -30,9 +30,11 @@ Result<Fd> TakeSignals() {
   sigemptyset(&set);
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD}) sigaddset(&set, s);
   ::signal(SIGPIPE, SIG_IGN);
-  if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return Error{ErrorCode::kFailed, "cannot block signals"};
+  if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0)
+    return Error{ErrorCode::kFailed, "cannot block signals"};
   Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd.valid()) return Error{ErrorCode::kFailed, fmt::format("cannot watch signals: {}", strerror(errno))};
+  if (!fd.valid())
+    return Error{ErrorCode::kFailed, fmt::format("cannot watch signals: {}", strerror(errno))};
   return fd;
 }
 
@@ -54,7 +56,8 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->next_commit_ = r->start_ + kCommitEvery;
   r->next_mappings_ = r->start_ + r->mappings_every_;
   if (!r->options_.command.empty()) {
-    ASSIGN_OR_RETURN(r->launch_, Launch::Start(r->options_.command, [&r](pid_t pid) { return r->CreateOutput(pid); }));
+    ASSIGN_OR_RETURN(r->launch_, Launch::Start(r->options_.command,
+                                               [&r](pid_t pid) { return r->CreateOutput(pid); }));
     return r;
   }
   RETURN_IF_ERROR(r->CreateOutput(r->options_.processes.front().pid));
@@ -80,7 +83,8 @@ Recorder::~Recorder() {
 
 Status Recorder::Attach(const ipc::DotnetProcess& process) {
   ASSIGN_OR_RETURN(std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
-  auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(), &clock_, drain_.get(), options_.target);
+  auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(),
+                                         &clock_, drain_.get(), options_.target);
   RETURN_IF_ERROR(target->Open(false));
   targets_.push_back(std::move(target));
   return OkStatus();
@@ -96,20 +100,24 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
   const bool record = stop_requests_ == 0 && summary_.write_error == std::nullopt;
   if (record) {
     ipc::DotnetProcess process;
-    if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok()) process = found.Take();
+    if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
+      process = found.Take();
     process.pid = runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
-    if (Result<ipc::ProcessInfo> info = client.GetProcessInfo(ipc::Deadline::After(5000ms)); info.ok()) {
+    if (Result<ipc::ProcessInfo> info = client.GetProcessInfo(ipc::Deadline::After(5000ms));
+        info.ok()) {
       process.clr_version = info->clr_version;
       process.entry_assembly = info->entry_assembly;
       process.arch = info->arch;
       // Before main runs the runtime knows its own command line only in part; /proc knows it all.
       if (process.command_line.empty()) process.command_line = info->command_line;
     }
-    auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(), &clock_, drain_.get(), options_.target);
+    auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(),
+                                           &clock_, drain_.get(), options_.target);
     if (Status s = target->Open(true); s.ok()) {
       targets_.push_back(std::move(target));
     } else {
-      summary_.notes.push_back(fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
+      summary_.notes.push_back(
+          fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
       recording_.processes.back()->info.complete = false;
     }
   }
@@ -127,7 +135,10 @@ bool Recorder::PumpAll() {
 }
 
 void Recorder::WaitForWork(int timeout_ms) {
-  pollfd fds[4] = {{drain_->ready_fd(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
+  pollfd fds[4] = {{drain_->ready_fd(), POLLIN, 0},
+                   {signals_.get(), POLLIN, 0},
+                   {-1, POLLIN, 0},
+                   {-1, POLLIN, 0}};
   if (launch_) {
     fds[2].fd = launch_->server().fd();
     if (!launch_->ExitCode()) fds[3].fd = launch_->exit_fd();
@@ -143,14 +154,19 @@ void Recorder::OnSignals() {
   signalfd_siginfo info;
   while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     switch (static_cast<int>(info.ssi_signo)) {
-      case SIGINT: ++stop_requests_; break;  // the terminal sends it to the program too
+      case SIGINT:
+        ++stop_requests_;
+        break;  // the terminal sends it to the program too
       case SIGTERM:
       case SIGHUP:
         ++stop_requests_;
         if (launch_) launch_->Signal(static_cast<int>(info.ssi_signo));
         break;
-      case SIGTSTP: suspended_ = true; break;
-      default: break;
+      case SIGTSTP:
+        suspended_ = true;
+        break;
+      default:
+        break;
     }
   }
 }
@@ -164,26 +180,32 @@ void Recorder::Suspend() {
     if (t->state() == Target::State::kRecording) live.push_back(t.get());
   for (Target* t : live) t->BeginStop();
   const auto deadline = Clock::now() + kPausePatience;
-  while (Clock::now() < deadline && std::any_of(live.begin(), live.end(), [](Target* t) { return t->state() != Target::State::kEnded; }))
+  while (Clock::now() < deadline && std::any_of(live.begin(), live.end(), [](Target* t) {
+           return t->state() != Target::State::kEnded;
+         }))
     if (!PumpAll()) WaitForWork(20);
   Commit(true);
   // Closing the sockets frees the others as well.
   for (Target* t : live)
     if (t->state() != Target::State::kEnded) t->Abandon("did not end its session in time");
-  summary_.notes.emplace_back("recording was suspended (Ctrl-Z): nothing was recorded while clrscope was stopped");
+  summary_.notes.emplace_back(
+      "recording was suspended (Ctrl-Z): nothing was recorded while clrscope was stopped");
   ::raise(SIGSTOP);
   for (Target* t : live) {
     if (t->lost()) continue;
     if (::kill(t->process().pid, 0) != 0) {
-      summary_.notes.push_back(fmt::format("process {} ended while clrscope was suspended", t->process().pid));
+      summary_.notes.push_back(
+          fmt::format("process {} ended while clrscope was suspended", t->process().pid));
     } else if (Status s = t->Reopen(); !s.ok()) {
-      summary_.notes.push_back(fmt::format("process {} is recorded up to the suspension only: {}", t->process().pid, s.error().message));
+      summary_.notes.push_back(fmt::format("process {} is recorded up to the suspension only: {}",
+                                           t->process().pid, s.error().message));
     }
   }
 }
 
 bool Recorder::AnyRecording() const {
-  return std::any_of(targets_.begin(), targets_.end(), [](const auto& t) { return t->state() != Target::State::kEnded; });
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [](const auto& t) { return t->state() != Target::State::kEnded; });
 }
 
 int64_t Recorder::EndNs() const {
@@ -224,7 +246,10 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
     t->Close();
     summary_.samples += t->samples();
     for (const std::string& n : t->notes()) summary_.notes.push_back(n);
-    if (t->lost() && !launch_) summary_.notes.push_back(fmt::format("process {} ended while it was recorded; what it had sent is in the capture", t->process().pid));
+    if (t->lost() && !launch_)
+      summary_.notes.push_back(
+          fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
+                      t->process().pid));
   }
   recording_.end_ns = summary_.duration_ns = EndNs();
   if (!summary_.write_error)

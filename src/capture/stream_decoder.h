@@ -14,7 +14,8 @@ namespace clrscope::capture {
 
 class StreamDecoder final : public nettrace::EventSink {
  public:
-  StreamDecoder(std::shared_ptr<StreamRing> ring, analysis::ProcessFold* fold, RecordingClock* clock)
+  StreamDecoder(std::shared_ptr<StreamRing> ring, analysis::ProcessFold* fold,
+                RecordingClock* clock)
       : ring_(std::move(ring)), fold_(fold), clock_(clock), reader_(this) {}
 
   // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.

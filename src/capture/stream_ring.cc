@@ -10,7 +10,9 @@ using nettrace::ObjectKind;
 
 constexpr size_t kItemBytes = 256 << 10;
 // Kinds that may be discarded: the others are small and the stream cannot be read without them.
-bool MayDiscard(ObjectKind kind) { return kind == ObjectKind::kEvents || kind == ObjectKind::kStacks || kind == ObjectKind::kUnknown; }
+bool MayDiscard(ObjectKind kind) {
+  return kind == ObjectKind::kEvents || kind == ObjectKind::kStacks || kind == ObjectKind::kUnknown;
+}
 
 }  // namespace
 
@@ -59,13 +61,15 @@ void StreamRing::Push(Bytes bytes) {
     if (!discarding_) Append(head_);
     offset_ += object->size;
     head_.clear();
-    if (object->announced == ObjectKind::kEnd) framing_lost_ = true;  // nothing follows that has a form
+    if (object->announced == ObjectKind::kEnd)
+      framing_lost_ = true;  // nothing follows that has a form
   }
 }
 
 void StreamRing::Append(Bytes bytes) {
   const std::lock_guard lock(mutex_);
-  if (items_.empty() || items_.back().bytes.size() + bytes.size() > kItemBytes) items_.emplace_back();
+  if (items_.empty() || items_.back().bytes.size() + bytes.size() > kItemBytes)
+    items_.emplace_back();
   std::vector<std::byte>& to = items_.back().bytes;
   to.insert(to.end(), bytes.begin(), bytes.end());
   bytes_ += bytes.size();

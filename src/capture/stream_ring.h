@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the drain thread has read of one session and the decoder has not taken yet: a bounded queue of
-// bytes. When it is full, whole nettrace blocks are discarded and counted, so that the target is
+// What the drain thread has read of one session and the decoder has not taken yet: a bounded queue
+// of bytes. When it is full, whole nettrace blocks are discarded and counted, so that the target is
 // always drained and the stream can still be read.
 #pragma once
 

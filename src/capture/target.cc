@@ -29,18 +29,26 @@ bool IsStopped(pid_t pid) {
 
 }  // namespace
 
-Target::Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport, profile::Recording* recording,
-               profile::SliceSink* sink, RecordingClock* clock, Drain* drain, const TargetOptions& options)
-    : process_(std::move(process)), transport_(std::move(transport)), client_(*transport_), recording_(recording),
-      clock_(clock), drain_(drain), options_(options) {
-  auto tables = std::make_unique<profile::ProcessTables>(options.fold.max_nodes, options.fold.max_series);
+Target::Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport,
+               profile::Recording* recording, profile::SliceSink* sink, RecordingClock* clock,
+               Drain* drain, const TargetOptions& options)
+    : process_(std::move(process)),
+      transport_(std::move(transport)),
+      client_(*transport_),
+      recording_(recording),
+      clock_(clock),
+      drain_(drain),
+      options_(options) {
+  auto tables =
+      std::make_unique<profile::ProcessTables>(options.fold.max_nodes, options.fold.max_series);
   tables_ = tables.get();
   StringPool& s = recording->strings;
   tables->info.pid = static_cast<uint32_t>(process_.pid);
   tables->info.name = s.Intern(process_.name);
   tables->info.command_line = s.Intern(process_.command_line);
   tables->info.arch = s.Intern(process_.arch);
-  if (!process_.clr_version.empty()) tables->info.runtime = s.Intern(".NET " + process_.clr_version);
+  if (!process_.clr_version.empty())
+    tables->info.runtime = s.Intern(".NET " + process_.clr_version);
   const auto index = static_cast<uint32_t>(recording->processes.size());
   fold_ = std::make_unique<analysis::ProcessFold>(&s, tables_, index, sink, options.fold);
   recording->processes.push_back(std::move(tables));
@@ -51,10 +59,12 @@ Target::~Target() {
 }
 
 Result<uint64_t> Target::OpenSession(const ipc::SessionConfig& config, bool rundown_only) {
-  ASSIGN_OR_RETURN(ipc::Session session, client_.CollectTracing(config, ipc::Deadline::After(kOpenTimeout)));
+  ASSIGN_OR_RETURN(ipc::Session session,
+                   client_.CollectTracing(config, ipc::Deadline::After(kOpenTimeout)));
   auto ring = std::make_shared<StreamRing>();
   RETURN_IF_ERROR(drain_->Add(std::move(session.stream), ring));
-  sessions_.push_back({session.id, rundown_only, ring, std::make_unique<StreamDecoder>(ring, fold_.get(), clock_)});
+  sessions_.push_back(
+      {session.id, rundown_only, ring, std::make_unique<StreamDecoder>(ring, fold_.get(), clock_)});
   return session.id;
 }
 
@@ -83,15 +93,18 @@ void Target::BeginRundown() {
 void Target::StopInBackground(std::vector<uint64_t> ids) {
   // StopTracing answers after its rundown was written, and that only goes on while we read.
   ++*stops_running_;
-  stoppers_.emplace_back([this, ids = std::move(ids), running = stops_running_, failed = stop_failed_] {
-    for (const uint64_t id : ids)
-      if (Status s = client_.StopTracing(id, ipc::Deadline::After(kStopTimeout)); !s.ok()) *failed = true;
-    --*running;
-  });
+  stoppers_.emplace_back(
+      [this, ids = std::move(ids), running = stops_running_, failed = stop_failed_] {
+        for (const uint64_t id : ids)
+          if (Status s = client_.StopTracing(id, ipc::Deadline::After(kStopTimeout)); !s.ok())
+            *failed = true;
+        --*running;
+      });
 }
 
 bool Target::rundown_pending() const {
-  return std::any_of(sessions_.begin(), sessions_.end(), [](const Live& s) { return s.rundown_only; });
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const Live& s) { return s.rundown_only; });
 }
 
 bool Target::Pump() {
@@ -117,7 +130,9 @@ void Target::Settle() {
       losses.Set(Loss::kTruncatedBytes, 0);
       if (it->rundown_only) losses.Add(Loss::kRundownIncomplete);
     }
-    if (d.damage()) notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}", d.damage()->offset, d.damage()->message));
+    if (d.damage())
+      notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
+                                   d.damage()->offset, d.damage()->message));
     tables_->losses.Merge(losses);
     if (!it->rundown_only && state_ == State::kRecording) main_ended = true;
     finished_events_ += d.events();
@@ -151,7 +166,10 @@ void Target::Abandon(std::string_view why) {
   if (!sessions_.empty()) Settle();
   abandoned_ = true;
   state_ = State::kEnded;
-  notes_.push_back(fmt::format("process {} {}: its sockets were closed, and the session ends with the next event that it writes", process_.pid, why));
+  notes_.push_back(
+      fmt::format("process {} {}: its sockets were closed, and the session ends with the next "
+                  "event that it writes",
+                  process_.pid, why));
 }
 
 uint64_t Target::events() const {
@@ -162,9 +180,10 @@ uint64_t Target::events() const {
 
 size_t Target::UnresolvedAddresses() const {
   const auto& addresses = tables_->stacks.addresses();
-  return static_cast<size_t>(std::count_if(addresses.begin(), addresses.end(), [this](const profile::CodeAddress& a) {
-    return tables_->code.Find(a.address, a.first_ns).method == nullptr;
-  }));
+  return static_cast<size_t>(
+      std::count_if(addresses.begin(), addresses.end(), [this](const profile::CodeAddress& a) {
+        return tables_->code.Find(a.address, a.first_ns).method == nullptr;
+      }));
 }
 
 void Target::ReadMappings() {
@@ -175,11 +194,14 @@ void Target::ReadMappings() {
     unsigned long long start = 0, end = 0, offset = 0;
     char permissions[5] = {};
     int path_at = 0;
-    if (std::sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, permissions, &offset, &path_at) < 4) continue;
+    if (std::sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, permissions, &offset,
+                    &path_at) < 4)
+      continue;
     if (permissions[2] != 'x' || line[path_at] != '/') continue;
     std::string_view path(line + path_at);
     while (path.ends_with('\n')) path.remove_suffix(1);
-    const bool known = std::any_of(tables_->mappings.begin(), tables_->mappings.end(), [&](const profile::Mapping& m) { return m.start == start; });
+    const bool known = std::any_of(tables_->mappings.begin(), tables_->mappings.end(),
+                                   [&](const profile::Mapping& m) { return m.start == start; });
     if (!known) tables_->mappings.push_back({start, end, offset, recording_->strings.Intern(path)});
   }
   std::fclose(maps);

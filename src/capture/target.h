@@ -32,8 +32,9 @@ class Target {
 
   // `transport` leads to the runtime; recording and sink must outlive the target. `fresh`: the
   // runtime is suspended at its start, so there is nothing to run down yet.
-  Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport, profile::Recording* recording,
-         profile::SliceSink* sink, RecordingClock* clock, Drain* drain, const TargetOptions& options);
+  Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport,
+         profile::Recording* recording, profile::SliceSink* sink, RecordingClock* clock,
+         Drain* drain, const TargetOptions& options);
   ~Target();
 
   // Opens the sessions. For a process that runs already, the rundown of its code is under way when
@@ -45,7 +46,8 @@ class Target {
   void BeginStop();
   // A final short session for code that nothing has named yet. Only while the target lives.
   void BeginFinalRundown();
-  // Gives up on an answer: closes the sockets, which ends the sessions with the target's next event.
+  // Gives up on an answer: closes the sockets, which ends the sessions with the target's next
+  // event.
   void Abandon(std::string_view why);
   // Opens the sessions again after a stop (Ctrl-Z and fg).
   Status Reopen() { return Open(false); }
@@ -58,7 +60,7 @@ class Target {
   profile::Source source() const { return source_; }
   uint64_t events() const;
   uint64_t samples() const { return tables_->source_samples[static_cast<size_t>(source_)]; }
-  bool lost() const { return lost_; }           // it ended before it was asked to
+  bool lost() const { return lost_; }  // it ended before it was asked to
   const std::vector<std::string>& notes() const { return notes_; }
   // Addresses that nothing has named yet.
   size_t UnresolvedAddresses() const;

@@ -31,7 +31,9 @@ Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader
   if (path != "-") {
     file = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid())
-      return Error{errno == ENOENT ? ErrorCode::kNotFound : errno == EACCES ? ErrorCode::kPermission : ErrorCode::kIo,
+      return Error{errno == ENOENT   ? ErrorCode::kNotFound
+                   : errno == EACCES ? ErrorCode::kPermission
+                                     : ErrorCode::kIo,
                    fmt::format("cannot open {}: {}", path, strerror(errno))};
   }
   const int fd = path == "-" ? STDIN_FILENO : file.get();
@@ -40,7 +42,8 @@ Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader
     const std::span<std::byte> room = reader->Prepare();
     const ssize_t n = ::read(fd, room.data(), room.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error{ErrorCode::kIo, fmt::format("cannot read {}: {}", path, strerror(errno))};
+    if (n < 0)
+      return Error{ErrorCode::kIo, fmt::format("cannot read {}: {}", path, strerror(errno))};
     if (n == 0) break;
     summary.bytes += static_cast<uint64_t>(n);
     if (Status status = reader->Commit(static_cast<size_t>(n)); !status.ok()) {
@@ -50,7 +53,8 @@ Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader
   }
   // Nothing of it was a nettrace: that is another file, not a damaged one.
   if (summary.damage && reader->info().version == 0)
-    return Error::At(summary.damage->code, summary.damage->offset, fmt::format("{}: {}", path, summary.damage->message));
+    return Error::At(summary.damage->code, summary.damage->offset,
+                     fmt::format("{}: {}", path, summary.damage->message));
   if (summary.bytes == 0) return Error{ErrorCode::kTruncated, fmt::format("{} is empty", path)};
   reader->Finish();
   summary.info = reader->info();
@@ -59,8 +63,8 @@ Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader
   return summary;
 }
 
-Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* recording, profile::SliceSink* sink,
-                               const analysis::FoldOptions& options) {
+Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* recording,
+                               profile::SliceSink* sink, const analysis::FoldOptions& options) {
   analysis::TraceFold fold(recording, sink, options);
   FoldSink fold_sink(&fold);
   nettrace::Reader reader(&fold_sink);

@@ -19,10 +19,11 @@ struct TraceSummary {
   std::optional<Error> damage;
 };
 
-// Streams `path` ("-": standard input) into `recording` and `sink`. Only input that cannot be read at
-// all is an error; damage and truncation are reported in the summary and in the recording's losses.
-Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* recording, profile::SliceSink* sink,
-                               const analysis::FoldOptions& options = {});
+// Streams `path` ("-": standard input) into `recording` and `sink`. Only input that cannot be read
+// at all is an error; damage and truncation are reported in the summary and in the recording's
+// losses.
+Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* recording,
+                               profile::SliceSink* sink, const analysis::FoldOptions& options = {});
 
 // The same for any receiver of events. `reader` is left as it was at the end, with its kinds.
 Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader);

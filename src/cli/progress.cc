@@ -24,7 +24,8 @@ unsigned Columns() {
 
 }  // namespace
 
-std::string FormatProgress(const capture::Progress& p, std::optional<std::chrono::nanoseconds> duration, unsigned columns) {
+std::string FormatProgress(const capture::Progress& p,
+                           std::optional<std::chrono::nanoseconds> duration, unsigned columns) {
   const double seconds = std::chrono::duration<double>(p.elapsed).count();
   std::string out = p.stopping ? "Stopping " : "Recording";
   if (duration && !p.stopping) {
@@ -40,7 +41,8 @@ std::string FormatProgress(const capture::Progress& p, std::optional<std::chrono
   }
   if (p.recording + p.ended > 1) out += fmt::format("  {} processes", p.recording + p.ended);
   if (p.recording + p.ended == 0) out += "  waiting for a .NET runtime to start";
-  out += fmt::format("  {} allocated  {} samples  {} GCs", HumanBytes(p.bytes), Thousands(p.samples), p.gcs);
+  out += fmt::format("  {} allocated  {} samples  {} GCs", HumanBytes(p.bytes),
+                     Thousands(p.samples), p.gcs);
   if (p.dropped != 0) out += fmt::format("  {} events dropped", p.dropped);
   if (out.size() > columns) out.resize(columns);
   return out;

@@ -29,6 +29,7 @@ class ProgressLine {
 };
 
 // The line itself, at most `columns` wide.
-std::string FormatProgress(const capture::Progress& progress, std::optional<std::chrono::nanoseconds> duration, unsigned columns);
+std::string FormatProgress(const capture::Progress& progress,
+                           std::optional<std::chrono::nanoseconds> duration, unsigned columns);
 
 }  // namespace clrscope::cli

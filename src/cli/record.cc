@@ -32,12 +32,15 @@ Result<capture::Sampling> ParseSampling(const std::string& text) {
 // A file name is made of a program's name: keep what is harmless in a shell.
 std::string Harmless(std::string name) {
   for (char& c : name)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_')) c = '_';
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+          c == '-' || c == '_'))
+      c = '_';
   return name.empty() ? "app" : name;
 }
 
 std::string DefaultName(const std::string& app, pid_t pid) {
-  return fmt::format("clrscope.{}.{}.{:%Y%m%dT%H%M%SZ}.clrscope", Harmless(app), pid, fmt::gmtime(std::time(nullptr)));
+  return fmt::format("clrscope.{}.{}.{:%Y%m%dT%H%M%SZ}.clrscope", Harmless(app), pid,
+                     fmt::gmtime(std::time(nullptr)));
 }
 
 // The processes to attach to, each attachable.
@@ -50,7 +53,8 @@ Result<std::vector<ipc::DotnetProcess>> FindTargets(const RecordArguments& a) {
   for (const std::string& name : a.names) {
     std::vector<ipc::DotnetProcess> found = ipc::FindByName(name);
     if (found.empty())
-      return Error{ErrorCode::kNotFound, fmt::format("no .NET process is called {}: clrscope ps lists them", name)};
+      return Error{ErrorCode::kNotFound,
+                   fmt::format("no .NET process is called {}: clrscope ps lists them", name)};
     for (ipc::DotnetProcess& p : found) out.push_back(std::move(p));
   }
   for (const ipc::DotnetProcess& p : out) {
@@ -63,14 +67,18 @@ Result<std::vector<ipc::DotnetProcess>> FindTargets(const RecordArguments& a) {
 
 std::string FileSize(const std::string& path) {
   struct stat s {};
-  return ::stat(path.c_str(), &s) == 0 ? HumanBytes(static_cast<double>(s.st_size)) : "size unknown";
+  return ::stat(path.c_str(), &s) == 0 ? HumanBytes(static_cast<double>(s.st_size))
+                                       : "size unknown";
 }
 
 Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   if (!a.command.empty() && (!a.pids.empty() || !a.names.empty()))
-    return Error{ErrorCode::kUsage, "give either processes (-p, -n) or a program to launch (-- CMD), not both"};
+    return Error{ErrorCode::kUsage,
+                 "give either processes (-p, -n) or a program to launch (-- CMD), not both"};
   if (a.command.empty() && a.pids.empty() && a.names.empty())
-    return Error{ErrorCode::kUsage, "what is to be recorded? Give -p PID, -n NAME, or -- CMD; clrscope ps lists .NET processes"};
+    return Error{ErrorCode::kUsage,
+                 "what is to be recorded? Give -p PID, -n NAME, or -- CMD; clrscope ps lists .NET "
+                 "processes"};
   capture::RecordOptions options;
   ASSIGN_OR_RETURN(options.target.sampling, ParseSampling(a.sampling));
   options.target.buffer_mb = a.buffer_mb;
@@ -88,7 +96,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     for (const std::string& word : a.command) line += (line.empty() ? "" : " ") + word;
     app = analysis::ProgramName(line);
   }
-  options.output = [app, output = a.output](pid_t pid) { return output.empty() ? DefaultName(app, pid) : output; };
+  options.output = [app, output = a.output](pid_t pid) {
+    return output.empty() ? DefaultName(app, pid) : output;
+  };
   return options;
 }
 
@@ -99,7 +109,10 @@ int Fail(const Error& error) {
 
 Status PrepareOutput(const RecordArguments& a) {
   if (a.output.empty() || ::access(a.output.c_str(), F_OK) != 0) return OkStatus();
-  if (!a.force) return Error{ErrorCode::kUsage, fmt::format("{} exists: choose another name with -o, or overwrite it with -f", a.output)};
+  if (!a.force)
+    return Error{
+        ErrorCode::kUsage,
+        fmt::format("{} exists: choose another name with -o, or overwrite it with -f", a.output)};
   for (const char* suffix : {"", "-wal", "-shm"}) (void)::unlink((a.output + suffix).c_str());
   return OkStatus();
 }
@@ -116,28 +129,34 @@ int RunRecord(const RecordArguments& arguments) {
   if (!recorder.ok()) {
     const int code = Fail(recorder.error());
     if (!launching) return code;
-    return recorder.error().code == ErrorCode::kNotFound ? 127 : recorder.error().code == ErrorCode::kPermission ? 126 : code;
+    return recorder.error().code == ErrorCode::kNotFound     ? 127
+           : recorder.error().code == ErrorCode::kPermission ? 126
+                                                             : code;
   }
   const bool words = !arguments.quiet;
   if (words && !launching) {
     std::string who;
     for (const auto& t : (*recorder)->recording().processes)
-      who += fmt::format("{}{} ({})", who.empty() ? "" : ", ", (*recorder)->recording().strings.Get(t->info.name), t->info.pid);
+      who += fmt::format("{}{} ({})", who.empty() ? "" : ", ",
+                         (*recorder)->recording().strings.Get(t->info.name), t->info.pid);
     fmt::print(stderr, "Recording {}{}\n", who, duration ? "" : "; Ctrl-C stops and writes");
   }
   ProgressLine line(words && !arguments.no_progress && !launching, duration);
-  Result<capture::RecordSummary> summary = (*recorder)->Run([&line](const capture::Progress& p) { line.Show(p); });
+  Result<capture::RecordSummary> summary =
+      (*recorder)->Run([&line](const capture::Progress& p) { line.Show(p); });
   line.Clear();
   if (!summary.ok()) return Fail(summary.error());
   for (const std::string& note : summary->notes)
     if (words) fmt::print(stderr, "note: {}\n", note);
   const std::string& file = (*recorder)->output();
   if (summary->write_error) {
-    fmt::print(stderr, "clrscope record: {}; {} holds what was written before\n", summary->write_error->message, file);
+    fmt::print(stderr, "clrscope record: {}; {} holds what was written before\n",
+               summary->write_error->message, file);
     return ExitCodeOf(summary->write_error->code);
   }
   if (words) {
-    fmt::print(stderr, "Wrote {} ({}): {}, {} samples\n", file, FileSize(file), HumanDuration(static_cast<double>(summary->duration_ns) / 1e9),
+    fmt::print(stderr, "Wrote {} ({}): {}, {} samples\n", file, FileSize(file),
+               HumanDuration(static_cast<double>(summary->duration_ns) / 1e9),
                Thousands(summary->samples));
     fmt::print(stderr, "Next: clrscope report {}\n", file);
   }

@@ -9,16 +9,16 @@ namespace clrscope::cli {
 
 // As the user typed them; "" and 0 where nothing was typed.
 struct RecordArguments {
-  std::vector<int> pids;           // -p, --pid, --process-id
-  std::vector<std::string> names;  // -n, --name
+  std::vector<int> pids;             // -p, --pid, --process-id
+  std::vector<std::string> names;    // -n, --name
   std::vector<std::string> command;  // after --
-  std::string duration;            // -d, --duration
-  std::string output;              // -o, --output
-  bool force = false;              // -f, --force
-  std::string sampling = "auto";   // auto | poisson | tick
-  unsigned buffer_mb = 256;        // --buffersize, of the runtime
-  bool quiet = false;              // -q
-  bool no_progress = false;        // --no-progress
+  std::string duration;              // -d, --duration
+  std::string output;                // -o, --output
+  bool force = false;                // -f, --force
+  std::string sampling = "auto";     // auto | poisson | tick
+  unsigned buffer_mb = 256;          // --buffersize, of the runtime
+  bool quiet = false;                // -q
+  bool no_progress = false;          // --no-progress
 };
 
 // Returns the exit code: the launched program's, or clrscope's own.

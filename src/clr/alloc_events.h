@@ -9,12 +9,12 @@ namespace clrscope::clr {
 
 // GCAllocationTick, V1–V4: one per ~100 KB of a heap kind; keyword GC, level 5.
 struct AllocationTick {
-  uint64_t amount = 0;   // bytes allocated on this kind since its last tick
-  uint32_t kind = 0;     // 0 SOH, 1 LOH, 2 POH
-  uint64_t type_id = 0;  // V2
-  Utf16View type_name;   // V2
-  uint32_t heap = 0;     // V2
-  uint64_t address = 0;  // V3; not constructed yet when the event is written
+  uint64_t amount = 0;       // bytes allocated on this kind since its last tick
+  uint32_t kind = 0;         // 0 SOH, 1 LOH, 2 POH
+  uint64_t type_id = 0;      // V2
+  Utf16View type_name;       // V2
+  uint32_t heap = 0;         // V2
+  uint64_t address = 0;      // V3; not constructed yet when the event is written
   uint64_t object_size = 0;  // V4; 0 = unknown
 };
 bool Decode(const RawEvent& event, AllocationTick& out);

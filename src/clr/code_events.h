@@ -21,7 +21,7 @@ struct MethodRecord {
   uint32_t size = 0;
   uint32_t token = 0;
   uint32_t flags = 0;
-  Utf16View owner;      // "Namespace.Type`1[Args]", empty in the short form
+  Utf16View owner;  // "Namespace.Type`1[Args]", empty in the short form
   Utf16View name;
   Utf16View signature;
   uint64_t rejit_id = 0;

@@ -95,11 +95,13 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   ByteReader r(event.payload);
   out = {};
   r.Skip(2);
-  for (uint64_t* f : {&out.free_list_allocated, &out.free_list_rejected, &out.end_of_segment_allocated,
-                      &out.condemned_allocated, &out.pinned_allocated, &out.pinned_allocated_advance})
+  for (uint64_t* f :
+       {&out.free_list_allocated, &out.free_list_rejected, &out.end_of_segment_allocated,
+        &out.condemned_allocated, &out.pinned_allocated, &out.pinned_allocated_advance})
     *f = r.Pointer(p);
-  for (uint32_t* f : {&out.running_free_list_efficiency, &out.condemn_reasons0, &out.condemn_reasons1,
-                      &out.compact_mechanisms, &out.expand_mechanisms, &out.heap})
+  for (uint32_t* f :
+       {&out.running_free_list_efficiency, &out.condemn_reasons0, &out.condemn_reasons1,
+        &out.compact_mechanisms, &out.expand_mechanisms, &out.heap})
     *f = r.U32();
   out.extra_gen0_commit = r.Pointer(p);
   const uint32_t count = r.U32();

@@ -14,7 +14,7 @@ struct GcStart {
   uint32_t number = 0;
   int32_t generation = -1;  // condemned
   int32_t reason = -1;
-  int32_t type = -1;        // 0 blocking, 1 background, 2 foreground; -1 before V1
+  int32_t type = -1;  // 0 blocking, 1 background, 2 foreground; -1 before V1
   uint64_t client_sequence = 0;
 };
 bool Decode(const RawEvent& event, GcStart& out);
@@ -27,7 +27,7 @@ bool Decode(const RawEvent& event, GcEnd& out);
 
 // GCHeapStats V1–V2. The pinned object heap is known from V2 on.
 struct GcHeapStats {
-  int64_t size[5] = {-1, -1, -1, -1, -1};      // gen0, gen1, gen2, LOH, POH; -1 = unknown
+  int64_t size[5] = {-1, -1, -1, -1, -1};  // gen0, gen1, gen2, LOH, POH; -1 = unknown
   int64_t promoted[5] = {-1, -1, -1, -1, -1};
   int64_t finalization_promoted_bytes = 0, finalization_promoted_count = 0;
   uint32_t pinned_objects = 0, sink_blocks = 0, handles = 0;

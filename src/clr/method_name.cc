@@ -56,10 +56,13 @@ Owner SplitOwner(std::string_view owner) {
   return out;
 }
 
-std::string_view WithoutArity(std::string_view component) { return component.substr(0, component.rfind('`')); }
+std::string_view WithoutArity(std::string_view component) {
+  return component.substr(0, component.rfind('`'));
+}
 
 bool IsClosure(std::string_view component) {
-  return component == "<>c" || component.starts_with("<>c__DisplayClass") || component.starts_with("<>c__");
+  return component == "<>c" || component.starts_with("<>c__DisplayClass") ||
+         component.starts_with("<>c__");
 }
 
 // Type arguments belong to the flat list at the owner's end. An enclosing type takes as many as it
@@ -69,7 +72,8 @@ std::string OuterName(std::string_view outer, std::string_view arguments) {
   for (size_t i = 0; i < outer.size(); ++i) {
     if (outer[i] != '`') continue;
     size_t n = 0;
-    while (i + 1 < outer.size() && outer[i + 1] >= '0' && outer[i + 1] <= '9') n = n * 10 + static_cast<size_t>(outer[++i] - '0');
+    while (i + 1 < outer.size() && outer[i + 1] >= '0' && outer[i + 1] <= '9')
+      n = n * 10 + static_cast<size_t>(outer[++i] - '0');
     arity += n;
   }
   if (arity == 0 || arguments.size() < 2) return CsharpTypeName(outer);
@@ -88,7 +92,8 @@ std::string OuterName(std::string_view outer, std::string_view arguments) {
 
 }  // namespace
 
-std::string RawMethodName(std::string_view owner, std::string_view name, std::string_view signature) {
+std::string RawMethodName(std::string_view owner, std::string_view name,
+                          std::string_view signature) {
   std::string out;
   const size_t parens = signature.find('(');
   out.reserve(owner.size() + name.size() + signature.size() + 1);
@@ -97,7 +102,8 @@ std::string RawMethodName(std::string_view owner, std::string_view name, std::st
   return out;
 }
 
-std::string CsharpMethodName(std::string_view owner, std::string_view name, std::string_view signature) {
+std::string CsharpMethodName(std::string_view owner, std::string_view name,
+                             std::string_view signature) {
   if (owner == "dynamicClass" || owner.empty()) return "[dynamic] " + std::string(name);
   const Owner parts = SplitOwner(owner);
   CompilerName machine;
@@ -140,10 +146,20 @@ bool IsMachinery(std::string_view owner, std::string_view name) {
   for (const std::string_view o : kOwners)
     if (owner.starts_with(o)) return true;
   if (owner.starts_with("System.Threading.Tasks.Task")) {
-    static constexpr std::string_view kNames[] = {
-        "ExecuteWithThreadLocal", "ExecuteEntryUnsafe", "ExecuteEntry", "ExecuteFromThreadPool", "InnerInvoke",
-        "RunContinuations", "FinishContinuations", "Finish", "FinishStageTwo", "FinishStageThree",
-        "TrySetResult", "RunOrScheduleAction", "InternalRunSynchronously", "ScheduleAndStart"};
+    static constexpr std::string_view kNames[] = {"ExecuteWithThreadLocal",
+                                                  "ExecuteEntryUnsafe",
+                                                  "ExecuteEntry",
+                                                  "ExecuteFromThreadPool",
+                                                  "InnerInvoke",
+                                                  "RunContinuations",
+                                                  "FinishContinuations",
+                                                  "Finish",
+                                                  "FinishStageTwo",
+                                                  "FinishStageThree",
+                                                  "TrySetResult",
+                                                  "RunOrScheduleAction",
+                                                  "InternalRunSynchronously",
+                                                  "ScheduleAndStart"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
   }
   if (owner == "System.Threading.Thread" || owner == "System.Threading.Thread+StartHelper")

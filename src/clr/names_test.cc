@@ -13,7 +13,8 @@ TEST(TypeName, IsWrittenAsInCsharp) {
       {"System.Byte[]", "byte[]"},
       {"System.String[][]", "string[][]"},
       {"System.Int32[,][]", "int[][,]"},
-      {"System.Collections.Generic.List`1[System.String]", "System.Collections.Generic.List<string>"},
+      {"System.Collections.Generic.List`1[System.String]",
+       "System.Collections.Generic.List<string>"},
       {"System.Collections.Generic.Dictionary`2+Entry[System.String,System.Int32][]",
        "System.Collections.Generic.Dictionary<string, int>.Entry[]"},
       {"Entry[System.Int32,System.Collections.Generic.List`1[System.Byte]][]",
@@ -36,8 +37,10 @@ TEST(TypeName, IsWrittenAsInCsharp) {
 }
 
 TEST(TypeName, ArgumentsOfAMissingOwnerStayVisible) {
-  EXPECT_EQ(CsharpTypeName("AsyncStateMachineBox`1[System.Int32,System.IO.StreamReader+<ReadBufferAsync>d__72]"),
-            "AsyncStateMachineBox<int, System.IO.StreamReader.ReadBufferAsync [state machine]>");
+  EXPECT_EQ(
+      CsharpTypeName(
+          "AsyncStateMachineBox`1[System.Int32,System.IO.StreamReader+<ReadBufferAsync>d__72]"),
+      "AsyncStateMachineBox<int, System.IO.StreamReader.ReadBufferAsync [state machine]>");
 }
 
 TEST(TypeName, DeepNestingIsKeptAsItIs) {
@@ -47,13 +50,16 @@ TEST(TypeName, DeepNestingIsKeptAsItIs) {
 }
 
 TEST(Signature, ParametersAreWrittenAsInCsharp) {
-  EXPECT_EQ(CsharpParameters("instance void  (class System.String,int32&,unsigned int8[])"), "(string, ref int, byte[])");
-  EXPECT_EQ(CsharpParameters("bool  (value class System.Span`1<wchar>,!!0,!1)"), "(System.Span<char>, TM0, T1)");
+  EXPECT_EQ(CsharpParameters("instance void  (class System.String,int32&,unsigned int8[])"),
+            "(string, ref int, byte[])");
+  EXPECT_EQ(CsharpParameters("bool  (value class System.Span`1<wchar>,!!0,!1)"),
+            "(System.Span<char>, TM0, T1)");
   EXPECT_EQ(CsharpParameters("instance void  ()"), "()");
 }
 
 TEST(MethodName, RawIsTheNameThatTraceEventPrints) {
-  EXPECT_EQ(RawMethodName("System.Collections.Generic.List`1[System.__Canon]", "AddWithResize", "instance void  (!0)"),
+  EXPECT_EQ(RawMethodName("System.Collections.Generic.List`1[System.__Canon]", "AddWithResize",
+                          "instance void  (!0)"),
             "System.Collections.Generic.List`1[System.__Canon].AddWithResize(!0)");
   EXPECT_EQ(RawMethodName("dynamicClass", "IL_STUB_PInvoke", ""), "dynamicClass.IL_STUB_PInvoke");
 }
@@ -61,18 +67,25 @@ TEST(MethodName, RawIsTheNameThatTraceEventPrints) {
 TEST(MethodName, CompilerMadeNamesBecomeWhatTheyWereMadeFrom) {
   EXPECT_EQ(CsharpMethodName("Shop.OrderService+<LoadAsync>d__5", "MoveNext", "instance void  ()"),
             "Shop.OrderService.LoadAsync [async]");
-  EXPECT_EQ(CsharpMethodName("Shop.Tree`1+<Walk>d__2[System.Int32]", "MoveNext", "instance bool  ()"),
-            "Shop.Tree<int>.Walk [iterator]");
-  EXPECT_EQ(CsharpMethodName("Shop.Cart+<>c__DisplayClass8_0", "<Total>b__0", "instance int32  (int32)"),
-            "Shop.Cart.Total.λ0");
-  EXPECT_EQ(CsharpMethodName("Shop.Cart+<>c", "<.cctor>b__98_1", "instance int32  ()"), "Shop.Cart..cctor.λ1");
-  EXPECT_EQ(CsharpMethodName("Shop.Cart", "<Total>g__Sum|8_1", "int32  (int32)"), "Shop.Cart.Total.Sum");
-  EXPECT_EQ(CsharpMethodName("Shop.Cart+<>c__DisplayClass1_0+<<Run>b__0>d", "MoveNext", "instance void  ()"),
+  EXPECT_EQ(
+      CsharpMethodName("Shop.Tree`1+<Walk>d__2[System.Int32]", "MoveNext", "instance bool  ()"),
+      "Shop.Tree<int>.Walk [iterator]");
+  EXPECT_EQ(
+      CsharpMethodName("Shop.Cart+<>c__DisplayClass8_0", "<Total>b__0", "instance int32  (int32)"),
+      "Shop.Cart.Total.λ0");
+  EXPECT_EQ(CsharpMethodName("Shop.Cart+<>c", "<.cctor>b__98_1", "instance int32  ()"),
+            "Shop.Cart..cctor.λ1");
+  EXPECT_EQ(CsharpMethodName("Shop.Cart", "<Total>g__Sum|8_1", "int32  (int32)"),
+            "Shop.Cart.Total.Sum");
+  EXPECT_EQ(CsharpMethodName("Shop.Cart+<>c__DisplayClass1_0+<<Run>b__0>d", "MoveNext",
+                             "instance void  ()"),
             "Shop.Cart.Run.λ0 [async]");
-  EXPECT_EQ(CsharpMethodName("System.Collections.Generic.Dictionary`2[System.Int64,System.__Canon]", "TryInsert", ""),
+  EXPECT_EQ(CsharpMethodName("System.Collections.Generic.Dictionary`2[System.Int64,System.__Canon]",
+                             "TryInsert", ""),
             "System.Collections.Generic.Dictionary<long, System.__Canon>.TryInsert");
   EXPECT_EQ(CsharpMethodName("dynamicClass", "lambda_method5", ""), "[dynamic] lambda_method5");
-  EXPECT_EQ(CsharpMethodName("Roslyn.Utilities.StringTable+<>c", ".cctor", ""), "Roslyn.Utilities.StringTable..cctor");
+  EXPECT_EQ(CsharpMethodName("Roslyn.Utilities.StringTable+<>c", ".cctor", ""),
+            "Roslyn.Utilities.StringTable..cctor");
 }
 
 TEST(MethodName, PlumbingIsRecognised) {

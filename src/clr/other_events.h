@@ -16,7 +16,7 @@ struct ExceptionThrown {
 bool Decode(const RawEvent& event, ExceptionThrown& out);
 
 struct ContentionStart {
-  uint8_t flags = 0;  // 0 managed, 1 native
+  uint8_t flags = 0;                                // 0 managed, 1 native
   uint64_t lock = 0, object = 0, owner_thread = 0;  // V2
 };
 bool Decode(const RawEvent& event, ContentionStart& out);

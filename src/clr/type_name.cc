@@ -13,12 +13,12 @@ namespace {
 constexpr int kMaxNesting = 64;  // of type arguments; deeper names are kept as they are
 
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"System.Boolean", "bool"},  {"System.Byte", "byte"},     {"System.SByte", "sbyte"},
+    {"System.Boolean", "bool"},  {"System.Byte", "byte"},       {"System.SByte", "sbyte"},
     {"System.Char", "char"},     {"System.Decimal", "decimal"}, {"System.Double", "double"},
-    {"System.Single", "float"},  {"System.Int32", "int"},     {"System.UInt32", "uint"},
-    {"System.Int64", "long"},    {"System.UInt64", "ulong"},  {"System.Int16", "short"},
-    {"System.UInt16", "ushort"}, {"System.IntPtr", "nint"},   {"System.UIntPtr", "nuint"},
-    {"System.Object", "object"}, {"System.String", "string"}, {"System.Void", "void"},
+    {"System.Single", "float"},  {"System.Int32", "int"},       {"System.UInt32", "uint"},
+    {"System.Int64", "long"},    {"System.UInt64", "ulong"},    {"System.Int16", "short"},
+    {"System.UInt16", "ushort"}, {"System.IntPtr", "nint"},     {"System.UIntPtr", "nuint"},
+    {"System.Object", "object"}, {"System.String", "string"},   {"System.Void", "void"},
 };
 
 std::string_view Alias(std::string_view name) {
@@ -32,7 +32,8 @@ size_t TakeArity(std::string_view& name) {
   const size_t tick = name.rfind('`');
   if (tick == std::string_view::npos || tick + 1 == name.size()) return 0;
   size_t arity = 0;
-  const auto [end, error] = std::from_chars(name.data() + tick + 1, name.data() + name.size(), arity);
+  const auto [end, error] =
+      std::from_chars(name.data() + tick + 1, name.data() + name.size(), arity);
   if (error != std::errc{} || end != name.data() + name.size() || arity > 64) return 0;
   name = name.substr(0, tick);
   return arity;
@@ -41,19 +42,24 @@ size_t TakeArity(std::string_view& name) {
 // "<LoadAsync>d__5" and its like, as a part of a type's name.
 std::string ReadableComponent(std::string_view name) {
   if (name == "<>c") return "[lambdas]";
-  if (name.starts_with("<>c__DisplayClass")) return "[closure " + std::string(name.substr(17)) + "]";
-  if (name.starts_with("<>f__AnonymousType")) return "[anonymous " + std::string(name.substr(18)) + "]";
+  if (name.starts_with("<>c__DisplayClass"))
+    return "[closure " + std::string(name.substr(17)) + "]";
+  if (name.starts_with("<>f__AnonymousType"))
+    return "[anonymous " + std::string(name.substr(18)) + "]";
   CompilerName c;
   if (ParseCompilerName(name, c) && c.kind == 'd' && !c.method.empty())
     return ReadableComponent(c.method) + " [state machine]";
   return std::string(name);
 }
 
-void AppendArguments(std::string& out, const std::vector<std::string>& args, size_t first, size_t count) {
+void AppendArguments(std::string& out, const std::vector<std::string>& args, size_t first,
+                     size_t count) {
   out += '<';
   for (size_t i = 0; i < count; ++i) {
     if (i != 0) out += ", ";
-    out += first + i < args.size() ? args[first + i] : count == 1 ? "T" : "T" + std::to_string(i + 1);
+    out += first + i < args.size() ? args[first + i]
+           : count == 1            ? "T"
+                                   : "T" + std::to_string(i + 1);
   }
   out += '>';
 }
@@ -105,7 +111,9 @@ class TypeParser {
   }
 
  private:
-  char Peek(size_t ahead = 0) const { return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0'; }
+  char Peek(size_t ahead = 0) const {
+    return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0';
+  }
 
   std::string Type(int nesting) {
     if (nesting > kMaxNesting) failed_ = true;
@@ -182,11 +190,14 @@ class TypeParser {
 };
 
 constexpr std::pair<std::string_view, std::string_view> kIlPrimitives[] = {
-    {"int8", "sbyte"},          {"unsigned int8", "byte"},    {"int16", "short"},
-    {"unsigned int16", "ushort"}, {"int32", "int"},           {"unsigned int32", "uint"},
-    {"int64", "long"},          {"unsigned int64", "ulong"},  {"float32", "float"},
-    {"float64", "double"},      {"wchar", "char"},            {"int", "nint"},
-    {"unsigned int", "nuint"},  {"bool", "bool"},             {"void", "void"},
+    {"int8", "sbyte"},         {"unsigned int8", "byte"},
+    {"int16", "short"},        {"unsigned int16", "ushort"},
+    {"int32", "int"},          {"unsigned int32", "uint"},
+    {"int64", "long"},         {"unsigned int64", "ulong"},
+    {"float32", "float"},      {"float64", "double"},
+    {"wchar", "char"},         {"int", "nint"},
+    {"unsigned int", "nuint"}, {"bool", "bool"},
+    {"void", "void"},
 };
 
 // Splits at commas outside of any bracket.
@@ -209,7 +220,8 @@ std::vector<std::string_view> SplitTop(std::string_view text) {
 
 std::string SignatureType(std::string_view il, int nesting) {
   if (nesting > kMaxNesting) return std::string(il);
-  for (const std::string_view prefix : {std::string_view("value class "), std::string_view("class ")})
+  for (const std::string_view prefix :
+       {std::string_view("value class "), std::string_view("class ")})
     if (il.starts_with(prefix)) il.remove_prefix(prefix.size());
   if (il.ends_with('&')) return "ref " + SignatureType(il.substr(0, il.size() - 1), nesting + 1);
   if (il.ends_with('*')) return SignatureType(il.substr(0, il.size() - 1), nesting + 1) + "*";

@@ -2,8 +2,8 @@
 // Type names as the runtime writes them → as C# developers write them.
 //   System.Collections.Generic.Dictionary`2+Entry[System.String,System.Int32][]
 //   System.Collections.Generic.Dictionary<string, int>.Entry[]
-// The runtime's grammar is that of TypeString (dotnet/runtime src/coreclr/vm/typestring.cpp); names in
-// allocation events lack the owner of a nested type.
+// The runtime's grammar is that of TypeString (dotnet/runtime src/coreclr/vm/typestring.cpp); names
+// in allocation events lack the owner of a nested type.
 #pragma once
 
 #include <string>
@@ -14,15 +14,16 @@ namespace clrscope::clr {
 // What does not parse is returned as it is.
 std::string CsharpTypeName(std::string_view raw);
 
-// One type of an IL signature: "value class System.Span`1<unsigned int8>&" → "ref System.Span<byte>".
+// One type of an IL signature: "value class System.Span`1<unsigned int8>&" → "ref
+// System.Span<byte>".
 std::string CsharpSignatureType(std::string_view il);
 
 // The parameters of a method's IL signature: "instance void  (class System.String,int32&)" →
 // "(string, ref int)"; "" when it has none to show.
 std::string CsharpParameters(std::string_view il_signature);
 
-// "<LoadAsync>d__5" → "LoadAsync"; empty when `component` is not a compiler-made name of that shape.
-// `kind` is the letter after '>': 'd' state machine, 'b' lambda, 'g' local function.
+// "<LoadAsync>d__5" → "LoadAsync"; empty when `component` is not a compiler-made name of that
+// shape. `kind` is the letter after '>': 'd' state machine, 'b' lambda, 'g' local function.
 struct CompilerName {
   std::string_view method;  // what is between the brackets, may itself be compiler-made
   char kind = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream's bytes between two sequence points. Blocks are parsed where they were received, events
-// and stacks point into them, and a sequence point releases them all at once.
+// The stream's bytes between two sequence points. Blocks are parsed where they were received,
+// events and stacks point into them, and a sequence point releases them all at once.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,8 @@ enum Flag : uint8_t {
 
 const clr::ActivityId* Guid(Bytes bytes) {
   if (bytes.empty()) return nullptr;
-  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) return nullptr;
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; }))
+    return nullptr;
   return reinterpret_cast<const clr::ActivityId*>(bytes.data());  // an array of bytes: no alignment
 }
 
@@ -60,7 +61,8 @@ struct Unchecked {
 
 }  // namespace
 
-EventBlockReader::EventBlockReader(Bytes content, uint32_t version) : reader_(content), version_(version) {
+EventBlockReader::EventBlockReader(Bytes content, uint32_t version)
+    : reader_(content), version_(version) {
   const uint16_t header_bytes = reader_.U16();
   const uint16_t flags = reader_.U16();
   compressed_ = (flags & 1) != 0;
@@ -123,8 +125,8 @@ bool EventBlockReader::NextUncompressed() {
   row = {};
   const uint32_t id = r.U32();
   row.metadata_id = id & 0x7FFFFFFF;
-  // V4 and V5 writers set the bit on rows that are *not* sorted, contrary to their text. The V6 text
-  // says the opposite and no V6 writer without compression is known: to wait is always safe.
+  // V4 and V5 writers set the bit on rows that are *not* sorted, contrary to their text. The V6
+  // text says the opposite and no V6 writer without compression is known: to wait is always safe.
   row.sorted = version_ < 6 && (id & 0x80000000u) == 0;
   row.sequence = r.U32();
   row.thread = r.U64();
@@ -142,7 +144,8 @@ bool EventBlockReader::NextUncompressed() {
   row.payload = r.Take(row.payload_size).data();
   if (!r.ok()) reader_.Fail();
   // Rows are padded to 4 bytes in V4 and V5; the size does not count the padding.
-  if (version_ < 6 && reader_.remaining() != 0) reader_.Skip(std::min<size_t>(reader_.remaining(), (4 - reader_.position() % 4) % 4));
+  if (version_ < 6 && reader_.remaining() != 0)
+    reader_.Skip(std::min<size_t>(reader_.remaining(), (4 - reader_.position() % 4) % 4));
   return reader_.ok();
 }
 

@@ -19,8 +19,8 @@ struct EventRow {
   uint32_t metadata_id = 0;
   uint32_t stack_id = 0;
   uint32_t sequence = 0;
-  uint64_t thread = 0;          // V6: index into the thread table
-  uint64_t capture_thread = 0;  // V6: index into the thread table
+  uint64_t thread = 0;                        // V6: index into the thread table
+  uint64_t capture_thread = 0;                // V6: index into the thread table
   const clr::ActivityId* activity = nullptr;  // V4, V5
   const clr::ActivityId* related_activity = nullptr;
   uint32_t label_list = 0;  // V6; 0 = none
@@ -32,7 +32,8 @@ class EventBlockReader {
   // `content`: an EventBlock or MetadataBlock with its header. Check ok() before the first Next().
   EventBlockReader(Bytes content, uint32_t version);
 
-  // The next row, valid until the next call; null at the end and on damage (then ok() is false too).
+  // The next row, valid until the next call; null at the end and on damage (then ok() is false
+  // too).
   const EventRow* Next() {
     if (reader_.remaining() == 0) return nullptr;
     return (compressed_ ? NextCompressed() : NextUncompressed()) ? &row_ : nullptr;

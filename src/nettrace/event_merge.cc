@@ -85,7 +85,8 @@ void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence) {
   SelectThread(thread, sequence);
   NoteSequence(threads_[last_], sequence);
   // In V6 it is a lower bound: below what was seen it says nothing.
-  if (version_ < 6 || sequence - threads_[last_].sequence < 0x80000000u) threads_[last_].sequence = sequence;
+  if (version_ < 6 || sequence - threads_[last_].sequence < 0x80000000u)
+    threads_[last_].sequence = sequence;
 }
 
 void EventMerge::Remove(uint64_t thread) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts events into order of time: each capture thread's events come in order, a sorted event is not
-// younger than anything that follows it. Also finds dropped events by the threads' sequence numbers.
+// younger than anything that follows it. Also finds dropped events by the threads' sequence
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class EventMerge {
   // Takes a row; calls deliver(row) for every row that is now known to be next, in order.
   template <class Deliver>
   void Push(const EventRow& row, Deliver&& deliver) {
-    if (row.capture_thread != last_id_ || last_ == kNone) SelectThread(row.capture_thread, row.sequence - 1);
+    if (row.capture_thread != last_id_ || last_ == kNone)
+      SelectThread(row.capture_thread, row.sequence - 1);
     NoteSequence(threads_[last_], row.sequence - 1);
     threads_[last_].sequence = row.sequence;
     if (row.sorted) {
@@ -36,7 +38,8 @@ class EventMerge {
     ReleaseDrained();
   }
 
-  // A sequence point, or the removal of a thread, names the last sequence number that was given out.
+  // A sequence point, or the removal of a thread, names the last sequence number that was given
+  // out.
   void Checkpoint(uint64_t thread, uint32_t sequence);
   void Remove(uint64_t thread);  // after Flush()
   void Clear();                  // after Flush()
@@ -54,7 +57,7 @@ class EventMerge {
     uint64_t id = 0;
     uint32_t sequence = 0;
     bool touched = true;
-    bool active = false;  // listed in active_
+    bool active = false;         // listed in active_
     std::vector<EventRow> rows;  // rows[head..] wait
     size_t head = 0;
   };

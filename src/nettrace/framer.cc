@@ -44,7 +44,8 @@ Result<Object> Framer::Next(Bytes bytes, uint64_t offset) {
 Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
   const size_t known = std::min(bytes.size(), kMagic.size());
   if (Text(bytes.first(known)) != kMagic.substr(0, known))
-    return Error::At(ErrorCode::kCorrupt, offset, "not a nettrace file: it does not begin with 'Nettrace'");
+    return Error::At(ErrorCode::kCorrupt, offset,
+                     "not a nettrace file: it does not begin with 'Nettrace'");
   if (bytes.size() < kMagic.size() + 4) return NeedMore(kMagic.size() + 4);
   ByteReader r(bytes.subspan(kMagic.size()));
   const uint32_t discriminator = r.U32();
@@ -59,10 +60,13 @@ Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
     return Found(ObjectKind::kHeader, kMagic.size() + 12, {}, offset);
   }
   if (discriminator != kSerialization.size())
-    return Error::At(ErrorCode::kCorrupt, offset + kMagic.size(), "not a nettrace file: its header is damaged");
-  if (r.remaining() < kSerialization.size()) return NeedMore(kMagic.size() + 4 + kSerialization.size());
+    return Error::At(ErrorCode::kCorrupt, offset + kMagic.size(),
+                     "not a nettrace file: its header is damaged");
+  if (r.remaining() < kSerialization.size())
+    return NeedMore(kMagic.size() + 4 + kSerialization.size());
   if (Text(r.Take(kSerialization.size())) != kSerialization)
-    return Error::At(ErrorCode::kCorrupt, offset + kMagic.size() + 4, "not a nettrace file: its header is damaged");
+    return Error::At(ErrorCode::kCorrupt, offset + kMagic.size() + 4,
+                     "not a nettrace file: its header is damaged");
   version_ = 4;  // the Trace object tells 4 from 5
   return Found(ObjectKind::kHeader, kMagic.size() + 4 + kSerialization.size(), {}, offset);
 }
@@ -75,14 +79,17 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
   ByteReader r(bytes);
   const uint8_t tag = r.U8();
   if (tag == kTagNull) return Found(ObjectKind::kEnd, 1, {}, offset);
-  if (tag != kTagBeginPrivate) return corrupt(0, fmt::format("tag {} where an object or the end should be", tag));
+  if (tag != kTagBeginPrivate)
+    return corrupt(0, fmt::format("tag {} where an object or the end should be", tag));
   // begin, begin, null: the type's own type; version, minimum reader, name, end.
   if (bytes.size() < 15) return NeedMore(15);
-  if (r.U8() != kTagBeginPrivate || r.U8() != kTagNull) return corrupt(1, "damaged type of an object");
+  if (r.U8() != kTagBeginPrivate || r.U8() != kTagNull)
+    return corrupt(1, "damaged type of an object");
   const uint32_t object_version = r.U32();
   const uint32_t minimum_reader = r.U32();
   const uint32_t name_bytes = r.U32();
-  if (name_bytes > kMaxNameBytes) return corrupt(11, fmt::format("the name of a type is {} bytes long", name_bytes));
+  if (name_bytes > kMaxNameBytes)
+    return corrupt(11, fmt::format("the name of a type is {} bytes long", name_bytes));
   if (r.remaining() < name_bytes + 1) return NeedMore(r.position() + name_bytes + 1 + 4);
   const std::string_view name = Text(r.Take(name_bytes));
   if (r.U8() != kTagEnd) return corrupt(r.position() - 1, "a type without its end tag");
@@ -90,7 +97,9 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
 
   if (kind == ObjectKind::kTrace) {
     if (minimum_reader > 5)
-      return corrupt(7, fmt::format("this nettrace asks for a reader of version {} (5 is the newest known)", minimum_reader));
+      return corrupt(
+          7, fmt::format("this nettrace asks for a reader of version {} (5 is the newest known)",
+                         minimum_reader));
     if (r.remaining() < kTraceBytes + 1) return NeedMore(r.position() + kTraceBytes + 1);
     const uint64_t content_offset = offset + r.position();
     const Bytes content = r.Take(kTraceBytes);
@@ -102,15 +111,19 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
   if (r.remaining() < 4) return NeedMore(r.position() + 4);
   const uint32_t block_bytes = r.U32();
   if (block_bytes > kMaxBlockBytes)
-    return corrupt(r.position() - 4, fmt::format("a block of {} bytes, larger than any that a runtime writes", block_bytes));
+    return corrupt(
+        r.position() - 4,
+        fmt::format("a block of {} bytes, larger than any that a runtime writes", block_bytes));
   const size_t padding = static_cast<size_t>((4 - (offset + r.position()) % 4) % 4);
   const size_t total = r.position() + padding + block_bytes + 1;
   if (bytes.size() < total) return NeedMore(total, kind);
   r.Skip(padding);
   const uint64_t content_offset = offset + r.position();
   const Bytes content = r.Take(block_bytes);
-  if (r.U8() != kTagEnd) return corrupt(total - 1, "a block without its end tag: its length is wrong");
-  if (!trace_seen_ && kind != ObjectKind::kUnknown) return corrupt(0, "a block before the Trace object");
+  if (r.U8() != kTagEnd)
+    return corrupt(total - 1, "a block without its end tag: its length is wrong");
+  if (!trace_seen_ && kind != ObjectKind::kUnknown)
+    return corrupt(0, "a block before the Trace object");
   return Found(kind, total, content, content_offset);
 }
 
@@ -119,9 +132,10 @@ Result<Object> Framer::NextV6(Bytes bytes, uint64_t offset) const {
   ByteReader r(bytes);
   const uint32_t word = r.U32();
   const size_t block_bytes = word & 0xFFFFFF;
-  constexpr ObjectKind kKinds[] = {ObjectKind::kEnd, ObjectKind::kTrace, ObjectKind::kEvents,
-                                   ObjectKind::kMetadata, ObjectKind::kSequencePoint, ObjectKind::kStacks,
-                                   ObjectKind::kThreads, ObjectKind::kRemoveThreads, ObjectKind::kLabels};
+  constexpr ObjectKind kKinds[] = {
+      ObjectKind::kEnd,      ObjectKind::kTrace,         ObjectKind::kEvents,
+      ObjectKind::kMetadata, ObjectKind::kSequencePoint, ObjectKind::kStacks,
+      ObjectKind::kThreads,  ObjectKind::kRemoveThreads, ObjectKind::kLabels};
   const uint32_t code = word >> 24;
   const ObjectKind kind = code < std::size(kKinds) ? kKinds[code] : ObjectKind::kUnknown;
   if (bytes.size() < 4 + block_bytes) return NeedMore(4 + block_bytes, kind);

@@ -15,21 +15,43 @@ std::string Utf8String(ByteReader& r) {
 
 // V6 optional metadata: kinds that carry what we need, and how to step over the others.
 void ReadOptions(ByteReader& r, CountedKind& kind) {
-  enum { kOpcode = 1, kKeywords = 3, kTemplate = 4, kDescription = 5, kKeyValue = 6, kGuid = 7, kLevel = 8, kVersion = 9 };
+  enum {
+    kOpcode = 1,
+    kKeywords = 3,
+    kTemplate = 4,
+    kDescription = 5,
+    kKeyValue = 6,
+    kGuid = 7,
+    kLevel = 8,
+    kVersion = 9
+  };
   while (r.ok() && r.remaining() > 0) {
     switch (r.U8()) {
-      case kOpcode: r.Skip(1); break;
-      case kKeywords: kind.keywords = r.U64(); break;
+      case kOpcode:
+        r.Skip(1);
+        break;
+      case kKeywords:
+        kind.keywords = r.U64();
+        break;
       case kTemplate:
-      case kDescription: r.Skip(r.VarU32()); break;
+      case kDescription:
+        r.Skip(r.VarU32());
+        break;
       case kKeyValue:
         r.Skip(r.VarU32());
         r.Skip(r.VarU32());
         break;
-      case kGuid: r.Skip(16); break;
-      case kLevel: kind.level = r.U8(); break;
-      case kVersion: kind.version = r.U8(); break;
-      default: return;  // unknown: its size is unknown too
+      case kGuid:
+        r.Skip(16);
+        break;
+      case kLevel:
+        kind.level = r.U8();
+        break;
+      case kVersion:
+        kind.version = r.U8();
+        break;
+      default:
+        return;  // unknown: its size is unknown too
     }
   }
 }
@@ -46,7 +68,8 @@ Status MetadataTable::AddV4(Bytes payload, uint64_t offset) {
   kind.keywords = r.U64();
   kind.version = r.U32();
   kind.level = r.U32();
-  if (!r.ok()) return Error::At(ErrorCode::kCorrupt, offset + r.position(), "metadata of an event ends early");
+  if (!r.ok())
+    return Error::At(ErrorCode::kCorrupt, offset + r.position(), "metadata of an event ends early");
   return Add(id, std::move(kind), offset);
 }
 
@@ -71,12 +94,14 @@ Status MetadataTable::AddBlockV6(Bytes content, uint64_t offset) {
     }
     RETURN_IF_ERROR(Add(id, std::move(kind), offset + at));
   }
-  if (!block.ok()) return Error::At(ErrorCode::kCorrupt, offset, "a metadata block ends inside a row");
+  if (!block.ok())
+    return Error::At(ErrorCode::kCorrupt, offset, "a metadata block ends inside a row");
   return OkStatus();
 }
 
 Status MetadataTable::Add(uint32_t id, CountedKind kind, uint64_t offset) {
-  if (kinds_.size() >= kMaxKinds) return Error::At(ErrorCode::kCorrupt, offset, "more kinds of events than any program has");
+  if (kinds_.size() >= kMaxKinds)
+    return Error::At(ErrorCode::kCorrupt, offset, "more kinds of events than any program has");
   kind.provider = clr::ProviderFromName(kind.provider_text);
   kind.tag = clr::FindEvent(kind.provider, kind.id);
   CountedKind& k = kinds_.emplace_back(std::move(kind));

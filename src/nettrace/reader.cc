@@ -18,15 +18,19 @@ constexpr size_t kMaxRetainedBytes = 64 << 20;
 // every 10 MB, which is less than half of any of these.
 constexpr size_t kMaxQueuedRows = 1 << 19;
 constexpr size_t kMaxStacks = 1 << 20;
-constexpr size_t kMaxThreads = 1 << 18;  // V6: until a sequence point flushes them, as any number of labels
+constexpr size_t kMaxThreads =
+    1 << 18;  // V6: until a sequence point flushes them, as any number of labels
 constexpr size_t kMaxLabelLists = 1 << 19;
 // How many sequence points an idle thread is remembered for.
 constexpr uint32_t kForgetThreadsEvery = 64;
 
-Error Corrupt(uint64_t offset, std::string message) { return Error::At(ErrorCode::kCorrupt, offset, std::move(message)); }
+Error Corrupt(uint64_t offset, std::string message) {
+  return Error::At(ErrorCode::kCorrupt, offset, std::move(message));
+}
 
 int64_t UnixNanos(const int16_t (&t)[8]) {
-  constexpr int16_t kLow[8] = {1970, 1, 0, 1, 0, 0, 0, 0}, kHigh[8] = {2200, 12, 6, 31, 23, 59, 60, 999};
+  constexpr int16_t kLow[8] = {1970, 1, 0, 1, 0, 0, 0, 0},
+                    kHigh[8] = {2200, 12, 6, 31, 23, 59, 60, 999};
   for (size_t i = 0; i < 8; ++i)
     if (t[i] < kLow[i] || t[i] > kHigh[i]) return 0;  // wild: unknown
   // Days from civil date (proleptic Gregorian); t = year, month, day of week, day, h, m, s, ms.
@@ -93,28 +97,40 @@ Status Reader::Parse() {
 }
 
 Status Reader::OnObject(const Object& object) {
-  if (object.kind != ObjectKind::kHeader && object.kind != ObjectKind::kTrace && object.kind != ObjectKind::kEnd && !merge_) {
+  if (object.kind != ObjectKind::kHeader && object.kind != ObjectKind::kTrace &&
+      object.kind != ObjectKind::kEnd && !merge_) {
     if (object.kind == ObjectKind::kUnknown) return OkStatus();
     return Corrupt(object.content_offset, "a block before the Trace block");
   }
   switch (object.kind) {
-    case ObjectKind::kTrace: return OnTrace(object);
-    case ObjectKind::kEvents: return OnEvents(object);
+    case ObjectKind::kTrace:
+      return OnTrace(object);
+    case ObjectKind::kEvents:
+      return OnEvents(object);
     case ObjectKind::kMetadata:
-      return info_.version >= 6 ? metadata_.AddBlockV6(object.content, object.content_offset) : OnMetadataV4(object);
+      return info_.version >= 6 ? metadata_.AddBlockV6(object.content, object.content_offset)
+                                : OnMetadataV4(object);
     case ObjectKind::kStacks:
-      return stacks_.AddBlock(object.content, object.content_offset, static_cast<uint8_t>(info_.pointer_size));
-    case ObjectKind::kSequencePoint: return OnSequencePoint(object);
-    case ObjectKind::kThreads: return OnThreads(object);
-    case ObjectKind::kRemoveThreads: return OnRemoveThreads(object);
-    case ObjectKind::kLabels: return OnLabels(object);
-    case ObjectKind::kUnknown: losses_.Add(Loss::kUnknownBlock); return OkStatus();
+      return stacks_.AddBlock(object.content, object.content_offset,
+                              static_cast<uint8_t>(info_.pointer_size));
+    case ObjectKind::kSequencePoint:
+      return OnSequencePoint(object);
+    case ObjectKind::kThreads:
+      return OnThreads(object);
+    case ObjectKind::kRemoveThreads:
+      return OnRemoveThreads(object);
+    case ObjectKind::kLabels:
+      return OnLabels(object);
+    case ObjectKind::kUnknown:
+      losses_.Add(Loss::kUnknownBlock);
+      return OkStatus();
     case ObjectKind::kEnd:
       FlushEvents();
       ended_ = true;
       return OkStatus();
     case ObjectKind::kHeader:
-    case ObjectKind::kNeedMore: break;
+    case ObjectKind::kNeedMore:
+      break;
   }
   return OkStatus();
 }
@@ -137,15 +153,19 @@ Status Reader::OnTrace(const Object& object) {
     for (uint32_t i = 0; i < pairs && r.ok(); ++i) {
       const std::string_view key = Text(r.Take(r.VarU32()));
       const std::string value(Text(r.Take(r.VarU32())));
-      if (key == "ProcessId") info_.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-      if (key == "HardwareThreadCount") info_.processors = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+      if (key == "ProcessId")
+        info_.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+      if (key == "HardwareThreadCount")
+        info_.processors = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     }
   }
   if (!r.ok()) return Corrupt(object.content_offset, "the Trace block ends early");
   if (info_.pointer_size != 4 && info_.pointer_size != 8)
-    return Corrupt(object.content_offset + 32, fmt::format("a target with pointers of {} bytes", info_.pointer_size));
+    return Corrupt(object.content_offset + 32,
+                   fmt::format("a target with pointers of {} bytes", info_.pointer_size));
   if (info_.ticks_per_second <= 0)
-    return Corrupt(object.content_offset + 24, fmt::format("a clock of {} ticks per second", info_.ticks_per_second));
+    return Corrupt(object.content_offset + 24,
+                   fmt::format("a clock of {} ticks per second", info_.ticks_per_second));
   merge_.emplace(info_.version);
   sink_->OnStream(info_);
   return OkStatus();
@@ -161,7 +181,8 @@ Status Reader::OnEvents(const Object& object) {
       merge_->Clear();
     }
   }
-  if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
+  if (!rows.ok())
+    return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
   return OkStatus();
 }
 
@@ -171,7 +192,9 @@ Status Reader::OnMetadataV4(const Object& object) {
     const auto at = static_cast<uint64_t>(row->payload - object.content.data());
     RETURN_IF_ERROR(metadata_.AddV4({row->payload, row->payload_size}, object.content_offset + at));
   }
-  if (!rows.ok()) return Corrupt(object.content_offset + rows.position(), "a metadata row does not fit into its block");
+  if (!rows.ok())
+    return Corrupt(object.content_offset + rows.position(),
+                   "a metadata row does not fit into its block");
   return OkStatus();
 }
 
@@ -187,7 +210,10 @@ Status Reader::OnSequencePoint(const Object& object) {
     if (r.ok()) merge_->Checkpoint(thread, sequence);
     if (merge_->threads() > kMaxThreads) merge_->Clear();
   }
-  if (!r.ok()) return Corrupt(object.content_offset, fmt::format("a sequence point that claims {} threads in {} bytes", count, object.content.size()));
+  if (!r.ok())
+    return Corrupt(object.content_offset,
+                   fmt::format("a sequence point that claims {} threads in {} bytes", count,
+                               object.content.size()));
   stacks_.Clear();
   labels_.clear();
   if (flags & 1) {
@@ -210,18 +236,27 @@ Status Reader::OnThreads(const Object& object) {
     bool known = true;
     while (known && r.ok() && r.remaining() > 0) {
       switch (r.U8()) {
-        case kName: r.Skip(r.VarU32()); break;
-        case kProcessId: info.pid = static_cast<uint32_t>(r.VarU64()); break;
-        case kThreadId: info.tid = r.VarU64(); break;
+        case kName:
+          r.Skip(r.VarU32());
+          break;
+        case kProcessId:
+          info.pid = static_cast<uint32_t>(r.VarU64());
+          break;
+        case kThreadId:
+          info.tid = r.VarU64();
+          break;
         case kKeyValue:
           r.Skip(r.VarU32());
           r.Skip(r.VarU32());
           break;
-        default: known = false;
+        default:
+          known = false;
       }
     }
-    if (!r.ok()) return Corrupt(object.content_offset + block.position(), "a thread row ends early");
-    if (threads_.size() >= kMaxThreads) return Corrupt(object.content_offset + block.position(), "more threads than any machine has");
+    if (!r.ok())
+      return Corrupt(object.content_offset + block.position(), "a thread row ends early");
+    if (threads_.size() >= kMaxThreads)
+      return Corrupt(object.content_offset + block.position(), "more threads than any machine has");
     if (block.ok()) threads_[index] = info;
   }
   if (!block.ok()) return Corrupt(object.content_offset, "a thread block ends inside a row");
@@ -233,7 +268,8 @@ Status Reader::OnRemoveThreads(const Object& object) {
   while (r.ok() && r.remaining() > 0) {
     const uint64_t index = r.VarU64();
     const uint32_t sequence = r.VarU32();
-    if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a row of removed threads ends early");
+    if (!r.ok())
+      return Corrupt(object.content_offset + r.position(), "a row of removed threads ends early");
     if (merge_->threads() > kMaxThreads || removed_threads_.size() > kMaxThreads) {
       FlushEvents();
       merge_->Clear();
@@ -245,7 +281,18 @@ Status Reader::OnRemoveThreads(const Object& object) {
 }
 
 Status Reader::OnLabels(const Object& object) {
-  enum { kActivity = 1, kRelated = 2, kTraceId = 3, kSpanId = 4, kText = 5, kNumber = 6, kOpcode = 7, kKeywords = 8, kLevel = 9, kVersion = 10 };
+  enum {
+    kActivity = 1,
+    kRelated = 2,
+    kTraceId = 3,
+    kSpanId = 4,
+    kText = 5,
+    kNumber = 6,
+    kOpcode = 7,
+    kKeywords = 8,
+    kLevel = 9,
+    kVersion = 10
+  };
   ByteReader r(object.content);
   const uint32_t first = r.U32();
   const uint32_t count = r.U32();
@@ -255,11 +302,19 @@ Status Reader::OnLabels(const Object& object) {
       const uint8_t kind = r.U8();
       last = (kind & 0x80) != 0;
       switch (kind & 0x7F) {
-        case kActivity: labels.activity = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data()); break;
-        case kRelated: labels.related = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data()); break;
-        case kTraceId: r.Skip(16); break;
+        case kActivity:
+          labels.activity = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data());
+          break;
+        case kRelated:
+          labels.related = reinterpret_cast<const clr::ActivityId*>(r.Take(16).data());
+          break;
+        case kTraceId:
+          r.Skip(16);
+          break;
         case kSpanId:
-        case kKeywords: r.Skip(8); break;
+        case kKeywords:
+          r.Skip(8);
+          break;
         case kText:
           r.Skip(r.VarU32());
           r.Skip(r.VarU32());
@@ -270,11 +325,16 @@ Status Reader::OnLabels(const Object& object) {
           break;
         case kOpcode:
         case kLevel:
-        case kVersion: r.Skip(1); break;
-        default: return OkStatus();  // a newer label: its size is unknown, the lists after it are lost
+        case kVersion:
+          r.Skip(1);
+          break;
+        default:
+          return OkStatus();  // a newer label: its size is unknown, the lists after it are lost
       }
     }
-    if (labels_.size() >= kMaxLabelLists) return Corrupt(object.content_offset + r.position(), "more label lists than any writer keeps");
+    if (labels_.size() >= kMaxLabelLists)
+      return Corrupt(object.content_offset + r.position(),
+                     "more label lists than any writer keeps");
     if (r.ok()) labels_[first + i] = labels;
   }
   if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a label list ends early");
@@ -345,7 +405,8 @@ void Reader::Finish() {
 }
 
 int64_t Reader::ToNanos(int64_t ticks) const {
-  const auto delta = static_cast<int64_t>(static_cast<uint64_t>(ticks) - static_cast<uint64_t>(info_.sync_ticks));
+  const auto delta =
+      static_cast<int64_t>(static_cast<uint64_t>(ticks) - static_cast<uint64_t>(info_.sync_ticks));
   if (info_.ticks_per_second == 1'000'000'000) return delta;
   return static_cast<int64_t>(static_cast<Int128>(delta) * 1'000'000'000 / info_.ticks_per_second);
 }

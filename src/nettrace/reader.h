@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streaming reader of nettrace V4, V5 and V6: bytes in, events out in order of time. It does no I/O,
-// copies no payload, and keeps no more than the blocks between two sequence points.
+// Streaming reader of nettrace V4, V5 and V6: bytes in, events out in order of time. It does no
+// I/O, copies no payload, and keeps no more than the blocks between two sequence points.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,9 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
   const uint32_t first = r.U32();
   const uint32_t count = r.U32();
   if (!r.ok() || count > r.remaining() / 4)
-    return Error::At(ErrorCode::kCorrupt, offset, fmt::format("a stack block that claims {} stacks in {} bytes", count, content.size()));
+    return Error::At(
+        ErrorCode::kCorrupt, offset,
+        fmt::format("a stack block that claims {} stacks in {} bytes", count, content.size()));
   const size_t base = stacks_.size();
   if (count == 0) return OkStatus();
   for (uint32_t i = 0; i < count; ++i) {
@@ -24,7 +26,8 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
     const Bytes ips = r.Take(bytes);
     if (!r.ok()) {
       stacks_.resize(base);
-      return Error::At(ErrorCode::kCorrupt, offset + at, fmt::format("a stack of {} bytes does not fit into its block", bytes));
+      return Error::At(ErrorCode::kCorrupt, offset + at,
+                       fmt::format("a stack of {} bytes does not fit into its block", bytes));
     }
     stacks_.push_back({ips.data(), bytes / pointer_size, {}});
   }
@@ -33,7 +36,8 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
     blocks_.back().count += count;
   } else {
     if (blocks_.size() >= kMaxBlocks)
-      return Error::At(ErrorCode::kCorrupt, offset, "more blocks of stacks than any runtime writes");
+      return Error::At(ErrorCode::kCorrupt, offset,
+                       "more blocks of stacks than any runtime writes");
     blocks_.push_back({first, count, base});
   }
   last_first_ = blocks_.back().first;

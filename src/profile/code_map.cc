@@ -16,14 +16,16 @@ void CodeMap::Add(const MethodCode& method) {
   const auto [it, is_new] = latest_at_.try_emplace(method.start, 0);
   if (!is_new) {
     MethodCode& previous = methods_[it->second];
-    if (previous.unload_ns == kNever && method.load_ns != kAlways) previous.unload_ns = method.load_ns;
+    if (previous.unload_ns == kNever && method.load_ns != kAlways)
+      previous.unload_ns = method.load_ns;
   }
   it->second = static_cast<uint32_t>(methods_.size());
   methods_.push_back(method);
 }
 
 void CodeMap::AddEntry(const MethodCode& method) {
-  const auto [it, is_new] = entry_at_.try_emplace(method.start, static_cast<uint32_t>(methods_.size()));
+  const auto [it, is_new] =
+      entry_at_.try_emplace(method.start, static_cast<uint32_t>(methods_.size()));
   if (is_new) methods_.push_back(method);
 }
 
@@ -38,8 +40,11 @@ void CodeMap::Index() const {
   if (by_start_.size() + entries_.size() == methods_.size()) return;
   by_start_.clear();
   entries_.clear();
-  for (uint32_t i = 0; i < methods_.size(); ++i) (methods_[i].size == 0 ? entries_ : by_start_).push_back(i);
-  const auto by_start = [this](uint32_t a, uint32_t b) { return methods_[a].start < methods_[b].start; };
+  for (uint32_t i = 0; i < methods_.size(); ++i)
+    (methods_[i].size == 0 ? entries_ : by_start_).push_back(i);
+  const auto by_start = [this](uint32_t a, uint32_t b) {
+    return methods_[a].start < methods_[b].start;
+  };
   std::stable_sort(by_start_.begin(), by_start_.end(), by_start);
   std::stable_sort(entries_.begin(), entries_.end(), by_start);
   max_end_.resize(by_start_.size());
@@ -68,13 +73,15 @@ std::vector<const MethodCode*> CodeMap::Owners(uint64_t address) const {
 const MethodCode* CodeMap::NearestEntry(uint64_t address) const {
   constexpr uint64_t kLongestMethod = 256 << 10;
   const auto last_before = [&](const std::vector<uint32_t>& list) -> const MethodCode* {
-    const auto it = std::upper_bound(list.begin(), list.end(), address,
-                                     [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
+    const auto it =
+        std::upper_bound(list.begin(), list.end(), address,
+                         [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
     return it == list.begin() ? nullptr : &methods_[*(it - 1)];
   };
   const MethodCode* entry = last_before(entries_);
   if (entry == nullptr || address - entry->start > kLongestMethod) return nullptr;
-  // Code whose size is known lies in between and does not reach the address: neither does the entry.
+  // Code whose size is known lies in between and does not reach the address: neither does the
+  // entry.
   const MethodCode* sized = last_before(by_start_);
   return sized != nullptr && sized->start >= entry->start ? nullptr : entry;
 }
@@ -83,8 +90,10 @@ MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
   // How far `time_ns` lies outside a method's life; the load event is written after the code may
   // already run, so a little is normal.
   const auto distance = [time_ns](const MethodCode& m) -> uint64_t {
-    if (time_ns < m.load_ns) return static_cast<uint64_t>(m.load_ns) - static_cast<uint64_t>(time_ns);
-    if (time_ns > m.unload_ns) return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(m.unload_ns);
+    if (time_ns < m.load_ns)
+      return static_cast<uint64_t>(m.load_ns) - static_cast<uint64_t>(time_ns);
+    if (time_ns > m.unload_ns)
+      return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(m.unload_ns);
     return 0;
   };
   MethodMatch best;
@@ -103,12 +112,14 @@ MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
     }
   }
   best.ambiguous = tied || best_distance > 1'000'000'000u;
-  if (best.method != nullptr && best.method->load_ns == kAlways && best_distance == 0 && !tied) best.ambiguous = false;
+  if (best.method != nullptr && best.method->load_ns == kAlways && best_distance == 0 && !tied)
+    best.ambiguous = false;
   return best;
 }
 
 void CodeMap::AddModule(const ModuleImage& module) {
-  const auto [it, is_new] = module_at_.try_emplace(module.id, static_cast<uint32_t>(modules_.size()));
+  const auto [it, is_new] =
+      module_at_.try_emplace(module.id, static_cast<uint32_t>(modules_.size()));
   if (is_new) {
     modules_.push_back(module);
   } else if (module.path.value != 0) {

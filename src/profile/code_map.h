@@ -11,8 +11,9 @@
 
 namespace clrscope::profile {
 
-inline constexpr int64_t kAlways = std::numeric_limits<int64_t>::min();  // loaded before anyone looked
-inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();   // not unloaded yet
+inline constexpr int64_t kAlways =
+    std::numeric_limits<int64_t>::min();  // loaded before anyone looked
+inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // not unloaded yet
 
 // One extent of one version of a method's code.
 struct MethodCode {
@@ -28,9 +29,9 @@ struct MethodCode {
 
 struct ModuleImage {
   uint64_t id = 0;
-  StringId path;         // IL path, or the name of a dynamic module
+  StringId path;  // IL path, or the name of a dynamic module
   StringId native_path;
-  StringId mvid;         // PDB signature in hex, "" when unknown
+  StringId mvid;  // PDB signature in hex, "" when unknown
 };
 
 struct MethodMatch {
@@ -43,7 +44,8 @@ class CodeMap {
   // Whether this very code is known already (same start, size and method, not unloaded): then names
   // need not be read again.
   bool Knows(uint64_t start, uint32_t size, uint64_t method_id) const;
-  // Adds code. A method that began at the same place and was not unloaded ends when this one begins.
+  // Adds code. A method that began at the same place and was not unloaded ends when this one
+  // begins.
   void Add(const MethodCode& method);
   // Adds code of which only the entry point is known (size 0): precompiled methods at their first
   // call. An address belongs to the nearest entry before it, since every method that runs has one.

@@ -17,19 +17,21 @@ constexpr double kFewUnseen = 3.6888794541139363;
 // `seen` was observed and is certain; the unseen rest is a weighted sum of counts with the given
 // mean, variance and largest single weight, in bytes or objects. An object of chance p stays unseen
 // (1 - p) / p times for each time it is seen, and those counts are negative binomial, of variance
-// (1 - p) / p²: for small p, which is nearly all of them, that is the weight's square, and the interval
-// is that of weighted Poisson counts. For large objects it is more, and counts are whole: seeing
-// everything is likely when little is expected to be unseen.
+// (1 - p) / p²: for small p, which is nearly all of them, that is the weight's square, and the
+// interval is that of weighted Poisson counts. For large objects it is more, and counts are whole:
+// seeing everything is likely when little is expected to be unseen.
 //   unseen_objects   how many objects are expected to be unseen
 //   max_per_seen     (1 - p) / p of the object of the largest weight
-Interval SeenPlusGamma(double seen, double unseen, double variance, double max_weight, double unseen_objects,
-                       double max_per_seen) {
+Interval SeenPlusGamma(double seen, double unseen, double variance, double max_weight,
+                       double unseen_objects, double max_per_seen) {
   if (unseen <= 0 || variance <= 0 || unseen_objects <= 0 || max_per_seen <= 0) return {seen, seen};
-  const double half = unseen / unseen_objects / 2;  // of one object: a continuous law for whole counts
+  const double half =
+      unseen / unseen_objects / 2;  // of one object: a continuous law for whole counts
   const double low_scale = variance / unseen;
-  const double low = unseen_objects < kFewUnseen
-                         ? 0
-                         : std::max(0.0, low_scale * GammaQuantile(kLowTail, unseen / low_scale) - half);
+  const double low =
+      unseen_objects < kFewUnseen
+          ? 0
+          : std::max(0.0, low_scale * GammaQuantile(kLowTail, unseen / low_scale) - half);
   const double mean_up = unseen + max_weight;
   const double variance_up = variance + max_weight * max_weight * (1 + max_per_seen) / max_per_seen;
   const double high_scale = variance_up / mean_up;
@@ -37,12 +39,15 @@ Interval SeenPlusGamma(double seen, double unseen, double variance, double max_w
   return {seen + low, seen + high};
 }
 
-// Nothing sampled: with chance 5 % or more of seeing nothing, at most -ln(0.025) means were allocated.
+// Nothing sampled: with chance 5 % or more of seeing nothing, at most -ln(0.025) means were
+// allocated.
 constexpr double kNothingSeen = 3.6888794541139363;
 
 }  // namespace
 
-double HitProbability(double size, double mean) { return -std::expm1(size * std::log1p(-1.0 / mean)); }
+double HitProbability(double size, double mean) {
+  return -std::expm1(size * std::log1p(-1.0 / mean));
+}
 
 Estimate EstimateSampled(uint64_t n, double size, double mean) {
   const double p = HitProbability(size, mean);
@@ -72,14 +77,15 @@ Estimate EstimateTick(uint64_t n, double amount, double size) {
 
 Interval BytesInterval(const Estimate& e) {
   if (e.samples == 0) return {0, kNothingSeen * kSamplingMeanBytes};
-  return SeenPlusGamma(e.seen_bytes, e.bytes - e.seen_bytes, e.var_bytes, e.max_bytes, e.objects - e.seen_objects,
-                       e.max_objects);
+  return SeenPlusGamma(e.seen_bytes, e.bytes - e.seen_bytes, e.var_bytes, e.max_bytes,
+                       e.objects - e.seen_objects, e.max_objects);
 }
 
 Interval ObjectsInterval(const Estimate& e) {
-  if (e.samples == 0) return {0, kNothingSeen * kSamplingMeanBytes / 24};  // 24 bytes: the smallest object
-  return SeenPlusGamma(e.seen_objects, e.objects - e.seen_objects, e.var_objects, e.max_objects, e.objects - e.seen_objects,
-                       e.max_objects);
+  if (e.samples == 0)
+    return {0, kNothingSeen * kSamplingMeanBytes / 24};  // 24 bytes: the smallest object
+  return SeenPlusGamma(e.seen_objects, e.objects - e.seen_objects, e.var_objects, e.max_objects,
+                       e.objects - e.seen_objects, e.max_objects);
 }
 
 }  // namespace clrscope::profile

@@ -36,15 +36,16 @@ struct ProcessTables {
   std::vector<RuntimeType> types;  // type 0 is the unknown type
   SeriesTable series;
   CodeMap code;
-  std::vector<GcRow> gcs;       // those that a writer has not taken out yet
-  uint64_t gc_count = 0;        // all that began
+  std::vector<GcRow> gcs;  // those that a writer has not taken out yet
+  uint64_t gc_count = 0;   // all that began
   std::vector<Mapping> mappings;
   LossCounters losses;
-  bool sizes_unknown = false;  // AllocationTick before V4 was seen
+  bool sizes_unknown = false;       // AllocationTick before V4 was seen
   uint64_t source_samples[4] = {};  // by Source
 
   ProcessTables() : ProcessTables(StackTree::kDefaultMaxNodes, SeriesTable::kDefaultMax) {}
-  ProcessTables(uint32_t max_nodes, uint32_t max_series) : stacks(max_nodes), types(1), series(max_series) {}
+  ProcessTables(uint32_t max_nodes, uint32_t max_series)
+      : stacks(max_nodes), types(1), series(max_series) {}
 };
 
 // A whole recording, without its slices.
@@ -55,7 +56,7 @@ struct Recording {
   int64_t start_unix_ns = 0;  // wall clock at time 0
   int64_t end_ns = 0;         // how far it goes
   bool complete = true;
-  std::string origin;         // the file it was read from, for messages
+  std::string origin;  // the file it was read from, for messages
 };
 
 }  // namespace clrscope::profile

@@ -23,25 +23,25 @@ enum FrameFlag : uint8_t {
 
 // A method as people see it. Two addresses of one method are one frame.
 struct Frame {
-  StringId module;  // "System.Private.CoreLib"; "" when unknown
-  StringId method;  // C# name without parameters: "System.Collections.Generic.List<T>.Add"
-  StringId raw;     // the runtime's name with parameters, as TraceEvent prints it
+  StringId module;     // "System.Private.CoreLib"; "" when unknown
+  StringId method;     // C# name without parameters: "System.Collections.Generic.List<T>.Add"
+  StringId raw;        // the runtime's name with parameters, as TraceEvent prints it
   uint32_t token = 0;  // MethodDef token; 0 = none
   uint8_t flags = 0;
 };
 
 // A type of one process. Two runtime types may share a name: they stay two types.
 struct Type {
-  StringId name;  // C# name: "System.Collections.Generic.Dictionary<string, int>[]"
-  StringId raw;   // the runtime's name
-  uint64_t id = 0;      // the runtime's type id
+  StringId name;    // C# name: "System.Collections.Generic.Dictionary<string, int>[]"
+  StringId raw;     // the runtime's name
+  uint64_t id = 0;  // the runtime's type id
   uint32_t process = 0;
 };
 
 struct Module {
   StringId name;
   StringId path;
-  StringId mvid;   // PDB or module GUID as hex, "" when unknown
+  StringId mvid;  // PDB or module GUID as hex, "" when unknown
   bool framework = false;
 };
 
@@ -61,9 +61,9 @@ struct Cell {
 
 struct Process {
   uint32_t pid = 0;
-  StringId name;        // "orders", as people call the program
+  StringId name;  // "orders", as people call the program
   StringId command_line;
-  StringId runtime;     // ".NET 10.0.12", "" when unknown
+  StringId runtime;  // ".NET 10.0.12", "" when unknown
   StringId os, arch;
   StringId main_module;
   int64_t start_ns = 0, end_ns = 0;  // of what was recorded, since the recording's start
@@ -111,8 +111,8 @@ struct Profile {
   bool objects_known = true;         // false for AllocationTick before payload V4
   int64_t start_unix_ns = 0;         // wall clock at the recording's start
   int64_t duration_ns = 0;
-  bool complete = true;              // the recording was closed as it should
-  std::string origin;                // file that it was read from, for messages
+  bool complete = true;  // the recording was closed as it should
+  std::string origin;    // file that it was read from, for messages
 
   std::string_view str(StringId id) const { return strings.Get(id); }
   // AllocationTick is a fixed stride: its figures are biased and have no interval.

@@ -32,7 +32,8 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
   return {};
 }
 
-uint32_t SeriesTable::Find(const SeriesKey& key, uint64_t nominal_size, uint32_t other_node, bool* capped) {
+uint32_t SeriesTable::Find(const SeriesKey& key, uint64_t nominal_size, uint32_t other_node,
+                           bool* capped) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = Hash(key) & mask;
   for (; slots_[i].id_plus_one != 0; i = (i + 1) & mask)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series: what samples are counted by. One series is one (stack, type, heap kind, event, size class);
-// a time slice counts its samples by series.
+// Series: what samples are counted by. One series is one (stack, type, heap kind, event, size
+// class); a time slice counts its samples by series.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ struct SeriesKey {
   uint32_t type = 0;
   uint16_t attributes = 0;  // heap kind, source and size class, see Make()
 
-  static SeriesKey Make(uint32_t node, uint32_t type, HeapKind kind, Source source, uint16_t size_class) {
+  static SeriesKey Make(uint32_t node, uint32_t type, HeapKind kind, Source source,
+                        uint16_t size_class) {
     return {node, type,
             static_cast<uint16_t>(static_cast<uint32_t>(kind) | static_cast<uint32_t>(source) << 2 |
                                   static_cast<uint32_t>(size_class) << 4)};
@@ -33,7 +34,8 @@ struct SeriesKey {
 
 // Sums of one series over a span of time.
 //   samples     events
-//   size_sum    bytes of the sampled objects (Tick, Sampled; 0 when sizes are unknown), or all bytes
+//   size_sum    bytes of the sampled objects (Tick, Sampled; 0 when sizes are unknown), or all
+//   bytes
 //               that the events stand for (Counted)
 //   amount_sum  AllocationAmount (Tick), objects that the events stand for (Counted), 0 (Sampled)
 struct Sums {

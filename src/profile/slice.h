@@ -50,11 +50,11 @@ class SliceBuilder {
   Slice Take(uint32_t process, int64_t start_ns, int64_t end_ns);
 
  private:
-  std::vector<Sums> sums_;          // by series
-  std::vector<uint32_t> touched_;   // series that are not zero
+  std::vector<Sums> sums_;         // by series
+  std::vector<uint32_t> touched_;  // series that are not zero
   std::vector<ThreadSums> threads_;
   std::array<size_t, 16> recent_threads_{};  // indexes, by thread
-  FlatMap thread_index_;  // (thread, kind, source) → index
+  FlatMap thread_index_;                     // (thread, kind, source) → index
 };
 
 }  // namespace clrscope::profile

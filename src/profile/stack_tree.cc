@@ -21,11 +21,13 @@ uint64_t Load(const std::byte* ips, uint32_t i) {
 
 // How many root frames the stack shares with `last`; `last` is root first.
 template <class Ip>
-uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last, uint32_t last_depth) {
+uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last,
+                     uint32_t last_depth) {
   const uint32_t limit = std::min(frames, last_depth);
   uint32_t n = 0;
   const auto differs = [&](uint32_t i) { return Load<Ip>(ips, frames - 1 - i) ^ last[i]; };
-  while (n + 4 <= limit && (differs(n) | differs(n + 1) | differs(n + 2) | differs(n + 3)) == 0) n += 4;
+  while (n + 4 <= limit && (differs(n) | differs(n + 1) | differs(n + 2) | differs(n + 3)) == 0)
+    n += 4;
   while (n < limit && differs(n) == 0) ++n;
   return n;
 }
@@ -33,11 +35,13 @@ uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last
 }  // namespace
 
 StackTree::StackTree(uint32_t max_nodes)
-    : max_nodes_(std::max(max_nodes, kFirstReal)), parents_(kFirstReal, kRoot), address_of_(kFirstReal, 0),
+    : max_nodes_(std::max(max_nodes, kFirstReal)),
+      parents_(kFirstReal, kRoot),
+      address_of_(kFirstReal, 0),
       slots_(1 << 6) {}
 
-uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
-                         int64_t time_ns) {
+uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
+                         uint64_t thread, int64_t time_ns) {
   if (frames == 0) return kNoStack;
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
   if (frames > kMaxDepth) frames = kMaxDepth;  // keeps the leaf end
@@ -91,7 +95,8 @@ uint32_t StackTree::Child(uint32_t parent, uint64_t key, uint64_t hash, int64_t 
 }
 
 uint32_t StackTree::AddressIndex(uint64_t key, int64_t time_ns) {
-  const auto [it, is_new] = address_index_.try_emplace(key, static_cast<uint32_t>(addresses_.size()));
+  const auto [it, is_new] =
+      address_index_.try_emplace(key, static_cast<uint32_t>(addresses_.size()));
   if (is_new) {
     const uint64_t address = key & kAddressMask;
     addresses_.push_back({address, time_ns});
@@ -124,7 +129,8 @@ uint64_t StackTree::Tag(uint64_t address) const {
 bool StackTree::Retire(uint64_t start, uint64_t size) {
   if (size == 0 || start > kAddressMask || size > kAddressMask - start) return false;
   const uint64_t end = start + size;
-  constexpr uint64_t kMaxPages = 1 << 12;  // 16 MB: a wild size must not cost a walk over the address space
+  constexpr uint64_t kMaxPages =
+      1 << 12;  // 16 MB: a wild size must not cost a walk over the address space
   const uint64_t first = start >> kPageBits, last = (end - 1) >> kPageBits;
   if (last - first > kMaxPages) return false;
   bool any = false;

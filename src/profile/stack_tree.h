@@ -27,10 +27,11 @@ class StackTree {
 
   explicit StackTree(uint32_t max_nodes = kDefaultMaxNodes);
 
-  // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and returns
-  // its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it is; stacks
-  // of one thread mostly share their root with the one before.
-  uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread, int64_t time_ns);
+  // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and
+  // returns its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it
+  // is; stacks of one thread mostly share their root with the one before.
+  uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
+                int64_t time_ns);
 
   // Code in [start, start + size) is gone: the same addresses mean something else from now on.
   // Returns whether any of them had been seen, i.e. whether memos of nodes are outdated.
@@ -62,8 +63,8 @@ class StackTree {
     uint16_t epoch;
   };
 
-  // Of a path: made from the parent's hash, not from its node, so that the places of a whole stack's
-  // nodes are known before the first is looked at.
+  // Of a path: made from the parent's hash, not from its node, so that the places of a whole
+  // stack's nodes are known before the first is looked at.
   static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
     const uint64_t h = (parent_hash ^ key) * 0x9E3779B97F4A7C15u;
     return h ^ (h >> 32);
@@ -77,7 +78,7 @@ class StackTree {
   std::vector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
   std::vector<Slot> slots_;
-  std::vector<uint64_t> hashes_;  // by node, to grow slots_
+  std::vector<uint64_t> hashes_;                                     // by node, to grow slots_
   std::unordered_map<uint64_t, uint32_t> address_index_;             // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;

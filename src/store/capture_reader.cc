@@ -14,12 +14,14 @@
 namespace clrscope::store {
 namespace {
 
-// Of one kind in one process: more than any writer's cap, so that a small damaged file cannot ask for
-// gigabytes.
+// Of one kind in one process: more than any writer's cap, so that a small damaged file cannot ask
+// for gigabytes.
 constexpr uint64_t kMaxEntries = 2'000'000;
 constexpr size_t kMaxProcesses = 4096;
 
-Error Damaged(std::string_view what) { return Error{ErrorCode::kCorrupt, fmt::format("the capture is damaged: {}", what)}; }
+Error Damaged(std::string_view what) {
+  return Error{ErrorCode::kCorrupt, fmt::format("the capture is damaged: {}", what)};
+}
 
 }  // namespace
 
@@ -54,18 +56,24 @@ bool LooksLikeCapture(const std::string& path) {
 
 Result<std::unique_ptr<CaptureReader>> CaptureReader::Open(const std::string& path) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kReadOnly));
-  // A capture from elsewhere may be hostile: no views, triggers or functions of its own, no huge values.
+  // A capture from elsewhere may be hostile: no views, triggers or functions of its own, no huge
+  // values.
   RETURN_IF_ERROR(db.Execute("pragma trusted_schema=off; pragma cell_size_check=on"));
   sqlite3_limit(db.raw(), SQLITE_LIMIT_LENGTH, 64 << 20);
-  ASSIGN_OR_RETURN(Statement odd, db.Prepare("select count(*) from pragma_table_list where schema='main' and type<>'table'"));
+  ASSIGN_OR_RETURN(
+      Statement odd,
+      db.Prepare("select count(*) from pragma_table_list where schema='main' and type<>'table'"));
   ASSIGN_OR_RETURN(const bool counted, odd.Step());
-  if (!counted || odd.Int(0) != 0) return Error{ErrorCode::kCorrupt, fmt::format("{}: not a clrscope capture: it has views", path)};
+  if (!counted || odd.Int(0) != 0)
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("{}: not a clrscope capture: it has views", path)};
   std::unique_ptr<CaptureReader> reader(new CaptureReader(std::move(db)));
   reader->recording_.origin = path;
   const auto budget = reader->BoundWork();
   if (Status status = reader->Load(); !status.ok()) {
     Error e = status.error();
-    if (e.message.find(path) == std::string::npos) e.message = fmt::format("{}: {}", path, e.message);
+    if (e.message.find(path) == std::string::npos)
+      e.message = fmt::format("{}: {}", path, e.message);
     return e;
   }
   return reader;
@@ -80,7 +88,8 @@ profile::ProcessTables* CaptureReader::Process(int64_t index) const {
 Status CaptureReader::Load() {
   ASSIGN_OR_RETURN(Statement id, db_.Prepare("pragma application_id"));
   ASSIGN_OR_RETURN(const bool has_id, id.Step());
-  if (!has_id || id.Int(0) != kApplicationId) return Error{ErrorCode::kCorrupt, "an SQLite database, but not a clrscope capture"};
+  if (!has_id || id.Int(0) != kApplicationId)
+    return Error{ErrorCode::kCorrupt, "an SQLite database, but not a clrscope capture"};
   ASSIGN_OR_RETURN(Statement meta, db_.Prepare("select key,value from meta"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, meta.Step());
@@ -88,7 +97,11 @@ Status CaptureReader::Load() {
     const std::string_view key = meta.Text(0);
     const int64_t value = meta.Int(1);
     if (key == "schema_version" && value > kSchemaVersion)
-      return Error{ErrorCode::kRefused, fmt::format("written by a newer clrscope (schema {}, this one reads up to {}): update clrscope", value, kSchemaVersion)};
+      return Error{
+          ErrorCode::kRefused,
+          fmt::format(
+              "written by a newer clrscope (schema {}, this one reads up to {}): update clrscope",
+              value, kSchemaVersion)};
     if (key == "start_unix_ns") recording_.start_unix_ns = value;
     if (key == "end_ns") recording_.end_ns = value;
     if (key == "complete") recording_.complete = value != 0;
@@ -100,7 +113,9 @@ Status CaptureReader::Load() {
 }
 
 Status CaptureReader::LoadProcesses() {
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select pid,name,command_line,runtime,os,arch,pointer_size,start_ns,end_ns,complete,sizes_unknown "
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select "
+                                            "pid,name,command_line,runtime,os,arch,pointer_size,"
+                                            "start_ns,end_ns,complete,sizes_unknown "
                                             "from process order by id"));
   StringPool& s = recording_.strings;
   for (;;) {
@@ -125,15 +140,21 @@ Status CaptureReader::LoadProcesses() {
 }
 
 Status CaptureReader::LoadDictionaries() {
-  ASSIGN_OR_RETURN(Statement types, db_.Prepare("select process,id,runtime_id,raw_name from type order by process,id"));
+  ASSIGN_OR_RETURN(
+      Statement types,
+      db_.Prepare("select process,id,runtime_id,raw_name from type order by process,id"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, types.Step());
     if (!row) break;
     profile::ProcessTables* t = Process(types.Int(0));
-    if (t == nullptr || static_cast<size_t>(types.Int(1)) != t->types.size()) return Damaged("its types");
-    t->types.push_back({static_cast<uint64_t>(types.Int(2)), recording_.strings.Intern(types.Text(3))});
+    if (t == nullptr || static_cast<size_t>(types.Int(1)) != t->types.size())
+      return Damaged("its types");
+    t->types.push_back(
+        {static_cast<uint64_t>(types.Int(2)), recording_.strings.Intern(types.Text(3))});
   }
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,kind,first,count,data from dictionary order by rowid"));
+  ASSIGN_OR_RETURN(
+      Statement q,
+      db_.Prepare("select process,kind,first,count,data from dictionary order by rowid"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());
     if (!row) return OkStatus();
@@ -143,17 +164,21 @@ Status CaptureReader::LoadDictionaries() {
     const auto first = static_cast<uint64_t>(q.Int(2));
     const auto count = static_cast<uint64_t>(q.Int(3));
     ASSIGN_OR_RETURN(ColumnReader r, ColumnReader::Open(q.Blob(4)));
-    if (count == 0 || count > r.remaining() / 2 || count > kMaxEntries) return Damaged("a dictionary's size");
+    if (count == 0 || count > r.remaining() / 2 || count > kMaxEntries)
+      return Damaged("a dictionary's size");
     const auto read = [&](auto&& value) {
       std::vector<uint64_t> v(static_cast<size_t>(count));
       for (uint64_t& x : v) x = value();
       return v;
     };
     const auto read_unsigned = [&] { return read([&r] { return r.Unsigned(); }); };
-    const auto read_signed = [&] { return read([&r] { return static_cast<uint64_t>(r.Signed()); }); };
+    const auto read_signed = [&] {
+      return read([&r] { return static_cast<uint64_t>(r.Signed()); });
+    };
     if (kind == "address") {
       const auto deltas = read_signed(), times = read_signed();
-      if (!r.ok() || first != t->stacks.addresses().size() || first > kMaxEntries) return Damaged("its addresses");
+      if (!r.ok() || first != t->stacks.addresses().size() || first > kMaxEntries)
+        return Damaged("its addresses");
       uint64_t address = 0;
       for (size_t i = 0; i < count; ++i) {
         address += deltas[i];
@@ -164,15 +189,22 @@ Status CaptureReader::LoadDictionaries() {
       if (!r.ok() || first != t->stacks.size() || first > kMaxEntries) return Damaged("its stacks");
       for (size_t i = 0; i < count; ++i) {
         const uint64_t node = first + i;
-        if (parents[i] == 0 || parents[i] > node || addresses[i] >= t->stacks.addresses().size()) return Damaged("a stack");
-        t->stacks.RestoreNode(static_cast<uint32_t>(node - parents[i]), static_cast<uint32_t>(addresses[i]));
+        if (parents[i] == 0 || parents[i] > node || addresses[i] >= t->stacks.addresses().size())
+          return Damaged("a stack");
+        t->stacks.RestoreNode(static_cast<uint32_t>(node - parents[i]),
+                              static_cast<uint32_t>(addresses[i]));
       }
     } else if (kind == "series") {
-      const auto nodes = read_unsigned(), series_types = read_unsigned(), attributes = read_unsigned(), nominal = read_unsigned();
-      if (!r.ok() || first != t->series.keys().size() || first > kMaxEntries) return Damaged("its series");
+      const auto nodes = read_unsigned(), series_types = read_unsigned(),
+                 attributes = read_unsigned(), nominal = read_unsigned();
+      if (!r.ok() || first != t->series.keys().size() || first > kMaxEntries)
+        return Damaged("its series");
       for (size_t i = 0; i < count; ++i) {
-        if (nodes[i] >= t->stacks.size() || series_types[i] >= t->types.size()) return Damaged("a series");
-        t->series.Restore({static_cast<uint32_t>(nodes[i]), static_cast<uint32_t>(series_types[i]), static_cast<uint16_t>(attributes[i])}, nominal[i]);
+        if (nodes[i] >= t->stacks.size() || series_types[i] >= t->types.size())
+          return Damaged("a series");
+        t->series.Restore({static_cast<uint32_t>(nodes[i]), static_cast<uint32_t>(series_types[i]),
+                           static_cast<uint16_t>(attributes[i])},
+                          nominal[i]);
       }
     }
   }
@@ -180,14 +212,18 @@ Status CaptureReader::LoadDictionaries() {
 
 Status CaptureReader::LoadCode() {
   StringPool& s = recording_.strings;
-  ASSIGN_OR_RETURN(Statement modules, db_.Prepare("select process,module_id,path,native_path,mvid from module"));
+  ASSIGN_OR_RETURN(Statement modules,
+                   db_.Prepare("select process,module_id,path,native_path,mvid from module"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, modules.Step());
     if (!row) break;
     if (profile::ProcessTables* t = Process(modules.Int(0)))
-      t->code.AddModule({static_cast<uint64_t>(modules.Int(1)), s.Intern(modules.Text(2)), s.Intern(modules.Text(3)), s.Intern(modules.Text(4))});
+      t->code.AddModule({static_cast<uint64_t>(modules.Int(1)), s.Intern(modules.Text(2)),
+                         s.Intern(modules.Text(3)), s.Intern(modules.Text(4))});
   }
-  ASSIGN_OR_RETURN(Statement methods, db_.Prepare("select process,start,size,token,flags,method_id,module_id,owner,name,signature,load_ns,unload_ns "
+  ASSIGN_OR_RETURN(Statement methods, db_.Prepare("select "
+                                                  "process,start,size,token,flags,method_id,module_"
+                                                  "id,owner,name,signature,load_ns,unload_ns "
                                                   "from method order by process,load_ns"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, methods.Step());
@@ -216,16 +252,22 @@ Status CaptureReader::LoadCode() {
 
 Status CaptureReader::LoadRest() {
   StringPool& s = recording_.strings;
-  ASSIGN_OR_RETURN(Statement mappings, db_.Prepare("select process,start,end,file_offset,path from mapping"));
+  ASSIGN_OR_RETURN(Statement mappings,
+                   db_.Prepare("select process,start,end,file_offset,path from mapping"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, mappings.Step());
     if (!row) break;
     if (profile::ProcessTables* t = Process(mappings.Int(0)))
-      t->mappings.push_back({static_cast<uint64_t>(mappings.Int(1)), static_cast<uint64_t>(mappings.Int(2)),
+      t->mappings.push_back({static_cast<uint64_t>(mappings.Int(1)),
+                             static_cast<uint64_t>(mappings.Int(2)),
                              static_cast<uint64_t>(mappings.Int(3)), s.Intern(mappings.Text(4))});
   }
-  ASSIGN_OR_RETURN(Statement gcs, db_.Prepare("select process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
-                                              "loh_bytes,poh_bytes from gc order by process,start_ns"));
+  ASSIGN_OR_RETURN(
+      Statement gcs,
+      db_.Prepare(
+          "select "
+          "process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
+          "loh_bytes,poh_bytes from gc order by process,start_ns"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, gcs.Step());
     if (!row) break;
@@ -247,12 +289,15 @@ Status CaptureReader::LoadRest() {
     ASSIGN_OR_RETURN(const bool row, losses.Step());
     if (!row) return OkStatus();
     profile::ProcessTables* t = Process(losses.Int(0));
-    (t == nullptr ? recording_.losses : t->losses).AddByName(losses.Text(1), static_cast<uint64_t>(losses.Int(2)));
+    (t == nullptr ? recording_.losses : t->losses)
+        .AddByName(losses.Text(1), static_cast<uint64_t>(losses.Int(2)));
   }
 }
 
-Status CaptureReader::ForEachSlice(const analysis::TimeRange& range, const std::function<void(const profile::Slice&)>& visit) {
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,start_ns,end_ns,data from slice where end_ns>? and start_ns<? order by process,start_ns"));
+Status CaptureReader::ForEachSlice(const analysis::TimeRange& range,
+                                   const std::function<void(const profile::Slice&)>& visit) {
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,start_ns,end_ns,data from slice where "
+                                            "end_ns>? and start_ns<? order by process,start_ns"));
   q.Bind(0, range.from_ns).Bind(1, range.to_ns);
   const auto budget = BoundWork();
   profile::Slice slice;

@@ -21,7 +21,8 @@ class CaptureReader {
   // Moves the dictionaries out; ForEachSlice() needs them and must not be called afterwards.
   profile::Recording& mutable_recording() { return recording_; }
   // Calls `visit` for every slice of the range, by process and time.
-  Status ForEachSlice(const analysis::TimeRange& range, const std::function<void(const profile::Slice&)>& visit);
+  Status ForEachSlice(const analysis::TimeRange& range,
+                      const std::function<void(const profile::Slice&)>& visit);
   Database& database() { return db_; }
 
  private:

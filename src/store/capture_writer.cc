@@ -14,17 +14,20 @@ int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
 Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kFineNs = 600 * kSecond;      // 1 s slices for the last 10 minutes
-constexpr int64_t kMediumNs = 7200 * kSecond;   // 10 s slices for the last 2 hours
+constexpr int64_t kFineNs = 600 * kSecond;     // 1 s slices for the last 10 minutes
+constexpr int64_t kMediumNs = 7200 * kSecond;  // 10 s slices for the last 2 hours
 constexpr int64_t kCompactEveryNs = 60 * kSecond;
 
 }  // namespace
 
-Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& path, profile::Recording* recording) {
+Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& path,
+                                                             profile::Recording* recording) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
   // WAL: a commit is one append, and a reader may look while we write. NORMAL survives our death at
   // any moment; a power cut can cost the last commits but not the file.
-  RETURN_IF_ERROR(db.Execute("pragma page_size=8192; pragma journal_mode=wal; pragma synchronous=normal; pragma cache_size=-4096;"));
+  RETURN_IF_ERROR(
+      db.Execute("pragma page_size=8192; pragma journal_mode=wal; pragma synchronous=normal; "
+                 "pragma cache_size=-4096;"));
   RETURN_IF_ERROR(db.Execute("begin"));
   RETURN_IF_ERROR(db.Execute(kSchema));
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(db), recording));
@@ -42,15 +45,19 @@ Status CaptureWriter::Prepare() {
     ASSIGN_OR_RETURN(s, db_.Prepare(sql));
     return OkStatus();
   };
-  RETURN_IF_ERROR(prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_module_, "insert or replace into module values(?,?,?,?,?)"));
-  RETURN_IF_ERROR(prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_type_, "insert or replace into type values(?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_, "insert into gc values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_loss_, "insert or replace into loss values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_dictionary_, "insert into dictionary values(?,?,?,?,?)"));
-  RETURN_IF_ERROR(prepare(insert_slice_, "insert into slice(process,start_ns,end_ns,rows,samples,data) values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_slice_,
+              "insert into slice(process,start_ns,end_ns,rows,samples,data) values(?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_meta_, "insert or replace into meta values(?,?)"));
   return OkStatus();
 }
@@ -107,9 +114,18 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
 Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   const profile::ProcessTables& t = *recording_->processes[index];
   const auto text = [this](StringId id) { return recording_->strings.Get(id); };
-  insert_process_.Bind(0, int64_t{index}).Bind(1, int64_t{t.info.pid}).Bind(2, text(t.info.name)).Bind(3, text(t.info.command_line));
-  insert_process_.Bind(4, text(t.info.runtime)).Bind(5, text(t.info.os)).Bind(6, text(t.info.arch)).Bind(7, int64_t{t.pointer_size});
-  insert_process_.Bind(8, t.info.start_ns).Bind(9, t.info.end_ns).Bind(10, int64_t{t.info.complete}).Bind(11, int64_t{t.sizes_unknown});
+  insert_process_.Bind(0, int64_t{index})
+      .Bind(1, int64_t{t.info.pid})
+      .Bind(2, text(t.info.name))
+      .Bind(3, text(t.info.command_line));
+  insert_process_.Bind(4, text(t.info.runtime))
+      .Bind(5, text(t.info.os))
+      .Bind(6, text(t.info.arch))
+      .Bind(7, int64_t{t.pointer_size});
+  insert_process_.Bind(8, t.info.start_ns)
+      .Bind(9, t.info.end_ns)
+      .Bind(10, int64_t{t.info.complete})
+      .Bind(11, int64_t{t.sizes_unknown});
   RETURN_IF_ERROR(insert_process_.Run());
   RETURN_IF_ERROR(WriteDictionaries(index));
   RETURN_IF_ERROR(WriteTypes(index));
@@ -119,8 +135,13 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   return WriteLosses(index, t.losses);
 }
 
-Status CaptureWriter::WriteBlob(uint32_t process, std::string_view kind, uint64_t first, uint64_t count, std::string data) {
-  insert_dictionary_.Bind(0, int64_t{process}).Bind(1, kind).Bind(2, Signed(first)).Bind(3, Signed(count)).Bind(4, BytesOf(data));
+Status CaptureWriter::WriteBlob(uint32_t process, std::string_view kind, uint64_t first,
+                                uint64_t count, std::string data) {
+  insert_dictionary_.Bind(0, int64_t{process})
+      .Bind(1, kind)
+      .Bind(2, Signed(first))
+      .Bind(3, Signed(count))
+      .Bind(4, BytesOf(data));
   return insert_dictionary_.Run();
 }
 
@@ -161,7 +182,10 @@ Status CaptureWriter::WriteTypes(uint32_t index) {
   Progress& done = progress_[index];
   const auto write = [&](uint32_t i) -> Status {
     const profile::RuntimeType& type = t.types[i];
-    insert_type_.Bind(0, int64_t{index}).Bind(1, int64_t{i}).Bind(2, Signed(type.id)).Bind(3, recording_->strings.Get(type.raw_name));
+    insert_type_.Bind(0, int64_t{index})
+        .Bind(1, int64_t{i})
+        .Bind(2, Signed(type.id))
+        .Bind(3, recording_->strings.Get(type.raw_name));
     return insert_type_.Run();
   };
   for (size_t i = 0; i < done.unnamed.size();) {
@@ -192,21 +216,32 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
       const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
       if (owners.empty()) still.push_back(a);
       for (const profile::MethodCode* m : owners)
-        if (done.methods.insert(static_cast<size_t>(m - t.code.methods().data())).second) RETURN_IF_ERROR(WriteMethod(index, *m));
+        if (done.methods.insert(static_cast<size_t>(m - t.code.methods().data())).second)
+          RETURN_IF_ERROR(WriteMethod(index, *m));
     }
     done.unresolved.swap(still);
   }
   if (last)  // unload times became known after the first write
     for (const size_t i : done.methods)
-      if (t.code.methods()[i].unload_ns != profile::kNever) RETURN_IF_ERROR(WriteMethod(index, t.code.methods()[i]));
+      if (t.code.methods()[i].unload_ns != profile::kNever)
+        RETURN_IF_ERROR(WriteMethod(index, t.code.methods()[i]));
   return OkStatus();
 }
 
 Status CaptureWriter::WriteMethod(uint32_t process, const profile::MethodCode& m) {
   const auto text = [this](StringId id) { return recording_->strings.Get(id); };
-  insert_method_.Bind(0, int64_t{process}).Bind(1, Signed(m.start)).Bind(2, m.load_ns).Bind(3, int64_t{m.size}).Bind(4, int64_t{m.token});
-  insert_method_.Bind(5, int64_t{m.flags}).Bind(6, Signed(m.method_id)).Bind(7, Signed(m.module_id));
-  insert_method_.Bind(8, text(m.owner)).Bind(9, text(m.name)).Bind(10, text(m.signature)).Bind(11, m.unload_ns);
+  insert_method_.Bind(0, int64_t{process})
+      .Bind(1, Signed(m.start))
+      .Bind(2, m.load_ns)
+      .Bind(3, int64_t{m.size})
+      .Bind(4, int64_t{m.token});
+  insert_method_.Bind(5, int64_t{m.flags})
+      .Bind(6, Signed(m.method_id))
+      .Bind(7, Signed(m.module_id));
+  insert_method_.Bind(8, text(m.owner))
+      .Bind(9, text(m.name))
+      .Bind(10, text(m.signature))
+      .Bind(11, m.unload_ns);
   return insert_method_.Run();
 }
 
@@ -216,13 +251,21 @@ Status CaptureWriter::WriteModules(uint32_t index, bool last) {
   const auto text = [this](StringId id) { return recording_->strings.Get(id); };
   for (size_t i = last ? 0 : done.modules; i < t.code.modules().size(); ++i) {
     const profile::ModuleImage& m = t.code.modules()[i];
-    insert_module_.Bind(0, int64_t{index}).Bind(1, Signed(m.id)).Bind(2, text(m.path)).Bind(3, text(m.native_path)).Bind(4, text(m.mvid));
+    insert_module_.Bind(0, int64_t{index})
+        .Bind(1, Signed(m.id))
+        .Bind(2, text(m.path))
+        .Bind(3, text(m.native_path))
+        .Bind(4, text(m.mvid));
     RETURN_IF_ERROR(insert_module_.Run());
   }
   done.modules = static_cast<uint32_t>(t.code.modules().size());
   for (; done.mappings < t.mappings.size(); ++done.mappings) {
     const profile::Mapping& m = t.mappings[done.mappings];
-    insert_mapping_.Bind(0, int64_t{index}).Bind(1, Signed(m.start)).Bind(2, Signed(m.end)).Bind(3, Signed(m.offset)).Bind(4, text(m.path));
+    insert_mapping_.Bind(0, int64_t{index})
+        .Bind(1, Signed(m.start))
+        .Bind(2, Signed(m.end))
+        .Bind(3, Signed(m.offset))
+        .Bind(4, text(m.path));
     RETURN_IF_ERROR(insert_mapping_.Run());
   }
   return OkStatus();
@@ -241,7 +284,11 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
       gcs[kept++] = g;
       continue;
     }
-    insert_gc_.Bind(0, int64_t{index}).Bind(1, int64_t{g.number}).Bind(2, int64_t{g.generation}).Bind(3, int64_t{g.type}).Bind(4, int64_t{g.reason});
+    insert_gc_.Bind(0, int64_t{index})
+        .Bind(1, int64_t{g.number})
+        .Bind(2, int64_t{g.generation})
+        .Bind(3, int64_t{g.type})
+        .Bind(4, int64_t{g.reason});
     insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
     for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[k]);
     RETURN_IF_ERROR(insert_gc_.Run());
@@ -261,7 +308,12 @@ Status CaptureWriter::WriteLosses(int64_t process, const LossCounters& losses) {
 }
 
 Status CaptureWriter::WriteSlice(const Encoded& e) {
-  insert_slice_.Bind(0, int64_t{e.process}).Bind(1, e.start_ns).Bind(2, e.end_ns).Bind(3, Signed(e.rows)).Bind(4, Signed(e.samples)).Bind(5, BytesOf(e.data));
+  insert_slice_.Bind(0, int64_t{e.process})
+      .Bind(1, e.start_ns)
+      .Bind(2, e.end_ns)
+      .Bind(3, Signed(e.rows))
+      .Bind(4, Signed(e.samples))
+      .Bind(5, BytesOf(e.data));
   return insert_slice_.Run();
 }
 
@@ -278,8 +330,11 @@ Status CaptureWriter::Compact(int64_t end_ns) {
 Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
   before_ns = before_ns / width_ns * width_ns;  // whole spans only
   if (before_ns <= 0) return OkStatus();
-  ASSIGN_OR_RETURN(Statement find, db_.Prepare("select id,process,start_ns,end_ns,data from slice where end_ns<=? and end_ns-start_ns<? "
-                                               "order by process,start_ns"));
+  ASSIGN_OR_RETURN(
+      Statement find,
+      db_.Prepare(
+          "select id,process,start_ns,end_ns,data from slice where end_ns<=? and end_ns-start_ns<? "
+          "order by process,start_ns"));
   ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from slice where id=?"));
   find.Bind(0, before_ns).Bind(1, width_ns);
   std::vector<Encoded> merged;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a recording into a capture file while it goes on. Every Commit() is one transaction: killed at
-// any moment, the file holds everything up to the last one and says how far it goes.
+// Writes a recording into a capture file while it goes on. Every Commit() is one transaction:
+// killed at any moment, the file holds everything up to the last one and says how far it goes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace clrscope::store {
 class CaptureWriter final : public profile::SliceSink {
  public:
   // Creates `path`, which must not exist. `recording` must outlive the writer.
-  static Result<std::unique_ptr<CaptureWriter>> Create(const std::string& path, profile::Recording* recording);
+  static Result<std::unique_ptr<CaptureWriter>> Create(const std::string& path,
+                                                       profile::Recording* recording);
 
   // Takes a slice; it is on disk after the next Commit().
   void OnSlice(profile::Slice&& slice) override;
@@ -39,19 +40,22 @@ class CaptureWriter final : public profile::SliceSink {
   };
   // How far each table of a process was written.
   struct Progress {
-    uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0, modules = 0, mappings = 0;
+    uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
+             modules = 0, mappings = 0;
     size_t methods_seen = 0;             // of the code map, when names were last looked up
     std::vector<uint32_t> unresolved;    // addresses without a method so far
     std::vector<uint32_t> unnamed;       // types without a name so far
     std::unordered_set<size_t> methods;  // indexes that were written
   };
 
-  explicit CaptureWriter(Database db, profile::Recording* recording) : db_(std::move(db)), recording_(recording) {}
+  explicit CaptureWriter(Database db, profile::Recording* recording)
+      : db_(std::move(db)), recording_(recording) {}
   Status Prepare();
   Status Write(int64_t end_ns, bool last, bool complete);
   Status WriteProcess(uint32_t index, bool last);
   Status WriteDictionaries(uint32_t index);
-  Status WriteBlob(uint32_t process, std::string_view kind, uint64_t first, uint64_t count, std::string data);
+  Status WriteBlob(uint32_t process, std::string_view kind, uint64_t first, uint64_t count,
+                   std::string data);
   Status WriteTypes(uint32_t index);
   Status WriteMethods(uint32_t index, bool last);
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);
@@ -60,7 +64,8 @@ class CaptureWriter final : public profile::SliceSink {
   Status WriteLosses(int64_t process, const LossCounters& losses);
   Status WriteSlice(const Encoded& slice);
   Status WriteMeta(std::string_view key, int64_t value);
-  // Merges slices that are old into wider ones: 1 s for 10 minutes, 10 s for 2 hours, then 1 minute.
+  // Merges slices that are old into wider ones: 1 s for 10 minutes, 10 s for 2 hours, then 1
+  // minute.
   Status Compact(int64_t end_ns);
   Status CompactTo(int64_t width_ns, int64_t before_ns);
 
@@ -72,8 +77,8 @@ class CaptureWriter final : public profile::SliceSink {
   std::vector<Encoded> pending_;
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;
-  Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_, insert_gc_, insert_loss_,
-      insert_dictionary_, insert_slice_, insert_meta_;
+  Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_,
+      insert_gc_, insert_loss_, insert_dictionary_, insert_slice_, insert_meta_;
 };
 
 }  // namespace clrscope::store

@@ -41,7 +41,8 @@ Result<ColumnReader> ColumnReader::Open(Bytes blob) {
   ColumnReader r;
   r.bytes_.resize(static_cast<size_t>(size));
   const size_t n = ZSTD_decompress(r.bytes_.data(), r.bytes_.size(), blob.data(), blob.size());
-  if (ZSTD_isError(n) || n != r.bytes_.size()) return Error{ErrorCode::kCorrupt, "a column blob is damaged"};
+  if (ZSTD_isError(n) || n != r.bytes_.size())
+    return Error{ErrorCode::kCorrupt, "a column blob is damaged"};
   r.reader_ = ByteReader(Bytes(r.bytes_));
   return r;
 }

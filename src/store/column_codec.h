@@ -21,7 +21,9 @@ class ColumnWriter {
     }
     bytes_.push_back(static_cast<char>(v));
   }
-  void Signed(int64_t v) { Unsigned(static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63)); }
+  void Signed(int64_t v) {
+    Unsigned(static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
+  }
   // Whole numbers are short, others take nine bytes.
   void Number(double v);
   void Float(float v) { bytes_.append(reinterpret_cast<const char*>(&v), sizeof(v)); }

@@ -13,7 +13,9 @@ using profile::ThreadSums;
 // What a row's sums are expected to be; the blob holds the differences.
 uint64_t ExpectedSize(const SliceRow& row, uint64_t nominal) { return row.sums.samples * nominal; }
 uint64_t ExpectedAmount(const SliceRow& row, Source source) {
-  return source == Source::kTick ? row.sums.samples * 102400 : source == Source::kCounted ? row.sums.samples : 0;
+  return source == Source::kTick      ? row.sums.samples * 102400
+         : source == Source::kCounted ? row.sums.samples
+                                      : 0;
 }
 
 }  // namespace
@@ -28,9 +30,11 @@ std::string EncodeSlice(const profile::Slice& slice, const profile::SeriesTable&
   }
   for (const SliceRow& r : slice.rows) w.Unsigned(r.sums.samples - 1);
   for (const SliceRow& r : slice.rows)
-    w.Signed(static_cast<int64_t>(r.sums.size_sum - ExpectedSize(r, series.nominal_sizes()[r.series])));
+    w.Signed(
+        static_cast<int64_t>(r.sums.size_sum - ExpectedSize(r, series.nominal_sizes()[r.series])));
   for (const SliceRow& r : slice.rows)
-    w.Signed(static_cast<int64_t>(r.sums.amount_sum - ExpectedAmount(r, series.keys()[r.series].source())));
+    w.Signed(static_cast<int64_t>(r.sums.amount_sum -
+                                  ExpectedAmount(r, series.keys()[r.series].source())));
   w.Unsigned(slice.threads.size());
   uint64_t thread = 0;
   for (const ThreadSums& t : slice.threads) {
@@ -43,7 +47,8 @@ std::string EncodeSlice(const profile::Slice& slice, const profile::SeriesTable&
     w.Number(t.value.seen_bytes);
     w.Number(t.value.seen_objects);
     if (t.source != Source::kSampled) continue;
-    for (const double v : {t.value.var_bytes, t.value.var_objects, t.value.max_bytes, t.value.max_objects})
+    for (const double v :
+         {t.value.var_bytes, t.value.var_objects, t.value.max_bytes, t.value.max_objects})
       w.Float(static_cast<float>(v));
   }
   return w.Finish();
@@ -64,9 +69,11 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
   }
   for (SliceRow& row : slice.rows) row.sums.samples = r.Unsigned() + 1;
   for (SliceRow& row : slice.rows)
-    row.sums.size_sum = ExpectedSize(row, series.nominal_sizes()[row.series]) + static_cast<uint64_t>(r.Signed());
+    row.sums.size_sum =
+        ExpectedSize(row, series.nominal_sizes()[row.series]) + static_cast<uint64_t>(r.Signed());
   for (SliceRow& row : slice.rows)
-    row.sums.amount_sum = ExpectedAmount(row, series.keys()[row.series].source()) + static_cast<uint64_t>(r.Signed());
+    row.sums.amount_sum =
+        ExpectedAmount(row, series.keys()[row.series].source()) + static_cast<uint64_t>(r.Signed());
   const uint64_t threads = r.Unsigned();
   if (threads > r.remaining() / 7) return damaged();
   slice.threads.assign(static_cast<size_t>(threads), {});
@@ -83,7 +90,8 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
     t.value.seen_bytes = r.Number();
     t.value.seen_objects = r.Number();
     if (t.source != Source::kSampled) continue;
-    for (double* v : {&t.value.var_bytes, &t.value.var_objects, &t.value.max_bytes, &t.value.max_objects})
+    for (double* v :
+         {&t.value.var_bytes, &t.value.var_objects, &t.value.max_bytes, &t.value.max_objects})
       *v = static_cast<double>(r.Float());
   }
   if (!r.ok()) return damaged();
