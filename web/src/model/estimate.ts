@@ -40,24 +40,39 @@ export function addEstimate(to: Estimates, i: number, from: Estimates, j: number
   if (from.maxObjects[j]! > to.maxObjects[i]!) to.maxObjects[i] = from.maxObjects[j]!;
 }
 
-function seenPlusGamma(seen: number, unseen: number, variance: number, maxWeight: number): Interval {
-  if (unseen <= 0 || variance <= 0) return { low: seen, high: seen };
+// Seeing all of this many unseen objects has a chance of 2.5 %.
+const kFewUnseen = 3.6888794541139363;
+
+function seenPlusGamma(
+  seen: number,
+  unseen: number,
+  variance: number,
+  maxWeight: number,
+  unseenObjects: number,
+  maxPerSeen: number,
+): Interval {
+  if (unseen <= 0 || variance <= 0 || unseenObjects <= 0 || maxPerSeen <= 0) return { low: seen, high: seen };
+  const half = unseen / unseenObjects / 2;
   const lowScale = variance / unseen;
-  const low = lowScale * gammaQuantile95(false, unseen / lowScale);
+  const low =
+    unseenObjects < kFewUnseen ? 0 : Math.max(0, lowScale * gammaQuantile95(false, unseen / lowScale) - half);
   const meanUp = unseen + maxWeight;
-  const highScale = (variance + maxWeight * maxWeight) / meanUp;
-  const high = highScale * gammaQuantile95(true, meanUp / highScale);
+  const varianceUp = variance + (maxWeight * maxWeight * (1 + maxPerSeen)) / maxPerSeen;
+  const highScale = varianceUp / meanUp;
+  const high = highScale * gammaQuantile95(true, meanUp / highScale) + half;
   return { low: seen + low, high: seen + high };
 }
 
 export function bytesInterval(e: Estimates, i: number): Interval {
   if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen };
   const seen = e.seenBytes[i]!;
-  return seenPlusGamma(seen, e.bytes[i]! - seen, e.varBytes[i]!, e.maxBytes[i]!);
+  const unseenObjects = e.objects[i]! - e.seenObjects[i]!;
+  return seenPlusGamma(seen, e.bytes[i]! - seen, e.varBytes[i]!, e.maxBytes[i]!, unseenObjects, e.maxObjects[i]!);
 }
 
 export function objectsInterval(e: Estimates, i: number): Interval {
   if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen / kSmallestObject };
   const seen = e.seenObjects[i]!;
-  return seenPlusGamma(seen, e.objects[i]! - seen, e.varObjects[i]!, e.maxObjects[i]!);
+  const unseen = e.objects[i]! - seen;
+  return seenPlusGamma(seen, unseen, e.varObjects[i]!, e.maxObjects[i]!, unseen, e.maxObjects[i]!);
 }
