@@ -18,11 +18,11 @@ ROOT = os.path.dirname(HERE)
 CLRSCOPE = os.path.join(ROOT, "build/release/bin/clrscope")
 ORACLE = os.path.join(ROOT, "build/oracle/oracle.dll")
 FOLDER = os.path.join(ROOT, "build/bench")
-KEYWORDS = 0x80000000000 | 0x2000000 | 0x200000 | 0x1000000 | 0x80000 | 0x39
+KEYWORDS = 0x80000000000 | 0x200000 | 0x1000000 | 0x80000 | 0x39
 
 
 def record(files):
-    trace = os.path.join(FOLDER, f"csc-{files}.nettrace")
+    trace = os.path.join(FOLDER, f"csc-high-{files}.nettrace")
     if os.path.exists(trace):
         return trace
     os.makedirs(FOLDER, exist_ok=True)

@@ -56,9 +56,9 @@ StringId ProcessFold::Intern(Utf16View text) {
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   // A damaged clock must not overflow; 146 years are enough.
   constexpr int64_t kLimit = int64_t{1} << 62;
-  now_ns_ =
-      std::clamp(event.time_ns, -kLimit, kLimit) + std::clamp(offset_ns, -kLimit / 2, kLimit / 2);
-  now_ns_ = std::clamp(now_ns_, -kLimit, kLimit);
+  now_ns_ = std::clamp(event.time_ns, -kLimit, kLimit);
+  if (offset_ns != 0)
+    now_ns_ = std::clamp(now_ns_ + std::clamp(offset_ns, -kLimit / 2, kLimit / 2), -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);
   switch (event.kind->tag) {
     case EventTag::kAllocationTick:
@@ -179,7 +179,7 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   const uint32_t node = NodeOf(event);
   const bool remembers = memo != nullptr && memo->generation == memo_generation_;
   if (remembers && memo->key == objects.type_id && objects.type_id != 0)
-    return CountSeries(event, memo->value, sums);
+    return CountObjects(event, memo->value, sums);
   // So does its node, when the stream sends the stack again.
   if (node >= counted_hints_.size())
     counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
@@ -191,7 +191,7 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
     const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
     if (capped) {
       tables_->losses.Add(Loss::kSeriesCapped);
-      return CountSeries(event, series, sums);
+      return CountObjects(event, series, sums);
     }
     hint = {objects.type_id, memo_generation_, series};
   }
@@ -199,7 +199,7 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
     memo->key = objects.type_id;
     memo->value = hint.series;
   }
-  CountSeries(event, hint.series, sums);
+  CountObjects(event, hint.series, sums);
 }
 
 void ProcessFold::OnBulkType(const clr::RawEvent& event) {

@@ -54,6 +54,12 @@ class ProcessFold {
   void NameType(uint32_t type, Utf16View name);
   void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
   void CountSeries(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums);
+  void CountObjects(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums) {
+    if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+    slice_.Add(series, sums);
+    slice_.AddCountedThread(event.thread, profile::HeapKind::kUnknown, sums);
+    ++tables_->source_samples[static_cast<size_t>(profile::Source::kCounted)];
+  }
   StringId Intern(Utf16View text);
 
   StringPool* strings_;

@@ -32,7 +32,14 @@ constexpr uint32_t kReplacement = 0xFFFD;
 }  // namespace
 
 void AppendUtf8(std::string& out, Utf16View text) {
-  for (size_t i = 0; i < text.units; ++i) {
+  // Nearly every name is ASCII to its end.
+  const size_t before = out.size();
+  out.resize(before + text.units);
+  char* to = out.data() + before;
+  size_t i = 0;
+  for (; i < text.units && text[i] < 0x80; ++i) to[i] = static_cast<char>(text[i]);
+  out.resize(before + i);
+  for (; i < text.units; ++i) {
     const uint32_t c = text[i];
     if (c < 0x80) {
       out.push_back(static_cast<char>(c));

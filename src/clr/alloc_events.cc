@@ -33,15 +33,6 @@ bool Decode(const RawEvent& event, AllocationSampled& out) {
   return r.ok() && out.object_size > 0;
 }
 
-bool Decode(const RawEvent& event, SampledObjectAllocation& out) {
-  ByteReader r(event.payload);
-  out.address = r.Pointer(event.pointer_size);
-  out.type_id = r.Pointer(event.pointer_size);
-  out.count = r.U32();
-  out.total_size = r.U64();
-  return r.ok();
-}
-
 BulkTypeReader::BulkTypeReader(const RawEvent& event) : reader_(event.payload) {
   left_ = reader_.U32();
   reader_.Skip(2);

@@ -39,7 +39,15 @@ struct SampledObjectAllocation {
   uint32_t count = 0;
   uint64_t total_size = 0;
 };
-bool Decode(const RawEvent& event, SampledObjectAllocation& out);
+// In the header, because these come by the million.
+inline bool Decode(const RawEvent& event, SampledObjectAllocation& out) {
+  ByteReader r(event.payload);
+  out.address = r.Pointer(event.pointer_size);
+  out.type_id = r.Pointer(event.pointer_size);
+  out.count = r.U32();
+  out.total_size = r.U64();
+  return r.ok();
+}
 
 // One element of GCBulkType; it arrives after the first event that uses the type.
 struct TypeRecord {

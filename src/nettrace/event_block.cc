@@ -17,11 +17,10 @@ enum Flag : uint8_t {
   kPayloadSize = 128,
 };
 
-const clr::ActivityId* Guid(Bytes bytes) {
-  if (bytes.empty()) return nullptr;
-  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; }))
-    return nullptr;
-  return reinterpret_cast<const clr::ActivityId*>(bytes.data());  // an array of bytes: no alignment
+const std::byte* Guid(Bytes bytes) {
+  const bool zero =
+      std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  return zero ? nullptr : bytes.data();
 }
 
 // All fields of a compressed header at their longest.
@@ -80,11 +79,11 @@ void EventBlockReader::DecodeHeader(Source& r) {
   const uint8_t flags = r.U8();
   if (flags & kMetadataId) s.metadata_id = r.VarU32();
   if (flags & kCaptureThread) {
-    s.sequence += r.VarU32() + 1;
-    s.capture_thread = r.VarU64();
+    order_.sequence += r.VarU32() + 1;
+    order_.capture_thread = r.VarU64();
     (void)r.VarU32();  // processor
   } else if (version_ >= 6 || s.metadata_id != 0) {
-    s.sequence += 1;
+    order_.sequence += 1;
   }
   if (flags & kThreadId) s.thread = r.VarU64();
   if (flags & kStackId) s.stack_id = r.VarU32();
@@ -92,11 +91,19 @@ void EventBlockReader::DecodeHeader(Source& r) {
   if (version_ >= 6) {
     if (flags & kActivity) s.label_list = r.VarU32();
   } else if (flags & (kActivity | kRelatedActivity)) {
-    if (flags & kActivity) s.activity = Guid(r.Take(16));
-    if (flags & kRelatedActivity) s.related_activity = Guid(r.Take(16));
+    if (flags & kActivity) activity_ = Guid(r.Take(16));
+    if (flags & kRelatedActivity) related_activity_ = Guid(r.Take(16));
   }
-  s.sorted = (flags & kSorted) != 0;
+  order_.sorted = (flags & kSorted) != 0;
   if (flags & kPayloadSize) s.payload_size = r.VarU32();
+}
+
+void EventBlockReader::SetActivities() {
+  const auto back = [this](const std::byte* id) {
+    return id == nullptr ? 0 : static_cast<uint32_t>(row_.payload - id);
+  };
+  row_.activity_back = back(activity_);
+  row_.related_back = back(related_activity_);
 }
 
 bool EventBlockReader::NextCompressed() {
@@ -113,7 +120,9 @@ bool EventBlockReader::NextCompressed() {
     DecodeHeader(reader_);
   }
   row_.payload = reader_.Take(row_.payload_size).data();
-  return reader_.ok();
+  if (!reader_.ok()) return false;
+  SetActivities();
+  return true;
 }
 
 bool EventBlockReader::NextUncompressed() {
@@ -123,26 +132,29 @@ bool EventBlockReader::NextUncompressed() {
   ByteReader r(blob);
   EventRow& row = row_;
   row = {};
+  order_ = {};
+  activity_ = related_activity_ = nullptr;
   const uint32_t id = r.U32();
   row.metadata_id = id & 0x7FFFFFFF;
   // V4 and V5 writers set the bit on rows that are *not* sorted, contrary to their text. The V6
   // text says the opposite and no V6 writer without compression is known: to wait is always safe.
-  row.sorted = version_ < 6 && (id & 0x80000000u) == 0;
-  row.sequence = r.U32();
+  order_.sorted = version_ < 6 && (id & 0x80000000u) == 0;
+  order_.sequence = r.U32();
   row.thread = r.U64();
-  row.capture_thread = r.U64();
+  order_.capture_thread = r.U64();
   r.Skip(4);  // processor
   row.stack_id = r.U32();
   row.time = r.I64();
   if (version_ >= 6) {
     row.label_list = r.U32();
   } else {
-    row.activity = Guid(r.Take(16));
-    row.related_activity = Guid(r.Take(16));
+    activity_ = Guid(r.Take(16));
+    related_activity_ = Guid(r.Take(16));
   }
   row.payload_size = r.U32();
   row.payload = r.Take(row.payload_size).data();
   if (!r.ok()) reader_.Fail();
+  if (r.ok()) SetActivities();
   // Rows are padded to 4 bytes in V4 and V5; the size does not count the padding.
   if (version_ < 6 && reader_.remaining() != 0)
     reader_.Skip(std::min<size_t>(reader_.remaining(), (4 - reader_.position() % 4) % 4));

@@ -12,19 +12,34 @@
 
 namespace clrscope::nettrace {
 
+// What is kept of a row while it waits for its turn.
 struct EventRow {
   int64_t time = 0;  // ticks
   const std::byte* payload = nullptr;
+  uint64_t thread = 0;  // V6: index into the thread table
   uint32_t payload_size = 0;
   uint32_t metadata_id = 0;
   uint32_t stack_id = 0;
-  uint32_t sequence = 0;
-  uint64_t thread = 0;                        // V6: index into the thread table
-  uint64_t capture_thread = 0;                // V6: index into the thread table
-  const clr::ActivityId* activity = nullptr;  // V4, V5
-  const clr::ActivityId* related_activity = nullptr;
   uint32_t label_list = 0;  // V6; 0 = none
-  bool sorted = false;      // nothing later in the stream is older
+  // V4, V5: how many bytes before the payload the id lies, perhaps in an earlier row; 0 = none.
+  uint32_t activity_back = 0;
+  uint32_t related_back = 0;
+
+  const clr::ActivityId* activity() const { return Guid(activity_back); }
+  const clr::ActivityId* related_activity() const { return Guid(related_back); }
+
+ private:
+  const clr::ActivityId* Guid(uint32_t back) const {
+    // An array of bytes: no alignment.
+    return back == 0 ? nullptr : reinterpret_cast<const clr::ActivityId*>(payload - back);
+  }
+};
+
+// What decides about a row's turn.
+struct RowOrder {
+  uint64_t capture_thread = 0;  // V6: index into the thread table
+  uint32_t sequence = 0;
+  bool sorted = false;  // nothing later in the stream is older
 };
 
 class EventBlockReader {
@@ -38,6 +53,7 @@ class EventBlockReader {
     if (reader_.remaining() == 0) return nullptr;
     return (compressed_ ? NextCompressed() : NextUncompressed()) ? &row_ : nullptr;
   }
+  const RowOrder& order() const { return order_; }  // of that row
   bool ok() const { return reader_.ok(); }
   size_t position() const { return reader_.ok() ? reader_.position() : last_position_; }
 
@@ -46,11 +62,16 @@ class EventBlockReader {
   void DecodeHeader(Source& source);
   bool NextCompressed();
   bool NextUncompressed();
+  void SetActivities();
 
   ByteReader reader_;
   uint32_t version_;
   bool compressed_ = false;
-  EventRow row_;  // an absent field keeps the previous row's value
+  // An absent field keeps the previous row's value.
+  EventRow row_;
+  RowOrder order_;
+  const std::byte* activity_ = nullptr;  // null = none
+  const std::byte* related_activity_ = nullptr;
   size_t last_position_ = 0;
 };
 

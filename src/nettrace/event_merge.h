@@ -16,14 +16,16 @@ class EventMerge {
  public:
   explicit EventMerge(uint32_t version) : version_(version) {}
 
-  // Takes a row; calls deliver(row) for every row that is now known to be next, in order.
+  // Takes a row; calls deliver(row) for every row that is now known to be next, in order, and
+  // deliver.Prefetch(row) some rows before that: they waited while what they point to left the
+  // cache.
   template <class Deliver>
-  void Push(const EventRow& row, Deliver&& deliver) {
-    if (row.capture_thread != last_id_ || last_ == kNone)
-      SelectThread(row.capture_thread, row.sequence - 1);
-    NoteSequence(threads_[last_], row.sequence - 1);
-    threads_[last_].sequence = row.sequence;
-    if (row.sorted) {
+  void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
+    if (order.capture_thread != last_id_ || last_ == kNone)
+      SelectThread(order.capture_thread, order.sequence - 1);
+    NoteSequence(threads_[last_], order.sequence - 1);
+    threads_[last_].sequence = order.sequence;
+    if (order.sorted) {
       if (queued_ != 0) Drain(row.time, deliver);
       deliver(row);
     } else {
@@ -78,10 +80,7 @@ class EventMerge {
   void SiftDown(size_t i);
   void PopHeap(int64_t stop);
 
-  // Rows waited while the bytes they point to left the cache.
-  static void Prefetch(const Thread& t) {
-    if (t.head + 6 < t.rows.size()) __builtin_prefetch(t.rows[t.head + 6].payload);
-  }
+  static constexpr size_t kPrefetchRows = 8;
 
   template <class Deliver>
   void Drain(int64_t stop, Deliver&& deliver) {
@@ -93,7 +92,8 @@ class EventMerge {
       if (heap_.size() > 1 && heap_[1].time < limit) limit = heap_[1].time;
       if (heap_.size() > 2 && heap_[2].time < limit) limit = heap_[2].time;
       do {
-        Prefetch(t);
+        if (t.head + kPrefetchRows < t.rows.size())
+          deliver.Prefetch(t.rows[t.head + kPrefetchRows]);
         deliver(t.rows[t.head++]);
         --queued_;
       } while (t.head < t.rows.size() && t.rows[t.head].time < limit);

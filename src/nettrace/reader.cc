@@ -174,7 +174,7 @@ Status Reader::OnTrace(const Object& object) {
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
   while (const EventRow* row = rows.Next()) {
-    merge_->Push(*row, [this](const EventRow& next) { Deliver(next); });
+    merge_->Push(*row, rows.order(), Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
     if (merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
       FlushEvents();
@@ -356,8 +356,8 @@ void Reader::Deliver(const EventRow& row) {
   e.time_ns = ToNanos(row.time);
   e.payload = {row.payload, row.payload_size};
   e.pointer_size = static_cast<uint8_t>(info_.pointer_size);
-  e.activity = row.activity;
-  e.related_activity = row.related_activity;
+  e.activity = row.activity();
+  e.related_activity = row.related_activity();
   if (row.stack_id != 0) {
     e.stack_state = !stacks_.Find(row.stack_id, e.stack) ? clr::StackState::kMissing
                     : e.stack.empty()                    ? clr::StackState::kNone
@@ -380,7 +380,7 @@ void Reader::Deliver(const EventRow& row) {
 
 void Reader::FlushEvents() {
   if (!merge_) return;
-  merge_->Flush([this](const EventRow& next) { Deliver(next); });
+  merge_->Flush(Delivery{this});
   for (const uint64_t index : removed_threads_) {
     merge_->Remove(index);
     threads_.erase(index);

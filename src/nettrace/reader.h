@@ -73,6 +73,14 @@ class Reader {
   Status OnThreads(const Object& object);
   Status OnRemoveThreads(const Object& object);
   Status OnLabels(const Object& object);
+  struct Delivery {
+    Reader* reader;
+    void operator()(const EventRow& row) { reader->Deliver(row); }
+    void Prefetch(const EventRow& row) {
+      __builtin_prefetch(row.payload);
+      reader->stacks_.Prefetch(row.stack_id);
+    }
+  };
   void Deliver(const EventRow& row);
   void FlushEvents();
   int64_t ToNanos(int64_t ticks) const;

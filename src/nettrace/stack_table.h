@@ -2,6 +2,7 @@
 // The stacks that events may refer to until the next sequence point.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,16 @@ class StackTable {
       return true;
     }
     return FindSlow(id, view);
+  }
+
+  // `id` will be asked for soon.
+  void Prefetch(uint32_t id) const {
+    if (id - last_first_ >= last_count_) return;
+    const Stack& s = stacks_[last_base_ + (id - last_first_)];
+    if (s.memo.generation != 0) return;  // its receiver knows it already
+    constexpr uint32_t kLine = 64, kMaxBytes = 512;
+    const uint32_t bytes = std::min(s.frames * pointer_size_, kMaxBytes);
+    for (uint32_t at = 0; at < bytes; at += kLine) __builtin_prefetch(s.data + at);
   }
 
  private:

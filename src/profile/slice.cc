@@ -41,46 +41,33 @@ void MergeSlice(Slice& into, const Slice& from) {
                              [](ThreadSums& a, const ThreadSums& b) { a.value += b.value; });
 }
 
-void SliceBuilder::Add(uint32_t series, const Sums& sums) {
-  if (series >= sums_.size())
-    sums_.resize(std::max<size_t>(series + 1, sums_.size() + sums_.size() / 2));
-  Sums& s = sums_[series];
-  if (s.samples == 0) touched_.push_back(series);
-  s += sums;
+void SliceBuilder::Grow(uint32_t series) {
+  sums_.resize(std::max<size_t>(series + 1, sums_.size() + sums_.size() / 2));
 }
 
-void SliceBuilder::AddThread(uint64_t thread, const SeriesKey& series_key, const Sums& sums) {
-  const HeapKind kind = series_key.kind();
-  const Source source = series_key.source();
-  const auto matches = [&](const ThreadSums& t) {
-    return t.thread == thread && t.kind == kind && t.source == source;
-  };
-  size_t& recent = recent_threads_[thread % recent_threads_.size()];
-  if (recent >= threads_.size() || !matches(threads_[recent])) {
-    const uint64_t key =
-        thread << 4 | static_cast<uint64_t>(kind) << 2 | static_cast<uint64_t>(source);
-    const uint32_t found = thread_index_.Find(key);
-    if (found != FlatMap::kNone && matches(threads_[found])) {
-      recent = found;
-    } else {  // new; or, with ids of more than 60 bits, another thread's key
-      const auto it = found == FlatMap::kNone
-                          ? threads_.end()
-                          : std::find_if(threads_.begin(), threads_.end(), matches);
-      recent = static_cast<size_t>(it - threads_.begin());
-      if (it == threads_.end()) threads_.push_back({thread, kind, source, {}});
-      if (found == FlatMap::kNone) thread_index_.Set(key, static_cast<uint32_t>(recent));
-    }
+Estimate& SliceBuilder::FindThread(uint64_t thread, HeapKind kind, Source source) {
+  const uint64_t key =
+      thread << 4 | static_cast<uint64_t>(kind) << 2 | static_cast<uint64_t>(source);
+  const uint32_t found = thread_index_.Find(key);
+  size_t index = found;
+  if (found == FlatMap::kNone || !threads_[found].Is(thread, kind, source)) {
+    // New; or, with ids of more than 60 bits, another thread's key.
+    const auto it = found == FlatMap::kNone
+                        ? threads_.end()
+                        : std::find_if(threads_.begin(), threads_.end(), [&](const ThreadSums& t) {
+                            return t.Is(thread, kind, source);
+                          });
+    index = static_cast<size_t>(it - threads_.begin());
+    if (it == threads_.end()) threads_.push_back({thread, kind, source, {}});
+    if (found == FlatMap::kNone) thread_index_.Set(key, static_cast<uint32_t>(index));
   }
-  Estimate& value = threads_[recent].value;
-  if (source == Source::kCounted) {  // these come by the million: counts, without an error
-    value.samples += sums.samples;
-    value.bytes += static_cast<double>(sums.size_sum);
-    value.objects += static_cast<double>(sums.amount_sum);
-    value.seen_bytes = value.bytes;
-    value.seen_objects = value.objects;
-  } else {
-    value += EstimateOf(series_key, sums);
-  }
+  recent_threads_[thread % recent_threads_.size()] = index;
+  return threads_[index].value;
+}
+
+void SliceBuilder::AddThread(uint64_t thread, const SeriesKey& key, const Sums& sums) {
+  if (key.source() == Source::kCounted) return AddCountedThread(thread, key.kind(), sums);
+  ThreadEstimate(thread, key.kind(), key.source()) += EstimateOf(key, sums);
 }
 
 Slice SliceBuilder::Take(uint32_t process, int64_t start_ns, int64_t end_ns) {

@@ -21,6 +21,9 @@ struct ThreadSums {
   HeapKind kind = HeapKind::kSoh;
   Source source = Source::kSampled;
   Estimate value;
+  bool Is(uint64_t t, HeapKind k, Source s) const {
+    return thread == t && kind == k && source == s;
+  }
 };
 
 struct Slice {
@@ -43,13 +46,37 @@ void MergeSlice(Slice& into, const Slice& from);
 // Counts the samples of the slice that is open.
 class SliceBuilder {
  public:
-  void Add(uint32_t series, const Sums& sums);
+  void Add(uint32_t series, const Sums& sums) {
+    if (series >= sums_.size()) Grow(series);
+    Sums& s = sums_[series];
+    if (s.samples == 0) touched_.push_back(series);
+    s += sums;
+  }
   void AddThread(uint64_t thread, const SeriesKey& key, const Sums& sums);
+  // As AddThread() for what the runtime counted itself: these come by the million, without an
+  // error.
+  void AddCountedThread(uint64_t thread, HeapKind kind, const Sums& sums) {
+    Estimate& value = ThreadEstimate(thread, kind, Source::kCounted);
+    value.samples += sums.samples;
+    value.bytes += static_cast<double>(sums.size_sum);
+    value.objects += static_cast<double>(sums.amount_sum);
+    value.seen_bytes = value.bytes;
+    value.seen_objects = value.objects;
+  }
   bool empty() const { return touched_.empty(); }
   // Moves what was counted into a slice and starts over.
   Slice Take(uint32_t process, int64_t start_ns, int64_t end_ns);
 
  private:
+  void Grow(uint32_t series);
+  Estimate& ThreadEstimate(uint64_t thread, HeapKind kind, Source source) {
+    const size_t recent = recent_threads_[thread % recent_threads_.size()];
+    if (recent < threads_.size() && threads_[recent].Is(thread, kind, source))
+      return threads_[recent].value;
+    return FindThread(thread, kind, source);
+  }
+  Estimate& FindThread(uint64_t thread, HeapKind kind, Source source);
+
   std::vector<Sums> sums_;         // by series
   std::vector<uint32_t> touched_;  // series that are not zero
   std::vector<ThreadSums> threads_;

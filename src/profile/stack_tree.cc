@@ -19,16 +19,17 @@ uint64_t Load(const std::byte* ips, uint32_t i) {
   return v;
 }
 
-// How many root frames the stack shares with `last`; `last` is root first.
+// How many frames at the root's end two stacks share; both are leaf first and end at `a`, `b`.
 template <class Ip>
-uint32_t SharedRoots(const std::byte* ips, uint32_t frames, const uint64_t* last,
-                     uint32_t last_depth) {
-  const uint32_t limit = std::min(frames, last_depth);
+uint32_t SharedRoots(const std::byte* a, const uint64_t* b, uint32_t limit) {
   uint32_t n = 0;
-  const auto differs = [&](uint32_t i) { return Load<Ip>(ips, frames - 1 - i) ^ last[i]; };
-  while (n + 4 <= limit && (differs(n) | differs(n + 1) | differs(n + 2) | differs(n + 3)) == 0)
-    n += 4;
-  while (n < limit && differs(n) == 0) ++n;
+  const auto differs = [&](uint32_t i) {
+    Ip v;
+    std::memcpy(&v, a - sizeof(Ip) * (n + i), sizeof(Ip));
+    return v ^ *(b - n - i);
+  };
+  while (n + 4 <= limit && (differs(1) | differs(2) | differs(3) | differs(4)) == 0) n += 4;
+  while (n < limit && differs(1) == 0) ++n;
   return n;
 }
 
@@ -42,67 +43,92 @@ StackTree::StackTree(uint32_t max_nodes)
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
                          uint64_t thread, int64_t time_ns) {
+  return pointer_size == 8 ? FoldAs<uint64_t>(ips, frames, thread, time_ns)
+                           : FoldAs<uint32_t>(ips, frames, thread, time_ns);
+}
+
+template <class Ip>
+uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread,
+                           int64_t time_ns) {
   if (frames == 0) return kNoStack;
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
-  if (frames > kMaxDepth) frames = kMaxDepth;  // keeps the leaf end
+  frames = std::min(frames, kMaxDepth);  // keeps the leaf end
   Lane& lane = lanes_[thread % kLanes];
-  if (lane.ips.size() < frames) {
-    lane.ips.resize(frames);
+  if (lane.keys.size() < frames) {
+    lane.ips.assign(frames, 0);
     lane.keys.resize(frames);
     lane.hashes.resize(frames);
     lane.nodes.resize(frames);
+    lane.depth = 0;
   }
-  uint32_t depth = 0;
-  if (root == lane.root)
-    depth = pointer_size == 8 ? SharedRoots<uint64_t>(ips, frames, lane.ips.data(), lane.depth)
-                              : SharedRoots<uint32_t>(ips, frames, lane.ips.data(), lane.depth);
-  uint32_t node = depth == 0 ? root : lane.nodes[depth - 1];
-  uint64_t hash = depth == 0 ? kRootHash[root] : lane.hashes[depth - 1];
+  const std::byte* const end = ips + sizeof(Ip) * frames;
+  uint64_t* const last_end = lane.ips.data() + lane.ips.size();
+  const uint32_t shared =
+      root == lane.root ? SharedRoots<Ip>(end, last_end, std::min(frames, lane.depth)) : 0;
   lane.root = root;
-  const size_t mask = slots_.size() - 1;
-  for (uint32_t d = depth; d < frames; ++d) {
-    const uint32_t i = frames - 1 - d;
-    const uint64_t ip = pointer_size == 8 ? Load<uint64_t>(ips, i) : Load<uint32_t>(ips, i);
-    const uint64_t key = retired_pages_.empty() ? (ip & kAddressMask) : Tag(ip & kAddressMask);
+  uint64_t hash = shared == 0 ? kRootHash[root] : lane.hashes[shared - 1];
+  const bool any_retired = !retired_pages_.empty();
+  for (uint32_t d = shared; d < frames; ++d) {
+    const auto ip = Load<Ip>(end - sizeof(Ip) * (d + 1), 0);
+    const uint64_t key = any_retired ? Tag(ip & kAddressMask) : ip & kAddressMask;
     hash = HashChild(hash, key);
-    __builtin_prefetch(&slots_[hash & mask]);
-    lane.ips[d] = ip;
+    last_end[-1 - static_cast<std::ptrdiff_t>(d)] = ip;
     lane.keys[d] = key;
     lane.hashes[d] = hash;
+    lane.nodes[d] = 0;
   }
-  for (; depth < frames; ++depth) {
-    node = Child(node, lane.keys[depth], lane.hashes[depth], time_ns);
-    if (node == kOther) break;
-    lane.nodes[depth] = node;
+  lane.depth = frames;
+  uint32_t& leaf = lane.nodes[frames - 1];
+  if (leaf == 0) leaf = Find(hash, lane.keys[frames - 1]);
+  return leaf != 0 ? leaf : AddPath(lane, frames, time_ns);
+}
+
+uint32_t StackTree::Find(uint64_t hash, uint64_t key) const {
+  const size_t mask = slots_.size() - 1;
+  for (size_t i = hash & mask; slots_[i].node != 0; i = (i + 1) & mask)
+    if (slots_[i].hash == hash && slots_[i].low_key == static_cast<uint32_t>(key))
+      return slots_[i].node;
+  return 0;
+}
+
+// Adds what is missing of the lane's first `depth` frames and returns the last one's node.
+uint32_t StackTree::AddPath(Lane& lane, uint32_t depth, int64_t time_ns) {
+  uint32_t known = depth - 1;  // the leaf is not there
+  for (; known > 0; --known) {
+    uint32_t& node = lane.nodes[known - 1];
+    if (node == 0) node = Find(lane.hashes[known - 1], lane.keys[known - 1]);
+    if (node != 0) break;
   }
-  lane.depth = depth;
+  uint32_t node = known == 0 ? lane.root : lane.nodes[known - 1];
+  for (; known < depth; ++known) {
+    if (capped()) return kOther;
+    node = AddNode(node, lane.keys[known], lane.hashes[known], time_ns);
+    lane.nodes[known] = node;
+  }
   return node;
 }
 
-uint32_t StackTree::Child(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns) {
+uint32_t StackTree::AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns) {
+  const uint32_t node = size();
   const size_t mask = slots_.size() - 1;
   size_t i = hash & mask;
-  for (; slots_[i].node != 0; i = (i + 1) & mask)
-    if (slots_[i].key == key && slots_[i].parent == parent) return slots_[i].node;
-  if (capped()) return kOther;
-  const uint32_t node = size();
-  slots_[i] = {key, parent, node};
-  hashes_.push_back(hash);
+  while (slots_[i].node != 0) i = (i + 1) & mask;
+  slots_[i] = {hash, node, static_cast<uint32_t>(key)};
   parents_.push_back(parent);
   address_of_.push_back(AddressIndex(key, time_ns));
-  if (size_t{node} * 5 > slots_.size() * 4) Grow();
+  if (size_t{node} * 4 > slots_.size() * 3) Grow();
   return node;
 }
 
 uint32_t StackTree::AddressIndex(uint64_t key, int64_t time_ns) {
-  const auto [it, is_new] =
-      address_index_.try_emplace(key, static_cast<uint32_t>(addresses_.size()));
-  if (is_new) {
-    const uint64_t address = key & kAddressMask;
-    addresses_.push_back({address, time_ns});
-    known_pages_[address >> kPageBits].push_back(address);
-  }
-  return it->second;
+  const uint32_t found = address_index_.Find(key);
+  if (found != FlatMap::kNone) return found;
+  const auto index = static_cast<uint32_t>(addresses_.size());
+  address_index_.Set(key, index);
+  const uint64_t address = key & kAddressMask;
+  addresses_.push_back({address, time_ns});
+  known_pages_[address >> kPageBits].push_back(address);
+  return index;
 }
 
 void StackTree::Grow() {
@@ -110,7 +136,7 @@ void StackTree::Grow() {
   const size_t mask = bigger.size() - 1;
   for (const Slot& s : slots_) {
     if (s.node == 0) continue;
-    size_t i = hashes_[s.node - kFirstReal] & mask;
+    size_t i = s.hash & mask;
     while (bigger[i].node != 0) i = (i + 1) & mask;
     bigger[i] = s;
   }

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/flat_map.h"
+
 namespace clrscope::profile {
 
 // An address as it was used during one epoch: code may be unloaded and its range used again.
@@ -52,25 +54,38 @@ class StackTree {
   }
 
  private:
+  // A path from the root is known by its hash: with 1.5 million nodes two paths share one with a
+  // chance below 1 in 10 million, so that a known stack is found by its leaf alone.
   struct Slot {
-    uint64_t key = 0;  // address, epoch in the top 16 bits
-    uint32_t parent = 0;
-    uint32_t node = 0;  // 0 = empty
+    uint64_t hash = 0;
+    uint32_t node = 0;     // 0 = empty
+    uint32_t low_key = 0;  // of the address, for good measure
   };
   static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
   struct Retired {
     uint64_t start, end;
     uint16_t epoch;
   };
+  // A thread's last stack. Threads share lanes when there are many.
+  struct Lane {
+    uint32_t depth = 0;
+    uint32_t root = kRoot;
+    std::vector<uint64_t> ips;     // leaf first, its root is the vector's last
+    std::vector<uint64_t> keys;    // root first, as the next ones
+    std::vector<uint64_t> hashes;  // of the path that ends there
+    std::vector<uint32_t> nodes;   // 0 = not looked up
+  };
 
-  // Of a path: made from the parent's hash, not from its node, so that the places of a whole
-  // stack's nodes are known before the first is looked at.
   static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
     const uint64_t h = (parent_hash ^ key) * 0x9E3779B97F4A7C15u;
     return h ^ (h >> 32);
   }
+  template <class Ip>
+  uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns);
+  uint32_t Find(uint64_t hash, uint64_t key) const;  // 0 = there is none
+  uint32_t AddPath(Lane& lane, uint32_t depth, int64_t time_ns);
+  uint32_t AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
   uint64_t Tag(uint64_t address) const;
-  uint32_t Child(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
   uint32_t AddressIndex(uint64_t key, int64_t time_ns);
   void Grow();
 
@@ -78,17 +93,9 @@ class StackTree {
   std::vector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
   std::vector<Slot> slots_;
-  std::vector<uint64_t> hashes_;                                     // by node, to grow slots_
-  std::unordered_map<uint64_t, uint32_t> address_index_;             // key → index
+  FlatMap address_index_;                                            // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;
-  // A thread's last stack, root first. Threads share lanes when there are many.
-  struct Lane {
-    uint32_t depth = 0;
-    uint32_t root = kRoot;
-    std::vector<uint64_t> ips, keys, hashes;
-    std::vector<uint32_t> nodes;
-  };
   static constexpr size_t kLanes = 16;
   std::array<Lane, kLanes> lanes_;
 };
