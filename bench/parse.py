@@ -22,7 +22,7 @@ KEYWORDS = 0x80000000000 | 0x200000 | 0x1000000 | 0x80000 | 0x39
 
 
 def record(files):
-    trace = os.path.join(FOLDER, f"csc-high-{files}.nettrace")
+    trace = os.path.join(FOLDER, f"csc-{files}.nettrace")
     if os.path.exists(trace):
         return trace
     os.makedirs(FOLDER, exist_ok=True)
@@ -48,7 +48,7 @@ def run(command):
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    files = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    files = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     trace = record(files)
     dotnet = subprocess.run(["which", "dotnet"], capture_output=True, text=True).stdout.strip()
     capture, etlx = os.path.join(FOLDER, "out.clrscope"), os.path.join(FOLDER, "out.etlx")
