@@ -15,6 +15,7 @@ enum ExitCode : int {
   kExitNoTarget = 4,  // no such process or file, or not .NET
   kExitPermission = 5,
   kExitRefused = 6,     // the runtime, or the format, does not support it
+  kExitThreshold = 7,   // a condition of --fail-on holds
   kExitIncomplete = 8,  // damaged or truncated input; what could be read was shown
 };
 int ExitCodeOf(ErrorCode code);

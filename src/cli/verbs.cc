@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cli/convert.h"
+#include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/inspect.h"
 #include "cli/output.h"
@@ -23,6 +24,7 @@ constexpr Verb kVerbs[] = {
     {"doctor", "say why a process can or cannot be profiled, and what to do", RunDoctor},
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
+    {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},
     {"inspect", "show what a file holds: events, losses, time span", RunInspect},
@@ -46,7 +48,9 @@ std::string Help() {
       "`clrscope VERB --help` starts with examples too.\n"
       "\n"
       "Exit codes: 0 done, 1 failure, 2 usage, 3 nothing found, 4 no such or no .NET process,\n"
-      "5 permission, 6 refused, 8 incomplete data (what could be read was shown).\n";
+      "5 permission, 6 refused, 7 a condition of --fail-on holds, 8 incomplete data (what could be "
+      "read\n"
+      "was shown).\n";
   return text;
 }
 

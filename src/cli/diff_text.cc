@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diff_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/humanize.h"
+#include "cli/report_cells.h"
+#include "cli/text_table.h"
+#include "cli/wrap.h"
+
+namespace clrscope::cli {
+namespace {
+
+using profile::Difference;
+using profile::Interval;
+using Fit = TextColumn::Fit;
+
+class Writer {
+ public:
+  Writer(const DiffTable& table, const DiffTextOptions& options) : t_(table), o_(options) {}
+
+  std::string Figure(double v) const {
+    const std::string text = t_.metric == profile::Metric::kBytes ? HumanBytes(v) : HumanCount(v);
+    return text + Unit();
+  }
+  std::string Signed(double v) const {
+    if (v == 0) return "0";
+    return (v < 0 ? "-" : "+") + Figure(std::abs(v));
+  }
+  // What was not sampled is below something, not nothing.
+  std::string Side(double rate, const Interval& interval, uint64_t samples) const {
+    if (samples == 0 && interval.high > 0) return "<" + Figure(interval.high);
+    return Figure(rate);
+  }
+  std::string Before(const DiffRow& r) const {
+    return Side(r.difference.before, r.difference.before_interval, r.before.samples);
+  }
+  std::string After(const DiffRow& r) const {
+    return Side(r.difference.after, r.difference.after_interval, r.after.samples);
+  }
+  // "+12 %", "new", "gone"
+  std::string Ratio(const DiffRow& r) const {
+    if (r.before.samples == 0) return "new";
+    if (r.after.samples == 0) return "gone";
+    return fmt::format("{:+.{}f} %", *r.difference.ratio() * 100,
+                       std::abs(*r.difference.ratio()) < 0.0995 ? 1 : 0);
+  }
+  // The interval of the difference, "+1.2 … +3.4 MiB".
+  std::string Error(const Difference& d) const {
+    if (!d.has_interval) return "";
+    if (d.difference_interval.low == d.difference_interval.high) return "exact";
+    return Signed(d.difference_interval.low) + " … " + Signed(d.difference_interval.high);
+  }
+  std::string Name(const DiffRow& r) const {
+    const auto text = [&](const char* key) { return Text(r.key.at(key)); };
+    switch (t_.view) {
+      case View::kType:
+        return text("type") + (text("kind") == "SOH" ? "" : fmt::format(" ({})", text("kind")));
+      case View::kSite:
+        return text("type") + "  in  " + text("method");
+      case View::kMethod:
+        return text("method");
+      case View::kAssembly:
+        return r.key.at("module").is_null() ? "[unknown]" : text("module");
+      case View::kKind:
+        return text("kind");
+      case View::kProcess:
+        return text("process");
+      default: {
+        std::string stack;
+        for (const Json& f : r.key.at("frames"))
+          stack += (stack.empty() ? "" : " ← ") + Text(f.at("method"));
+        return stack;
+      }
+    }
+  }
+  std::string Title() const {
+    switch (t_.view) {
+      case View::kType:
+        return "Type";
+      case View::kSite:
+        return "Type, and the first method outside the framework";
+      case View::kMethod:
+        return "Method (what it allocates itself)";
+      case View::kAssembly:
+        return "Assembly";
+      case View::kKind:
+        return "Heap";
+      case View::kProcess:
+        return "Process";
+      default:
+        return "Stack, leaf first";
+    }
+  }
+  std::string TotalLine() const {
+    const DiffRow& r = t_.total;
+    std::string line = fmt::format("{} → {}  ({}, {})", Before(r), After(r),
+                                   Signed(r.difference.difference), Ratio(r));
+    if (r.difference.has_interval) line += fmt::format("; 95 %: {}", Error(r.difference));
+    if (!r.difference.p_value) return line + "; no error is known: AllocationTick";
+    return line + (r.difference.changed ? "" : "; within noise");
+  }
+  std::string Verdict() const {
+    if (t_.source == profile::Source::kTick && !t_.spread.known)
+      return "AllocationTick has no known error, so no row is called a change: give several "
+             "recordings of each side.";
+    if (t_.source == profile::Source::kCounted && !t_.spread.known)
+      return fmt::format(
+          "{} of {} rows differ; counts are compared as they are. How much two runs of the same "
+          "program differ is unknown with one recording a side.",
+          Thousands(t_.changed), Thousands(t_.rows.size()));
+    std::string text = fmt::format(
+        "{} of {} rows changed; the others are within noise. With nothing changed, a row would be "
+        "named once in 100 comparisons (Holm).",
+        Thousands(t_.changed), Thousands(t_.rows.size()));
+    text += t_.spread.known
+                ? fmt::format(" Runs of one side differ by {:.1f} % beyond sampling.",
+                              std::sqrt(t_.spread.squared) * 100)
+                : " How much two runs of the same program differ is unknown with one recording a "
+                  "side: give several.";
+    return text;
+  }
+
+ private:
+  std::string Unit() const {
+    return o_.per == Per::kSecond ? "/s" : o_.per == Per::kGc ? "/GC" : "";
+  }
+  const DiffTable& t_;
+  const DiffTextOptions& o_;
+};
+
+std::string SideText(std::string_view title, const std::vector<DiffInput>& side) {
+  std::string text;
+  for (const DiffInput& i : side)
+    text += fmt::format("{:<7} {}  {}, {} GC{}\n", text.empty() ? title : "", i.name,
+                        HumanDuration(i.seconds), Thousands(i.gcs), i.gcs == 1 ? "" : "s");
+  return text;
+}
+
+// What a cell of a Markdown table cannot hold.
+std::string Escape(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '>' || c == '*' || c == '_' || c == '`' || c == '\\')
+      out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string DiffText(const std::vector<DiffInput>& before, const std::vector<DiffInput>& after,
+                     const DiffTable& table, const DiffTextOptions& options) {
+  const Writer w(table, options);
+  std::string text = SideText("before", before) + SideText("after", after);
+  text += fmt::format("total   {}\n\n", w.TotalLine());
+  TextTable lines({{"Change", Align::kRight},
+                   {"", Align::kRight},
+                   {"95 %", Align::kLeft},
+                   {"Before", Align::kRight},
+                   {"After", Align::kRight},
+                   {w.Title(), Align::kLeft, Fit::kName}});
+  const size_t shown = std::min(options.limit, table.rows.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const DiffRow& r = table.rows[i];
+    lines.Add({w.Signed(r.difference.difference), w.Ratio(r), w.Error(r.difference), w.Before(r),
+               w.After(r), w.Name(r)},
+              !r.difference.changed);
+  }
+  if (!lines.empty()) text += lines.Render(options.width, options.style);
+  if (shown < table.rows.size())
+    text += fmt::format("… {} more rows: -n {}\n", Thousands(table.rows.size() - shown),
+                        table.rows.size());
+  return text + "\n" + Wrap(w.Verdict(), 0, 0, options.width);
+}
+
+std::string DiffMarkdown(const std::vector<DiffInput>& before, const std::vector<DiffInput>& after,
+                         const DiffTable& table, const DiffTextOptions& options) {
+  const Writer w(table, options);
+  std::string text = fmt::format("**Allocations:** {}\n\n", Escape(w.TotalLine()));
+  if (table.changed != 0) {
+    text += fmt::format("| Change | | Before | After | {} |\n|--:|--:|--:|--:|:--|\n", w.Title());
+    for (size_t i = 0; i < std::min(options.limit, table.changed); ++i) {
+      const DiffRow& r = table.rows[i];
+      text += fmt::format("| {} | {} | {} | {} | {} |\n", w.Signed(r.difference.difference),
+                          w.Ratio(r), Escape(w.Before(r)), Escape(w.After(r)), Escape(w.Name(r)));
+    }
+    if (table.changed > options.limit)
+      text += fmt::format("\n… {} more.\n", Thousands(table.changed - options.limit));
+    text += "\n";
+  }
+  text += w.Verdict() + "\n\n<sub>";
+  for (const auto* side : {&before, &after})
+    for (const DiffInput& i : *side)
+      text += fmt::format("{}{} ({}, {} GCs)",
+                          side == &after && &i == &side->front() ? " → "
+                          : &i == &side->front()                 ? ""
+                                                                 : ", ",
+                          Escape(i.name), HumanDuration(i.seconds), i.gcs);
+  return text + "</sub>\n";
+}
+
+}  // namespace clrscope::cli
