@@ -35,6 +35,9 @@ constexpr LossInfo kTable[] = {
     {"ticks_stalled",
      "times that AllocationTick fell silent while the program went on, as another tool's "
      "AllocationSampled session makes it"},
+    {"raw_bytes_not_kept",
+     "bytes of the raw streams that could not be written to their .nettrace files; the capture "
+     "itself is not touched"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));
 

@@ -28,6 +28,7 @@ enum class Loss : uint8_t {
   kTargetLost,          // a target died or closed its session before it was stopped
   kRundownIncomplete,   // the rundown that names methods ended early
   kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
+  kRawBytesNotKept,     // of streams that were to be kept as .nettrace; the capture has them
   kCount,
 };
 
