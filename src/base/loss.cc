@@ -30,7 +30,8 @@ constexpr LossInfo kTable[] = {
      "samples whose stack went to (other) because the cap of stack nodes was reached"},
     {"series_capped",
      "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
-    {"target_lost", "targets that ended or closed their session before clrscope stopped it"},
+    {"target_lost",
+     "targets that died in the middle of their stream; what they had not sent yet is missing"},
     {"rundown_incomplete", "rundowns that ended early; some frames may be without a name"},
     {"ticks_stalled",
      "times that AllocationTick fell silent while the program went on, as another tool's "

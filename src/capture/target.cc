@@ -91,7 +91,7 @@ Status Target::Open(bool fresh) {
   RETURN_IF_ERROR(
       OpenSession(AllocationSession(source_, options_.buffer_mb, own_rundown), Kind::kMain));
   state_ = State::kRecording;
-  lost_ = abandoned_ = false;
+  lost_ = cut_ = abandoned_ = false;
   if (Result<uint64_t> r = OpenSession(EntryPointSession(), Kind::kEntryPoints); !r.ok())
     notes_.push_back("precompiled methods are named by rundowns only: " + r.error().message);
   if (!fresh) BeginRundown();
@@ -150,7 +150,10 @@ void Target::Settle() {
       notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
                                    d.damage()->offset, d.damage()->message));
     tables_->losses.Merge(losses);
-    if (it->kind != Kind::kRundown && state_ == State::kRecording) main_ended = true;
+    if (it->kind != Kind::kRundown && state_ == State::kRecording) {
+      main_ended = true;
+      cut_ |= !d.complete();  // a program that exits by itself ends its stream with the tag
+    }
     finished_events_ += d.events();
     it = sessions_.erase(it);
   }
@@ -232,7 +235,7 @@ void Target::Close() {
       notes_.push_back(fmt::format("{}; it holds the first {} bytes of its stream",
                                    file->error()->message, file->bytes_written()));
   }
-  if (lost_) tables_->losses.Add(Loss::kTargetLost);
+  if (lost_ && cut_) tables_->losses.Add(Loss::kTargetLost);
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = !abandoned_;
 }

@@ -105,6 +105,7 @@ class Target {
   std::shared_ptr<std::atomic<int>> stops_running_ = std::make_shared<std::atomic<int>>(0);
   State state_ = State::kEnded;
   bool lost_ = false;
+  bool cut_ = false;  // in the middle of its stream
   bool abandoned_ = false;
   uint64_t finished_events_ = 0;
   std::vector<std::string> notes_;
