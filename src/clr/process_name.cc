@@ -31,11 +31,9 @@ bool IsAssembly(std::string_view arg) { return arg.ends_with(".dll") || arg.ends
 size_t FirstOwnArgument(const std::vector<std::string>& argv) {
   size_t i = 1;
   while (i < argv.size()) {
-    if (argv[i] == "exec") {
-      i += 1;
-    } else if (std::find(kWithValue.begin(), kWithValue.end(), argv[i]) != kWithValue.end()) {
+    if (std::find(kWithValue.begin(), kWithValue.end(), argv[i]) != kWithValue.end()) {
       i += 2;
-    } else if (argv[i].starts_with("-")) {
+    } else if (argv[i] == "exec" || argv[i].starts_with("-")) {
       i += 1;
     } else {
       break;

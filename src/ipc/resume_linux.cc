@@ -22,7 +22,7 @@ Status TakeOver(const std::string& path, pid_t pid, Deadline deadline) {
     for (const ReverseRuntime& runtime : server->Pump()) {
       ReverseTransport transport(*server, runtime);
       Client client(transport);
-      const Status status = Release(client, *server, deadline);
+      Status status = Release(client, *server, deadline);
       if (runtime.pid == pid) return status;
     }
   }
