@@ -8,7 +8,7 @@ export CCACHE_NOHASHDIR := 1
 
 all: ## build build/release/bin/clrscope (the default)
 	@tools/setup build
-	@test -f build/release/CMakeCache.txt || cmake --preset release -DCLRSCOPE_TESTS=OFF
+	@test -f build/release/CMakeCache.txt || cmake --preset release -DCLRSCOPE_TESTS=OFF --log-level=NOTICE
 	@cmake --build --preset release --target clrscope
 	@echo "built $(BIN): try $(BIN) --help"
 

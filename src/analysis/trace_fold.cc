@@ -3,14 +3,9 @@
 
 #include <algorithm>
 
+#include "clr/process_name.h"
+
 namespace clrscope::analysis {
-namespace {
-
-std::string_view BaseName(std::string_view path) {
-  return path.substr(path.find_last_of("/\\") + 1);
-}
-
-}  // namespace
 
 void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns) {
   pointer_size_ = pointer_size;
@@ -46,33 +41,10 @@ void TraceFold::Finish(bool complete) {
     info.end_ns = fold->last_ns();
     info.complete = complete;
     if (info.name.value == 0)
-      info.name =
-          recording_->strings.Intern(ProgramName(recording_->strings.Get(info.command_line)));
+      info.name = recording_->strings.Intern(
+          clr::ProcessNameOf(recording_->strings.Get(info.command_line)));
     recording_->end_ns = std::max(recording_->end_ns, info.end_ns);
   }
-}
-
-std::string ProgramName(std::string_view command_line) {
-  std::string_view rest = command_line;
-  std::string_view first;
-  bool after_host = false;
-  while (!rest.empty()) {
-    const size_t space = rest.find(' ');
-    const std::string_view word = rest.substr(0, space);
-    rest = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
-    if (word.empty()) continue;
-    if (first.empty()) {
-      first = word;
-      after_host = BaseName(word) == "dotnet" || BaseName(word) == "dotnet.exe";
-      if (!after_host) break;
-      continue;
-    }
-    if (word.starts_with('-') || word == "exec") continue;
-    std::string_view name = BaseName(word);
-    if (name.ends_with(".dll") || name.ends_with(".exe")) name.remove_suffix(4);
-    return std::string(name);
-  }
-  return std::string(BaseName(first));
 }
 
 }  // namespace clrscope::analysis

@@ -40,7 +40,4 @@ class TraceFold {
   ProcessFold* last_ = nullptr;
 };
 
-// The name that people call a program by: the entry assembly of `dotnet app.dll`, else the binary.
-std::string ProgramName(std::string_view command_line);
-
 }  // namespace clrscope::analysis

@@ -30,11 +30,15 @@ constexpr LossInfo kTable[] = {
      "samples whose stack went to (other) because the cap of stack nodes was reached"},
     {"series_capped",
      "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
-    {"target_lost", "targets that ended or closed their session before clrscope stopped it"},
+    {"target_lost",
+     "targets that died in the middle of their stream; what they had not sent yet is missing"},
     {"rundown_incomplete", "rundowns that ended early; some frames may be without a name"},
     {"ticks_stalled",
      "times that AllocationTick fell silent while the program went on, as another tool's "
      "AllocationSampled session makes it"},
+    {"raw_bytes_not_kept",
+     "bytes of the raw streams that could not be written to their .nettrace files; the capture "
+     "itself is not touched"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));
 

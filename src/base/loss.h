@@ -25,9 +25,10 @@ enum class Loss : uint8_t {
   kUnnamedType,         // a type id that was never named
   kStackNodesCapped,    // samples folded into (other): the cap of stack nodes was reached
   kSeriesCapped,        // samples folded into (other): the cap of (stack, type) pairs was reached
-  kTargetLost,          // a target died or closed its session before it was stopped
+  kTargetLost,          // a target died in the middle of its stream
   kRundownIncomplete,   // the rundown that names methods ended early
   kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
+  kRawBytesNotKept,     // of streams that were to be kept as .nettrace; the capture has them
   kCount,
 };
 

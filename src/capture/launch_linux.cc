@@ -21,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kPorts = "DOTNET_DiagnosticPorts";
+constexpr int kAdoptTries = 500, kAdoptEveryMs = 20;
 
 int PidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
@@ -45,7 +46,13 @@ void ResetSignals() {
   } while (n < 0 && errno == EINTR);
   if (n > 0) ::_exit(0);
   const Fd program_fd(PidFd(program));
-  if (auto server = ipc::ReverseServer::Adopt(path); server.ok()) {
+  // The kernel may end our pipe before our listening socket: then the place is not free at once.
+  auto server = ipc::ReverseServer::Adopt(path);
+  for (int i = 0; i < kAdoptTries && !server.ok() && ::kill(program, 0) == 0; ++i) {
+    (void)::poll(nullptr, 0, kAdoptEveryMs);
+    server = ipc::ReverseServer::Adopt(path);
+  }
+  if (server.ok()) {
     for (;;) {
       pollfd wait[] = {{program_fd.get(), POLLIN, 0}, {(*server)->fd(), POLLIN, 0}};
       if (::poll(wait, 2, 1000) < 0 && errno != EINTR) break;
@@ -98,7 +105,23 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
     (void)!::write(errors_write.get(), &error, sizeof(error));
     ::_exit(127);
   }
+  // Before the program is let go: from then on somebody has to stand by.
+  launch->guardian_pid_ = ::fork();
+  if (launch->guardian_pid_ == 0) {
+    ResetSignals();
+    launch->guardian_.release();
+    ::close(guard[1]);
+    Guard(guard_read.get(), launch->pid_, path);
+  }
+  const int guardian_error = launch->guardian_pid_ < 0 ? errno : 0;
   errors_write.reset();
+  if (guardian_error != 0) {
+    go_write.reset();
+    ::waitpid(launch->pid_, nullptr, 0);
+    launch->pid_ = 0;
+    return Error{ErrorCode::kFailed, fmt::format("cannot start a guardian beside {}: {}",
+                                                 command[0], strerror(guardian_error))};
+  }
   if (Status status = prepare(launch->pid_); !status.ok()) {
     go_write.reset();
     ::waitpid(launch->pid_, nullptr, 0);
@@ -114,13 +137,6 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
                  fmt::format("cannot run {}: {}", command[0], strerror(error))};
   }
   launch->pidfd_ = Fd(PidFd(launch->pid_));
-  launch->guardian_pid_ = ::fork();
-  if (launch->guardian_pid_ == 0) {
-    ResetSignals();
-    launch->guardian_.release();
-    ::close(guard[1]);
-    Guard(guard_read.get(), launch->pid_, path);
-  }
   return launch;
 }
 

@@ -16,7 +16,8 @@ enum class Sampling : uint8_t { kAuto, kPoisson, kTick };
 // The event that a runtime of this version is sampled by. errors: kRefused when it has none such.
 Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version);
 
-// Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too.
+// Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too, as a
+// stream needs that is to be read on its own.
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
 // Precompiled methods at their first call: their only live sign (R2RGetEntryPoint, level 5, and
 // therefore a session of its own: level 5 of the GC's keyword would switch AllocationTick on).

@@ -24,6 +24,9 @@ struct RecordOptions {
   // Names the capture file, which must not exist. The pid is the launched program's, or the first
   // process's.
   std::function<std::string(pid_t)> output;
+  // Keep the raw streams as .nettrace files beside the capture.
+  bool keep_nettrace = false;
+  bool replace = false;  // those that exist already
   TargetOptions target;
 };
 
@@ -43,6 +46,7 @@ struct RecordSummary {
   std::vector<std::string> notes;    // one sentence each, for people
   uint64_t samples = 0;
   int64_t duration_ns = 0;
+  std::vector<std::string> kept;  // files of raw streams
 };
 
 class Recorder {
@@ -97,6 +101,7 @@ class Recorder {
   RecordingClock clock_;
   std::unique_ptr<store::CaptureWriter> writer_;
   std::unique_ptr<Tally> tally_;
+  std::unique_ptr<StreamKeeper> keeper_;
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<Launch> launch_;
   std::vector<std::unique_ptr<Target>> targets_;

@@ -22,6 +22,7 @@ constexpr auto kCommitEvery = 1000ms;
 constexpr auto kProgressEvery = 250ms;
 constexpr auto kStopPatience = 20000ms;
 constexpr auto kPausePatience = 3000ms;
+constexpr std::string_view kCaptureEnding = ".clrscope";
 constexpr size_t kCommitBytes = 8 << 20;
 
 // Signals come through a descriptor, so that nothing happens in a handler.
@@ -65,6 +66,8 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
     if (Status status = r->Attach(p); !status.ok()) {
       r->writer_.reset();
       ::unlink(r->output_.c_str());
+      if (r->keeper_)
+        for (const std::string& path : r->keeper_->Paths()) ::unlink(path.c_str());
       return status.error();
     }
   }
@@ -74,6 +77,12 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
 Status Recorder::CreateOutput(pid_t pid) {
   output_ = options_.output(pid);
   ASSIGN_OR_RETURN(writer_, store::CaptureWriter::Create(output_, &recording_));
+  if (options_.keep_nettrace) {
+    std::string base = output_;
+    if (base.ends_with(kCaptureEnding)) base.resize(base.size() - kCaptureEnding.size());
+    keeper_ = std::make_unique<StreamKeeper>(std::move(base), options_.replace);
+    options_.target.keeper = keeper_.get();
+  }
   return OkStatus();
 }
 
@@ -241,6 +250,10 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   (void)StopAll(kStopPatience);
   if (stop_requests_ < 2) RunDownWhatIsUnnamed();
   summary_.interrupted_twice = stop_requests_ > 1;
+  if (keeper_) {
+    keeper_->Finish();
+    summary_.kept = keeper_->Paths();
+  }
   for (const auto& t : targets_) {
     if (!t->lost()) t->ReadMappings();
     t->Close();

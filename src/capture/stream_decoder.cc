@@ -9,9 +9,11 @@ bool StreamDecoder::Pump(int limit) {
   StreamRing::Item item;
   for (int i = 0; i < limit && ring_->Pop(item); ++i) {
     any = true;
-    if (damage_) continue;  // keep draining what can no longer be read
-    if (item.skipped_bytes != 0) reader_.SkipDiscarded(item.skipped_bytes, item.skipped_blocks);
-    if (Status status = reader_.Feed(item.bytes); !status.ok()) damage_ = status.error();
+    if (!damage_) {  // else keep draining what can no longer be read
+      if (item.skipped_bytes != 0) reader_.SkipDiscarded(item.skipped_bytes, item.skipped_blocks);
+      if (Status status = reader_.Feed(item.bytes); !status.ok()) damage_ = status.error();
+    }
+    if (kept_) kept_->Append(std::move(item), reader_.info().version);
   }
   if (!any && ring_->exhausted()) {
     reader_.Finish();

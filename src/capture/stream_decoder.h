@@ -7,6 +7,7 @@
 
 #include "analysis/process_fold.h"
 #include "capture/clock.h"
+#include "capture/stream_keeper.h"
 #include "capture/stream_ring.h"
 #include "nettrace/reader.h"
 
@@ -14,9 +15,10 @@ namespace clrscope::capture {
 
 class StreamDecoder final : public nettrace::EventSink {
  public:
+  // `kept`: where the raw stream goes too; null where it is not kept.
   StreamDecoder(std::shared_ptr<StreamRing> ring, analysis::ProcessFold* fold,
-                RecordingClock* clock)
-      : ring_(std::move(ring)), fold_(fold), clock_(clock), reader_(this) {}
+                RecordingClock* clock, std::shared_ptr<StreamKeeper::File> kept = nullptr)
+      : ring_(std::move(ring)), fold_(fold), clock_(clock), kept_(std::move(kept)), reader_(this) {}
 
   // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.
   bool Pump(int limit);
@@ -35,6 +37,7 @@ class StreamDecoder final : public nettrace::EventSink {
   std::shared_ptr<StreamRing> ring_;
   analysis::ProcessFold* fold_;
   RecordingClock* clock_;
+  std::shared_ptr<StreamKeeper::File> kept_;
   nettrace::Reader reader_;
   int64_t offset_ns_ = 0;
   bool finished_ = false;

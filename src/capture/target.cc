@@ -58,30 +58,48 @@ Target::~Target() {
   for (std::thread& t : stoppers_) t.join();
 }
 
-Result<uint64_t> Target::OpenSession(const ipc::SessionConfig& config, bool rundown_only) {
+std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
+  if (options_.keeper == nullptr) return nullptr;
+  // The first process is the one that was asked for: its name is the capture's.
+  std::string suffix;
+  if (tables_ != recording_->processes.front().get()) suffix = fmt::format(".{}", process_.pid);
+  if (kind == Kind::kEntryPoints) suffix += ".entry-points";
+  if (kind == Kind::kRundown) suffix += ".rundown";
+  Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
+  if (!file.ok()) {
+    notes_.push_back("a raw stream is not kept: " + file.error().message);
+    return nullptr;
+  }
+  kept_.push_back(*file);
+  return file.Take();
+}
+
+Result<uint64_t> Target::OpenSession(const ipc::SessionConfig& config, Kind kind) {
   ASSIGN_OR_RETURN(ipc::Session session,
                    client_.CollectTracing(config, ipc::Deadline::After(kOpenTimeout)));
   auto ring = std::make_shared<StreamRing>();
   RETURN_IF_ERROR(drain_->Add(std::move(session.stream), ring));
-  sessions_.push_back(
-      {session.id, rundown_only, ring, std::make_unique<StreamDecoder>(ring, fold_.get(), clock_)});
+  sessions_.push_back({session.id, kind, ring,
+                       std::make_unique<StreamDecoder>(ring, fold_.get(), clock_, Keep(kind))});
   return session.id;
 }
 
 Status Target::Open(bool fresh) {
   ASSIGN_OR_RETURN(source_, ChooseSource(options_.sampling, process_.clr_version));
   // Live events first, then the rundown: the other order leaves a gap between them.
-  RETURN_IF_ERROR(OpenSession(AllocationSession(source_, options_.buffer_mb, false), false));
+  const bool own_rundown = options_.keeper != nullptr;
+  RETURN_IF_ERROR(
+      OpenSession(AllocationSession(source_, options_.buffer_mb, own_rundown), Kind::kMain));
   state_ = State::kRecording;
-  lost_ = abandoned_ = false;
-  if (Result<uint64_t> r = OpenSession(EntryPointSession(), false); !r.ok())
+  lost_ = cut_ = abandoned_ = false;
+  if (Result<uint64_t> r = OpenSession(EntryPointSession(), Kind::kEntryPoints); !r.ok())
     notes_.push_back("precompiled methods are named by rundowns only: " + r.error().message);
   if (!fresh) BeginRundown();
   return OkStatus();
 }
 
 void Target::BeginRundown() {
-  Result<uint64_t> id = OpenSession(RundownSession(), true);
+  Result<uint64_t> id = OpenSession(RundownSession(), Kind::kRundown);
   if (!id.ok()) {
     tables_->losses.Add(Loss::kRundownIncomplete);
     notes_.push_back("methods that were compiled before cannot be named: " + id.error().message);
@@ -93,18 +111,16 @@ void Target::BeginRundown() {
 void Target::StopInBackground(std::vector<uint64_t> ids) {
   // StopTracing answers after its rundown was written, and that only goes on while we read.
   ++*stops_running_;
-  stoppers_.emplace_back(
-      [this, ids = std::move(ids), running = stops_running_, failed = stop_failed_] {
-        for (const uint64_t id : ids)
-          if (Status s = client_.StopTracing(id, ipc::Deadline::After(kStopTimeout)); !s.ok())
-            *failed = true;
-        --*running;
-      });
+  stoppers_.emplace_back([this, ids = std::move(ids), running = stops_running_] {
+    // Whether it worked shows in the stream: it ends with its tag or without.
+    for (const uint64_t id : ids) (void)client_.StopTracing(id, ipc::Deadline::After(kStopTimeout));
+    --*running;
+  });
 }
 
 bool Target::rundown_pending() const {
   return std::any_of(sessions_.begin(), sessions_.end(),
-                     [](const Live& s) { return s.rundown_only; });
+                     [](const Live& s) { return s.kind == Kind::kRundown; });
 }
 
 bool Target::Pump() {
@@ -128,13 +144,16 @@ void Target::Settle() {
     if (losses[Loss::kTruncatedInput] != 0) {
       losses.Set(Loss::kTruncatedInput, 0);
       losses.Set(Loss::kTruncatedBytes, 0);
-      if (it->rundown_only) losses.Add(Loss::kRundownIncomplete);
+      if (it->kind == Kind::kRundown) losses.Add(Loss::kRundownIncomplete);
     }
     if (d.damage())
       notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
                                    d.damage()->offset, d.damage()->message));
     tables_->losses.Merge(losses);
-    if (!it->rundown_only && state_ == State::kRecording) main_ended = true;
+    if (it->kind != Kind::kRundown && state_ == State::kRecording) {
+      main_ended = true;
+      cut_ |= !d.complete();  // a program that exits by itself ends its stream with the tag
+    }
     finished_events_ += d.events();
     it = sessions_.erase(it);
   }
@@ -149,7 +168,7 @@ void Target::BeginStop() {
   if (IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
   for (const Live& s : sessions_)
-    if (!s.rundown_only) ids.push_back(s.id);
+    if (s.kind != Kind::kRundown) ids.push_back(s.id);
   if (!ids.empty()) StopInBackground(std::move(ids));
 }
 
@@ -210,7 +229,13 @@ void Target::ReadMappings() {
 void Target::Close() {
   for (const Live& s : sessions_) tables_->losses.Merge(s.decoder->losses());
   fold_->Flush();
-  if (lost_) tables_->losses.Add(Loss::kTargetLost);
+  for (const auto& file : kept_) {
+    if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
+    if (file->error())
+      notes_.push_back(fmt::format("{}; it holds the first {} bytes of its stream",
+                                   file->error()->message, file->bytes_written()));
+  }
+  if (lost_ && cut_) tables_->losses.Add(Loss::kTargetLost);
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = !abandoned_;
 }

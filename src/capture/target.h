@@ -14,6 +14,7 @@
 #include "capture/drain.h"
 #include "capture/providers.h"
 #include "capture/stream_decoder.h"
+#include "capture/stream_keeper.h"
 #include "ipc/client.h"
 #include "ipc/dotnet_process.h"
 #include "ipc/transport.h"
@@ -23,6 +24,9 @@ namespace clrscope::capture {
 struct TargetOptions {
   Sampling sampling = Sampling::kAuto;
   uint32_t buffer_mb = 256;
+  // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
+  // nowhere. Outlives the target.
+  StreamKeeper* keeper = nullptr;
   analysis::FoldOptions fold;
 };
 
@@ -66,18 +70,21 @@ class Target {
   size_t UnresolvedAddresses() const;
   // Reads /proc/PID/maps for addresses outside of any method; harmless when the process is gone.
   void ReadMappings();
-  // Everything is decoded: closes the last slice and notes losses. Call once.
+  // Everything is decoded (and the keeper has finished): closes the last slice and notes losses.
+  // Call once.
   void Close();
 
  private:
+  enum class Kind : uint8_t { kMain, kEntryPoints, kRundown };
   struct Live {
     uint64_t id = 0;
-    bool rundown_only = false;
+    Kind kind = Kind::kMain;
     std::shared_ptr<StreamRing> ring;
     std::unique_ptr<StreamDecoder> decoder;
   };
 
-  Result<uint64_t> OpenSession(const ipc::SessionConfig& config, bool rundown_only);
+  Result<uint64_t> OpenSession(const ipc::SessionConfig& config, Kind kind);
+  std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
   void StopInBackground(std::vector<uint64_t> ids);
   void BeginRundown();
   void Settle();
@@ -93,11 +100,12 @@ class Target {
   std::unique_ptr<analysis::ProcessFold> fold_;
   profile::Source source_ = profile::Source::kTick;
   std::vector<Live> sessions_;
+  std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
   std::vector<std::thread> stoppers_;
   std::shared_ptr<std::atomic<int>> stops_running_ = std::make_shared<std::atomic<int>>(0);
-  std::shared_ptr<std::atomic<bool>> stop_failed_ = std::make_shared<std::atomic<bool>>(false);
   State state_ = State::kEnded;
   bool lost_ = false;
+  bool cut_ = false;  // in the middle of its stream
   bool abandoned_ = false;
   uint64_t finished_events_ = 0;
   std::vector<std::string> notes_;

@@ -222,12 +222,5 @@ TEST(TraceFold, ForegroundCollectionsInsideABackgroundOneFindTheirSizes) {
   EXPECT_EQ(gcs[0].end_ns, 1000);
 }
 
-TEST(ProgramName, IsTheEntryAssemblyOrTheBinary) {
-  EXPECT_EQ(ProgramName("/usr/bin/dotnet exec /app/Orders.dll --port 80"), "Orders");
-  EXPECT_EQ(ProgramName("dotnet --roll-forward /app/Orders.dll"), "Orders");
-  EXPECT_EQ(ProgramName("/app/orders arg"), "orders");
-  EXPECT_EQ(ProgramName(""), "");
-}
-
 }  // namespace
 }  // namespace clrscope::analysis

@@ -13,9 +13,12 @@
 #include "cli/wrap.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_finder.h"
+#include "ipc/resume.h"
 
 namespace clrscope::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kResumeTimeout{10'000};
 
 std::string_view Word(ipc::Verdict verdict) {
   return verdict == ipc::Verdict::kOk ? "ok" : verdict == ipc::Verdict::kWarn ? "warn" : "fail";
@@ -100,10 +103,15 @@ int RunDoctor(const Args& args) {
       "The exit code is that of the first obstacle.",
       "  clrscope doctor 1234\n"
       "  clrscope doctor orders\n"
-      "  clrscope doctor 1234 --json | jq .can_be_profiled\n");
+      "  clrscope doctor 1234 --json | jq .can_be_profiled\n"
+      "  clrscope doctor 1234 --resume    a program that waits at its start for a tool that is "
+      "gone\n");
   verb.app()
       .add_option("target,-p,--pid,--process-id", target, "a process, by pid or name")
       ->type_name("PID|NAME");
+  bool resume = false;
+  verb.app().add_flag("--resume", resume,
+                      "let a program run that waits at its start to be resumed, then look at it");
   AddFormatOptions(verb.app(), format, /*csv=*/false);
   AddColorOption(verb.app(), color);
   if (const auto code = verb.Parse(args)) return *code;
@@ -111,6 +119,12 @@ int RunDoctor(const Args& args) {
     return Fail({ErrorCode::kUsage, "doctor needs a pid or a name: `clrscope ps` lists processes"});
   const Result<pid_t> pid = TargetOf(target);
   if (!pid.ok()) return Fail(pid.error());
+  if (resume) {
+    const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(*pid);
+    if (!facts.ok()) return Fail(facts.error());
+    if (Status s = ipc::ResumeAtStart(*facts, ipc::Deadline::After(kResumeTimeout)); !s.ok())
+      return Fail(s.error());
+  }
   const ipc::Diagnosis diagnosis = ipc::Diagnose(*pid);
   Output out;
   if (format.json)

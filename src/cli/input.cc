@@ -117,30 +117,4 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
           file)};
 }
 
-std::string_view EventName(Source source) {
-  switch (source) {
-    case Source::kTick:
-      return "AllocationTick";
-    case Source::kSampled:
-      return "AllocationSampled";
-    case Source::kCounted:
-      break;
-  }
-  return "GCSampledObjectAllocation";
-}
-
-std::string_view KindName(profile::HeapKind kind) {
-  switch (kind) {
-    case profile::HeapKind::kSoh:
-      return "SOH";
-    case profile::HeapKind::kLoh:
-      return "LOH";
-    case profile::HeapKind::kPoh:
-      return "POH";
-    case profile::HeapKind::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 }  // namespace clrscope::cli

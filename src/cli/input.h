@@ -40,9 +40,4 @@ Result<analysis::TimeRange> RangeOf(const InputOptions& options);
 // Why the profile has no rows: a sentence for exit code 3, or none when it has some.
 std::optional<Error> EmptyReason(const Input& input, const InputOptions& options);
 
-// "AllocationSampled" …, the runtime's names.
-std::string_view EventName(profile::Source source);
-// "SOH", "LOH", "POH", "unknown"
-std::string_view KindName(profile::HeapKind kind);
-
 }  // namespace clrscope::cli

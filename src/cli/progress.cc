@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kQuietInterval = 10s;
+constexpr unsigned kBarFrom = 60;  // columns
 
 unsigned Columns() {
   winsize size{};
@@ -31,19 +32,28 @@ std::string FormatProgress(const capture::Progress& p,
   if (duration && !p.stopping) {
     const double total = std::chrono::duration<double>(*duration).count();
     const double share = total > 0 ? std::min(1.0, seconds / total) : 1.0;
-    constexpr int kWidth = 16;
-    const int filled = static_cast<int>(share * kWidth);
-    out += " [";
-    for (int i = 0; i < kWidth; ++i) out += i < filled ? '#' : '.';
-    out += fmt::format("] {:.0f}/{:.0f} s", seconds, total);
+    if (columns >= kBarFrom) {
+      constexpr int kWidth = 16;
+      const int filled = static_cast<int>(share * kWidth);
+      out += " [";
+      for (int i = 0; i < kWidth; ++i) out += i < filled ? '#' : '.';
+      out += "]";
+    }
+    out += fmt::format(" {:.0f}/{:.0f} s", std::min(seconds, total), total);
   } else {
     out += fmt::format(" {:.0f} s", seconds);
   }
-  if (p.recording + p.ended > 1) out += fmt::format("  {} processes", p.recording + p.ended);
-  if (p.recording + p.ended == 0) out += "  waiting for a .NET runtime to start";
-  out += fmt::format("  {} allocated  {} samples  {} GCs", HumanBytes(p.bytes),
-                     Thousands(p.samples), p.gcs);
-  if (p.dropped != 0) out += fmt::format("  {} events dropped", p.dropped);
+  // Parts that do not fit are left out whole, the least important ones last in the row.
+  const auto part = [&out, columns](const std::string& text) {
+    if (out.size() + 2 + text.size() <= columns) out += "  " + text;
+  };
+  const size_t processes = p.recording + p.ended;
+  if (processes == 0) part("waiting for a .NET runtime to start");
+  if (p.dropped != 0) part(fmt::format("{} events dropped", Thousands(p.dropped)));
+  part(HumanBytes(p.bytes) + " allocated");
+  if (processes > 1) part(fmt::format("{} processes", processes));
+  part(Thousands(p.samples) + " samples");
+  part(fmt::format("{} GCs", p.gcs));
   if (out.size() > columns) out.resize(columns);
   return out;
 }

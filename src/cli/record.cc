@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <ctime>
 
-#include "analysis/trace_fold.h"
 #include "capture/recorder.h"
 #include "cli/exit_code.h"
 #include "cli/humanize.h"
 #include "cli/parse.h"
 #include "cli/progress.h"
+#include "clr/process_name.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_finder.h"
 
@@ -82,20 +82,16 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   capture::RecordOptions options;
   ASSIGN_OR_RETURN(options.target.sampling, ParseSampling(a.sampling));
   options.target.buffer_mb = a.buffer_mb;
+  options.keep_nettrace = a.keep_nettrace;
+  options.replace = a.force;
   if (!a.duration.empty()) {
     ASSIGN_OR_RETURN(const int64_t ns, ParseDuration(a.duration));
     options.duration = std::chrono::nanoseconds(ns);
   }
   ASSIGN_OR_RETURN(options.processes, FindTargets(a));
   options.command = a.command;
-  std::string app;
-  if (!options.processes.empty()) {
-    app = options.processes.front().name;
-  } else {
-    std::string line;
-    for (const std::string& word : a.command) line += (line.empty() ? "" : " ") + word;
-    app = analysis::ProgramName(line);
-  }
+  const std::string app = options.processes.empty() ? clr::ProcessName(a.command, {}, {})
+                                                    : options.processes.front().name;
   options.output = [app, output = a.output](pid_t pid) {
     return output.empty() ? DefaultName(app, pid) : output;
   };
@@ -158,6 +154,8 @@ int RunRecord(const RecordArguments& arguments) {
     fmt::print(stderr, "Wrote {} ({}): {}, {} samples\n", file, FileSize(file),
                HumanDuration(static_cast<double>(summary->duration_ns) / 1e9),
                Thousands(summary->samples));
+    for (const std::string& raw : summary->kept)
+      fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
     fmt::print(stderr, "Next: clrscope report {}\n", file);
   }
   if (summary->exit_code) return *summary->exit_code;

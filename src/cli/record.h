@@ -17,6 +17,7 @@ struct RecordArguments {
   bool force = false;                // -f, --force
   std::string sampling = "auto";     // auto | poisson | tick
   unsigned buffer_mb = 256;          // --buffersize, of the runtime
+  bool keep_nettrace = false;        // --keep-nettrace
   bool quiet = false;                // -q
   bool no_progress = false;          // --no-progress
 };

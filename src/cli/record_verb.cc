@@ -34,6 +34,8 @@ int RunRecordVerb(const Args& args) {
                  "MB that the runtime may buffer events in; 256 "
                  "by default")
       ->type_name("MB");
+  app.add_flag("--keep-nettrace", record.keep_nettrace,
+               "also write the raw streams beside the capture, as .nettrace files for other tools");
   app.add_flag("-q,--quiet", record.quiet, "no words but errors");
   app.add_flag("--no-progress", record.no_progress, "no progress line");
   const auto dashes = std::find(args.begin(), args.end(), "--");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/input.h"
 #include "cli/losses.h"
 #include "cli/options.h"
@@ -155,17 +157,18 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
   const profile::Profile& p = input.profile;
   TextOptions text{OutputWidth(), Style::For(o.color), o.rows.sort, o.framework};
   out.Write(HeadingText(input, text) + "\n");
-  bool few = false;
+  bool few = false, first = true;
   const auto table = [&](View view) {
+    if (!std::exchange(first, false)) out.Write("\n");
     const ReportTable rows = MakeTable(p, view, o.rows);
     few = few || AnyFew(rows);
-    out.Write((view == View::kStack ? StacksText(rows, p, text) : TableText(rows, p, text)) + "\n");
+    out.Write(view == View::kStack ? StacksText(rows, p, text) : TableText(rows, p, text));
   };
   if (o.view == View::kTree || o.view == View::kBottomUp) {
     const bool bottom_up = o.view == View::kBottomUp;
     const profile::CallTree tree = profile::BuildCallTree(
         p, {.bottom_up = bottom_up, .keep_machinery = o.framework, .sort = o.rows.sort});
-    out.Write(TreeText(tree, p, bottom_up, o.limit.value_or(60), text) + "\n");
+    out.Write(TreeText(tree, p, bottom_up, o.limit.value_or(60), text));
   } else if (o.standard) {
     if (!o.limit) o.rows.limit = 15;
     table(View::kType);
@@ -174,7 +177,7 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
     if (!o.limit) o.rows.limit = o.view == View::kStack ? 5 : o.view == View::kTime ? kAll : 30;
     table(o.view);
   }
-  out.Write(FooterText(input, few));
+  if (const std::string footer = FooterText(input, few); !footer.empty()) out.Write("\n" + footer);
 }
 
 void AddOptions(VerbOptions& verb, ReportOptions& o) {

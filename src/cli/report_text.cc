@@ -28,7 +28,7 @@ struct NameColumn {
 
 NameColumn Named(std::string title, std::string key, Fit fit = Fit::kName) {
   return {{std::move(title), Align::kLeft, fit},
-          [key](const ReportRow& r) { return Text(r.key.at(key)); }};
+          [key = std::move(key)](const ReportRow& r) { return Text(r.key.at(key)); }};
 }
 
 // Type ids, for names that two types of one process share.

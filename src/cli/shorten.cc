@@ -105,7 +105,7 @@ std::string ShortenName(std::string_view name, size_t width) {
   if (DisplayWidth(shorter) <= width) return shorter;
   // Keep "Type.Method" whole as long as its arguments can still give way.
   for (const bool drop : {false, true}) {
-    const std::string text = drop ? DropArguments(shorter) : shorter;
+    std::string text = drop ? DropArguments(shorter) : shorter;
     if (DisplayWidth(text) <= width) return text;
     const std::vector<size_t> cuts = Cuts(text);
     const size_t last = drop || cuts.empty() ? cuts.size() : cuts.size() - 1;

@@ -6,6 +6,7 @@
 
 #include "cli/humanize.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/shorten.h"
 #include "cli/text_table.h"
 #include "cli/wrap.h"
@@ -117,6 +118,24 @@ TEST(ExitCodeTest, EveryErrorHasOne) {
   EXPECT_EQ(ExitCodeOf(ErrorCode::kRefused), 6);
   EXPECT_EQ(ExitCodeOf(ErrorCode::kTruncated), 8);
   EXPECT_EQ(ExitCodeOf(ErrorCode::kIo), 1);
+}
+
+TEST(ProgressTest, PartsThatDoNotFitAreLeftOutWhole) {
+  capture::Progress p;
+  p.elapsed = std::chrono::seconds(3);
+  p.recording = 1;
+  p.bytes = 964.0 * (1 << 20);
+  p.samples = 8142;
+  p.gcs = 12;
+  const auto line = [&](unsigned columns) {
+    return FormatProgress(p, std::chrono::seconds(30), columns);
+  };
+  EXPECT_EQ(line(79),
+            "Recording [#...............] 3/30 s  964 MiB allocated  8,142 samples  12 GCs");
+  EXPECT_EQ(line(39), "Recording 3/30 s  964 MiB allocated");
+  for (unsigned columns = 1; columns < 120; ++columns) EXPECT_LE(line(columns).size(), columns);
+  p.dropped = 5;  // what went wrong has the first place
+  EXPECT_EQ(line(39), "Recording 3/30 s  5 events dropped");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   out.extra_gen0_commit = r.Pointer(p);
   const uint32_t count = r.U32();
   if (!r.ok()) return false;
-  for (uint32_t g = 0; g < count && r.remaining() >= static_cast<size_t>(10 * p); ++g) {
+  for (uint32_t g = 0; g < count && r.remaining() >= 10 * static_cast<size_t>(p); ++g) {
     GcGenerationData d{};
     for (uint64_t* f : {&d.size_before, &d.free_list_before, &d.free_objects_before, &d.size_after,
                         &d.free_list_after, &d.free_objects_after, &d.in, &d.pinned_survived,

@@ -72,20 +72,6 @@ constexpr size_t kFlushBytes = 64 * 1024;
 // The mapping of frames that are no code of a module: types, [truncated], unresolved addresses.
 constexpr std::string_view kSyntheticModule = "[clrscope]";
 
-std::string_view HeapName(profile::HeapKind kind) {
-  switch (kind) {
-    case profile::HeapKind::kSoh:
-      return "SOH";
-    case profile::HeapKind::kLoh:
-      return "LOH";
-    case profile::HeapKind::kPoh:
-      return "POH";
-    case profile::HeapKind::kUnknown:
-      break;
-  }
-  return "";
-}
-
 class PprofWriter {
  public:
   PprofWriter(const Profile& profile, const PprofOptions& options, ByteSink& sink)
@@ -255,8 +241,8 @@ class PprofWriter {
         sample.add_packed_uint64(kSampleLocationId, ids.begin(), ids.end());
         sample.add_packed_int64(kSampleValue, values.begin() + (profile_.objects_known ? 0 : 1),
                                 values.end());
-        if (const std::string_view heap = HeapName(s.kind); !heap.empty()) {
-          AddLabel(sample, String("heap"), String(heap));
+        if (s.kind != profile::HeapKind::kUnknown) {
+          AddLabel(sample, String("heap"), String(KindName(s.kind)));
         }
         if (profile_.processes.size() > 1) {
           AddLabel(sample, String("process"), String(ProcessName(profile_, s.process)));

@@ -37,19 +37,8 @@ Status WriteFoldedRow(const Profile& profile, const ExportOptions& options, Byte
       profile, {.keep_machinery = options.keep_machinery, .weight = options.folded_weight}, sink);
 }
 
-// Passes bytes on, but leaves the end of the stream to the owner of `out`.
-class KeepOpenSink final : public ByteSink {
- public:
-  explicit KeepOpenSink(ByteSink& out) : out_(out) {}
-  Status Write(std::string_view bytes) override { return out_.Write(bytes); }
-
- private:
-  ByteSink& out_;
-};
-
 Status WriteHtmlRow(const Profile& profile, const ExportOptions&, ByteSink& sink) {
-  KeepOpenSink open(sink);  // WriteHtml finishes what it writes to
-  return WriteHtml(profile, {}, open);
+  return WriteHtml(profile, {}, sink);
 }
 
 constexpr std::string_view kPprofExtensions[] = {".pb.gz", ".pprof", ".pprof.gz"};

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "clr/process_name.h"
 #include "ipc/client.h"
 #include "ipc/diagnosis.h"
-#include "ipc/process_name.h"
 #include "ipc/transport.h"
 
 namespace clrscope::ipc {
@@ -15,7 +15,7 @@ namespace {
 std::string VersionFromPath(std::string_view coreclr_path) {
   const size_t slash = coreclr_path.rfind('/');
   if (slash == std::string_view::npos) return {};
-  const std::string_view folder = BaseName(coreclr_path.substr(0, slash));
+  const std::string_view folder = clr::BaseName(coreclr_path.substr(0, slash));
   return MajorVersion(folder) > 0 ? std::string(folder) : std::string();
 }
 
@@ -36,7 +36,7 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
     process.arch = info->arch;
   }
   if (process.clr_version.empty()) process.clr_version = VersionFromPath(facts.coreclr_path);
-  process.name = ProcessName(facts.argv, process.entry_assembly, facts.comm);
+  process.name = clr::ProcessName(facts.argv, process.entry_assembly, facts.comm);
   process.sampling = SamplingEventOf(process.clr_version);
   process.gc = DetectGc(facts);
   return process;

@@ -156,13 +156,24 @@ void CheckStart(const ProcessFacts& facts, Checks& out) {
   std::string who = "DOTNET_DefaultDiagnosticPortSuspend";
   const std::string ports = FindClrVariable(facts.environ, "DiagnosticPorts").value_or("");
   for (const DiagnosticPort& port : ParsePorts(ports))
-    if (port.suspend && !port.listen) who = fmt::format("DOTNET_DiagnosticPorts={}", ports);
+    if (port.suspend) who = fmt::format("DOTNET_DiagnosticPorts={}", ports);
   if (facts.uptime_s < 2 && ports.empty() &&
       FindClrNumber(facts.environ, "DefaultDiagnosticPortSuspend").value_or(0) == 0)
     out.Warn("start", "is just starting", "");
-  else
+  else if (!facts.unheard_ports.empty())
+    out.Warn("start",
+             fmt::format("waits at its start to be resumed ({}), and nobody listens at {}", who,
+                         facts.unheard_ports.front()),
+             fmt::format("start the tool that listens there, or resume it: `clrscope doctor {} "
+                         "--resume`; without that variable it would not wait",
+                         facts.pid));
+  else if (!ports.empty())
     out.Warn("start", fmt::format("waits at its start to be resumed ({})", who),
              "a recording can start now; the program runs once that port's owner resumes it");
+  else
+    out.Warn(
+        "start", fmt::format("waits at its start to be resumed ({})", who),
+        fmt::format("start a recording, then resume it: `clrscope doctor {} --resume`", facts.pid));
 }
 
 void CheckAnswer(const ProcessFacts& facts, const Result<ProcessInfo>& answer, Checks& out) {

@@ -132,6 +132,18 @@ TEST(DiagnosisTest, SuspendedStartIsAWarning) {
   EXPECT_FALSE(diagnosis.blocker().has_value());
 }
 
+TEST(DiagnosisTest, APortThatNobodyListensAtIsNamedWithTheWayOut) {
+  ProcessFacts facts = Healthy();
+  facts.threads = {".NET EventPipe"};
+  facts.environ.push_back("DOTNET_DiagnosticPorts=/monitor.sock");
+  facts.unheard_ports = {"/monitor.sock"};
+  const Diagnosis diagnosis = Judge(facts);
+  ASSERT_NE(Find(diagnosis, "start"), nullptr);
+  EXPECT_NE(Find(diagnosis, "start")->what.find("nobody listens at /monitor.sock"),
+            std::string::npos);
+  EXPECT_NE(Find(diagnosis, "start")->fix.find("doctor 42 --resume"), std::string::npos);
+}
+
 TEST(DiagnosisTest, SilenceBlocksAndOldAgeWarns) {
   const Diagnosis silent =
       Judge(Healthy(), 1000, Result<ProcessInfo>(Error{ErrorCode::kTimeout, "x"}));

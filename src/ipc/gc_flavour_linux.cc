@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "clr/process_name.h"
 #include "ipc/clr_config.h"
 #include "ipc/proc_linux.h"
 #include "ipc/process_facts.h"
-#include "ipc/process_name.h"
 
 namespace clrscope::ipc {
 namespace {
@@ -16,7 +16,7 @@ Tristate ToTristate(bool yes) { return yes ? Tristate::kYes : Tristate::kNo; }
 
 // The runtimeconfig.json beside the entry assembly; "" when there is none to be found.
 std::string ReadRuntimeConfig(const ProcessFacts& facts) {
-  std::string assembly = EntryAssemblyArgument(facts.argv);
+  std::string assembly = clr::EntryAssemblyArgument(facts.argv);
   if (assembly.empty()) {
     assembly = facts.exe + ".dll";  // an apphost: App.dll beside App
   } else if (assembly.front() != '/') {

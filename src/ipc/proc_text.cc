@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace clrscope::ipc {
@@ -94,6 +95,19 @@ std::string FindMapping(std::string_view maps, std::string_view file_name) {
     return std::string(maps.substr(path, at + needle.size() - path));
   }
   return {};
+}
+
+bool ListensAt(std::string_view net_unix, std::string_view path) {
+  // Num RefCount Protocol Flags Type St Inode Path; flag 10000 is a listening socket.
+  while (!net_unix.empty()) {
+    const size_t end = std::min(net_unix.find('\n'), net_unix.size());
+    const std::string_view line = net_unix.substr(0, end);
+    net_unix.remove_prefix(std::min(end + 1, net_unix.size()));
+    if (line.size() > path.size() && line.ends_with(path) &&
+        line[line.size() - path.size() - 1] == ' ' && line.find(" 00010000 ") != line.npos)
+      return true;
+  }
+  return false;
 }
 
 std::optional<SocketName> ParseSocketName(std::string_view file_name) {

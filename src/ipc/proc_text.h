@@ -38,6 +38,9 @@ std::vector<std::string> SplitNul(std::string_view text);
 // none.
 std::string FindMapping(std::string_view maps, std::string_view file_name);
 
+// Whether /proc/PID/net/unix names a socket that listens at `path`.
+bool ListensAt(std::string_view net_unix, std::string_view path);
+
 // dotnet-diagnostic-{pid}-{key}-socket
 struct SocketName {
   pid_t pid = 0;     // in the target's own pid namespace

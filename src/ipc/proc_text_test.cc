@@ -58,5 +58,18 @@ TEST(ProcTextTest, SplitNulKeepsEmptyArguments) {
   EXPECT_TRUE(SplitNul("").empty());
 }
 
+TEST(ProcTextTest, OnlyListenersAtTheVeryPathCount) {
+  const std::string table =
+      "Num       RefCount Protocol Flags    Type St Inode Path\n"
+      "0000000000000000: 00000002 00000000 00010000 0001 01 13338 /run/a.sock\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 13339 /run/b.sock\n"
+      "0000000000000000: 00000002 00000000 00010000 0001 01 13340 /x/run/c.sock\n"
+      "0000000000000000: 00000002 00000000 00010000 0001 01 13341";
+  EXPECT_TRUE(ListensAt(table, "/run/a.sock"));
+  EXPECT_FALSE(ListensAt(table, "/run/b.sock"));  // connected, not listening
+  EXPECT_FALSE(ListensAt(table, "/run/c.sock"));
+  EXPECT_FALSE(ListensAt("", "/run/a.sock"));
+}
+
 }  // namespace
 }  // namespace clrscope::ipc

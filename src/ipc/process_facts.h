@@ -49,6 +49,9 @@ struct ProcessFacts {
   std::vector<std::string> stale_sockets;  // of its pid, left by earlier processes
   bool socket_name_too_long = false;       // the runtime then makes no socket
 
+  // Ports that it dials to be resumed, and where nobody listens; as it sees them.
+  std::vector<std::string> unheard_ports;
+
   bool HasThread(std::string_view name) const;
   // The runtime answers, but waits to be resumed before it runs the program.
   bool suspended_at_start() const;

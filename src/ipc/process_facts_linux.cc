@@ -8,6 +8,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "ipc/clr_config.h"
 #include "ipc/proc_linux.h"
 #include "ipc/proc_text.h"
 #include "ipc/process_facts.h"
@@ -72,6 +73,15 @@ void FindRuntime(const std::string& proc, ProcessFacts& facts) {
   if (facts.runtime != RuntimeKind::kNone) facts.threads = NameThreads(proc, kMaxThreads);
 }
 
+void FindUnheardPorts(const std::string& proc, ProcessFacts& facts) {
+  const Result<std::string> sockets = ReadFile(proc + "/net/unix", kMapsLimit);
+  if (!sockets.ok()) return;
+  for (const DiagnosticPort& port :
+       ParsePorts(FindClrVariable(facts.environ, "DiagnosticPorts").value_or("")))
+    if (port.suspend && !port.path.empty() && !ListensAt(*sockets, port.path))
+      facts.unheard_ports.push_back(port.path);
+}
+
 }  // namespace
 
 bool ProcessFacts::HasThread(std::string_view name) const {
@@ -130,6 +140,7 @@ Result<ProcessFacts> GatherFacts(pid_t pid) {
   FindSocket(facts);
   FindRuntime(proc, facts);
   if (facts.runtime != RuntimeKind::kNone && facts.socket_path.empty()) FindOtherSockets(facts);
+  if (facts.suspended_at_start()) FindUnheardPorts(proc, facts);
   return facts;
 }
 

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <thread>
 
+#include "clr/process_name.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_facts.h"
 #include "ipc/process_finder.h"
-#include "ipc/process_name.h"
 
 namespace clrscope::ipc {
 namespace {
@@ -51,7 +51,7 @@ Result<DotnetProcess> FindProcess(pid_t pid, const FindOptions& options) {
 std::vector<DotnetProcess> FindByName(std::string_view name, const FindOptions& options) {
   std::vector<DotnetProcess> processes = FindProcesses(options);
   std::erase_if(processes, [&](const DotnetProcess& process) {
-    return !NameMatches(name, process.name, process.entry_assembly);
+    return !clr::NameMatches(name, process.name, process.entry_assembly);
   });
   return processes;
 }

@@ -9,10 +9,12 @@
 namespace clrscope::profile {
 namespace {
 
+constexpr double kSmallestObject = 24;  // bytes, on 64 bits
 constexpr double kLowTail = 0.025, kHighTail = 0.975;
 
-// With this many unseen objects expected, seeing all of them has a chance of 2.5 %.
-constexpr double kFewUnseen = 3.6888794541139363;
+// -ln(0.025): where a Poisson count has this mean, it is 0 with a chance of 2.5 %. The upper end of
+// the exact interval for a count of 0 (Garwood, Biometrika 28, 1936).
+constexpr double kMeanOfUnlikelyZero = 3.6888794541139363;
 
 // `seen` was observed and is certain; the unseen rest is a weighted sum of counts with the given
 // mean, variance and largest single weight, in bytes or objects. An object of chance p stays unseen
@@ -29,7 +31,7 @@ Interval SeenPlusGamma(double seen, double unseen, double variance, double max_w
       unseen / unseen_objects / 2;  // of one object: a continuous law for whole counts
   const double low_scale = variance / unseen;
   const double low =
-      unseen_objects < kFewUnseen
+      unseen_objects < kMeanOfUnlikelyZero
           ? 0
           : std::max(0.0, low_scale * GammaQuantile(kLowTail, unseen / low_scale) - half);
   const double mean_up = unseen + max_weight;
@@ -38,10 +40,6 @@ Interval SeenPlusGamma(double seen, double unseen, double variance, double max_w
   const double high = high_scale * GammaQuantile(kHighTail, mean_up / high_scale) + half;
   return {seen + low, seen + high};
 }
-
-// Nothing sampled: with chance 5 % or more of seeing nothing, at most -ln(0.025) means were
-// allocated.
-constexpr double kNothingSeen = 3.6888794541139363;
 
 }  // namespace
 
@@ -76,14 +74,13 @@ Estimate EstimateTick(uint64_t n, double amount, double size) {
 }
 
 Interval BytesInterval(const Estimate& e) {
-  if (e.samples == 0) return {0, kNothingSeen * kSamplingMeanBytes};
+  if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return SeenPlusGamma(e.seen_bytes, e.bytes - e.seen_bytes, e.var_bytes, e.max_bytes,
                        e.objects - e.seen_objects, e.max_objects);
 }
 
 Interval ObjectsInterval(const Estimate& e) {
-  if (e.samples == 0)
-    return {0, kNothingSeen * kSamplingMeanBytes / 24};  // 24 bytes: the smallest object
+  if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / kSmallestObject};
   return SeenPlusGamma(e.seen_objects, e.objects - e.seen_objects, e.var_objects, e.max_objects,
                        e.objects - e.seen_objects, e.max_objects);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace clrscope::profile {
 
@@ -15,6 +16,19 @@ enum class Source : uint8_t {
 
 // The heap that an object was allocated on; the wire values of the runtime's events.
 enum class HeapKind : uint8_t { kSoh = 0, kLoh = 1, kPoh = 2, kUnknown = 3 };
+
+// The runtime's name of the event, in JSON and SQL too.
+constexpr std::string_view EventName(Source source) {
+  return source == Source::kTick      ? "AllocationTick"
+         : source == Source::kSampled ? "AllocationSampled"
+                                      : "GCSampledObjectAllocation";
+}
+constexpr std::string_view KindName(HeapKind kind) {
+  return kind == HeapKind::kSoh   ? "SOH"
+         : kind == HeapKind::kLoh ? "LOH"
+         : kind == HeapKind::kPoh ? "POH"
+                                  : "unknown";
+}
 
 inline constexpr double kSamplingMeanBytes = 102400.0;
 

@@ -136,7 +136,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
 }
 
 Status CaptureWriter::WriteBlob(uint32_t process, std::string_view kind, uint64_t first,
-                                uint64_t count, std::string data) {
+                                uint64_t count, const std::string& data) {
   insert_dictionary_.Bind(0, int64_t{process})
       .Bind(1, kind)
       .Bind(2, Signed(first))

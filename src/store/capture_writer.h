@@ -55,7 +55,7 @@ class CaptureWriter final : public profile::SliceSink {
   Status WriteProcess(uint32_t index, bool last);
   Status WriteDictionaries(uint32_t index);
   Status WriteBlob(uint32_t process, std::string_view kind, uint64_t first, uint64_t count,
-                   std::string data);
+                   const std::string& data);
   Status WriteTypes(uint32_t index);
   Status WriteMethods(uint32_t index, bool last);
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);

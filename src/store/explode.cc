@@ -9,39 +9,44 @@ namespace {
 
 constexpr const char* kCopy = R"sql(
 create table recording as select * from recording;
-create table process(process_id integer primary key, name text, pid integer, command_line text, runtime text, os text,
-  arch text, start_s real, end_s real, complete integer);
-insert into process select process_key, process, pid, command_line, runtime, os, arch, start_s, end_s, complete
-  from processes;
-create table method(method_id integer primary key, method text, module text, raw text, token integer,
-  framework integer, machinery integer);
-insert into method select method_id, method, module, raw, token, framework, machinery from methods;
-create table type(type_id integer primary key, type text, raw text, runtime_id integer, pid integer);
+create table process(process_id integer primary key, name text, pid integer, command_line text,
+  runtime text, os text, arch text, start_s real, end_s real, complete integer);
+insert into process select process_key, process, pid, command_line, runtime, os, arch, start_s,
+  end_s, complete from processes;
+create table method(method_id integer primary key, method text, module text, raw text,
+  token integer, framework integer, machinery integer);
+insert into method select method_id, method, module, raw, token, framework, machinery from
+  methods;
+create table type(type_id integer primary key, type text, raw text, runtime_id integer,
+  pid integer);
 insert into type select type_key, type, raw, type_id, pid from types;
-create table stack(stack_id integer primary key, depth integer, site_method text, site_module text, leaf_method text,
-  stack text);
+create table stack(stack_id integer primary key, depth integer, site_method text,
+  site_module text, leaf_method text, stack text);
 insert into stack select stack_id, depth, method, module, leaf_method, stack from stacks;
-create table frame(stack_id integer, depth integer, method_id integer, primary key(stack_id, depth)) without rowid;
+create table frame(stack_id integer, depth integer, method_id integer, primary key(stack_id,
+  depth)) without rowid;
 insert into frame select stack_id, depth, method_id from frames;
-create table sample(start_s real, end_s real, process_id integer, stack_id integer, type_id integer, kind text,
-  event text, samples integer, bytes real, objects real);
-insert into sample select start_s, end_s, process_key, stack_id, type_key, kind, event, samples, bytes, objects
-  from all_samples;
+create table sample(start_s real, end_s real, process_id integer, stack_id integer,
+  type_id integer, kind text, event text, samples integer, bytes real, objects real);
+insert into sample select start_s, end_s, process_key, stack_id, type_key, kind, event, samples,
+  bytes, objects from all_samples;
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
-create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes, gen1_bytes, gen2_bytes,
-  loh_bytes, poh_bytes from gcs;
+create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
+  gen1_bytes, gen2_bytes, loh_bytes, poh_bytes from gcs;
 create table loss as select name, count, sentence from losses;
 create index sample_stack on sample(stack_id);
 create index sample_type on sample(type_id);
 create index frame_method on frame(method_id);
 
 create view all_samples as
-  select s.start_s, s.end_s, p.name process, p.pid, t.type, s.kind, k.site_method method, k.site_module module,
-    k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
-  from sample s join process p using(process_id) join type t using(type_id) join stack k using(stack_id);
+  select s.start_s, s.end_s, p.name process, p.pid, t.type, s.kind, k.site_method method,
+    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
+  from sample s join process p using(process_id) join type t using(type_id)
+    join stack k using(stack_id);
 create view samples as select * from all_samples where event=(select event from recording);
 create view sites as
-  select type, method, module, process, pid, sum(samples) samples, sum(bytes) bytes, sum(objects) objects
+  select type, method, module, process, pid, sum(samples) samples, sum(bytes) bytes,
+    sum(objects) objects
   from samples group by type_id, method, module, pid order by bytes desc;
 create view types as
   select type, kind, process, pid, sum(samples) samples, sum(bytes) bytes, sum(objects) objects

@@ -17,17 +17,6 @@ void PutKnown(sqlite3_context* out, int64_t v) {
   if (v != -1) Put(out, v);
 }
 
-std::string_view KindName(profile::HeapKind kind) {
-  constexpr std::string_view kNames[] = {"SOH", "LOH", "POH", "unknown"};
-  return kNames[static_cast<size_t>(kind) & 3];
-}
-
-std::string_view EventName(profile::Source source) {
-  constexpr std::string_view kNames[] = {"", "AllocationTick", "AllocationSampled",
-                                         "GCSampledObjectAllocation"};
-  return kNames[static_cast<size_t>(source) & 3];
-}
-
 void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure) {
   const bool interval = p.has_interval();
   switch (figure) {

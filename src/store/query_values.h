@@ -31,9 +31,6 @@ void PutKnown(sqlite3_context* out, std::string_view v);
 void PutKnown(sqlite3_context* out, int64_t v);
 void PutProcess(sqlite3_context* out, const profile::Profile& p, uint32_t process);
 
-std::string_view KindName(profile::HeapKind kind);
-std::string_view EventName(profile::Source source);
-
 // Seven columns: samples, bytes, bytes_low, bytes_high, objects, objects_low, objects_high.
 #define CLRSCOPE_FIGURES                                                                           \
   "samples integer, bytes real, bytes_low real, bytes_high real, objects real, objects_low real, " \

@@ -13,18 +13,26 @@ inline constexpr int64_t kApplicationId = 0x636C7273;
 
 inline constexpr const char* kSchema = R"sql(
 create table meta(key text primary key, value) without rowid;
-create table process(id integer primary key, pid integer, name text, command_line text, runtime text, os text, arch text,
-  pointer_size integer, start_ns integer, end_ns integer, complete integer, sizes_unknown integer);
-create table module(process integer, module_id integer, path text, native_path text, mvid text, primary key(process, module_id)) without rowid;
-create table method(process integer, start integer, load_ns integer, size integer, token integer, flags integer, method_id integer,
-  module_id integer, owner text, name text, signature text, unload_ns integer, primary key(process, start, load_ns, method_id)) without rowid;
-create table type(process integer, id integer, runtime_id integer, raw_name text, primary key(process, id)) without rowid;
-create table mapping(process integer, start integer, end integer, file_offset integer, path text, primary key(process, start)) without rowid;
-create table gc(process integer, number integer, generation integer, type integer, reason integer, start_ns integer, end_ns integer,
-  gen0_bytes integer, gen1_bytes integer, gen2_bytes integer, loh_bytes integer, poh_bytes integer);
-create table loss(process integer, name text, count integer, primary key(process, name)) without rowid;
+create table process(id integer primary key, pid integer, name text, command_line text,
+  runtime text, os text, arch text, pointer_size integer, start_ns integer, end_ns integer,
+  complete integer, sizes_unknown integer);
+create table module(process integer, module_id integer, path text, native_path text, mvid text,
+  primary key(process, module_id)) without rowid;
+create table method(process integer, start integer, load_ns integer, size integer, token integer,
+  flags integer, method_id integer, module_id integer, owner text, name text, signature text,
+  unload_ns integer, primary key(process, start, load_ns, method_id)) without rowid;
+create table type(process integer, id integer, runtime_id integer, raw_name text,
+  primary key(process, id)) without rowid;
+create table mapping(process integer, start integer, end integer, file_offset integer, path text,
+  primary key(process, start)) without rowid;
+create table gc(process integer, number integer, generation integer, type integer, reason integer,
+  start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes integer, gen2_bytes integer,
+  loh_bytes integer, poh_bytes integer);
+create table loss(process integer, name text, count integer, primary key(process, name)) without
+  rowid;
 create table dictionary(process integer, kind text, first integer, count integer, data blob);
-create table slice(id integer primary key, process integer, start_ns integer, end_ns integer, rows integer, samples integer, data blob);
+create table slice(id integer primary key, process integer, start_ns integer, end_ns integer,
+  rows integer, samples integer, data blob);
 create index slice_time on slice(process, start_ns);
 )sql";
 

@@ -118,9 +118,4 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   return Statement(stmt);
 }
 
-Error Database::LastError(std::string_view doing) const {
-  return Error{CodeOf(sqlite3_errcode(db_.get())),
-               fmt::format("{}: {}: {}", path_, doing, sqlite3_errmsg(db_.get()))};
-}
-
 }  // namespace clrscope::store

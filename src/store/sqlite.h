@@ -49,7 +49,6 @@ class Database {
 
   Status Execute(const char* sql);
   Result<Statement> Prepare(std::string_view sql);
-  Error LastError(std::string_view doing) const;
   sqlite3* raw() const { return db_.get(); }
 
  private:

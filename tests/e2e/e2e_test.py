@@ -246,6 +246,48 @@ class Survival(Case):
         self.assertEqual(loss(p, "events_dropped"), 0)
         self.assertEqual(loss(p, "blocks_discarded"), 0)
 
+    def test_kept_streams_say_what_the_capture_says(self):
+        for flavour in ("alloc", "alloc-net8"):
+            with Workload("--seconds", "30", "--rate", "100000000", "--mode", "async", flavour=flavour) as w:
+                r = clrscope("record", "-p", w.pid, "-d", "2s", "--keep-nettrace", "-f", "-o", self.path("x.clrscope"))
+                self.assert_ok(r)
+            self.assertIn("x.nettrace", r.stderr)
+            for by in ("type", "stack"):
+                capture = report(self.path("x.clrscope"), "--by", by, "-n", "0")
+                kept = report(self.path("x.nettrace"), "--by", by, "-n", "0")
+                self.assertGreater(capture["totals"]["samples"], 500)
+                for what in ("samples", "bytes", "objects"):
+                    self.assertEqual(capture["totals"][what], kept["totals"][what], f"{what} on {flavour}")
+                key = (lambda row: (row["type"], row["samples"], row["bytes"])) if by == "type" else (
+                    lambda row: ([f["method"] for f in row["frames"]], row["samples"], row["bytes"]))
+                self.assertEqual(sorted(map(key, capture["rows"])), sorted(map(key, kept["rows"])), f"{by} on {flavour}")
+                # The main stream has its own rundown: it names its frames without the other files.
+                self.assertEqual(loss(kept, "unresolved_frames"), loss(capture, "unresolved_frames"))
+                self.assertEqual(loss(kept, "truncated_input"), 0)
+            for side in ("x.rundown.nettrace", "x.entry-points.nettrace"):
+                self.assert_ok(clrscope("inspect", self.path(side)))
+
+    def test_a_raw_stream_that_cannot_be_kept_does_not_end_the_recording(self):
+        os.symlink("/dev/full", self.path("x.nettrace"))
+        with Workload("--seconds", "30", "--rate", "100000000") as w:
+            r = clrscope("record", "-p", w.pid, "-d", "2s", "--keep-nettrace", "-f", "-o", self.path("x.clrscope"))
+        self.assert_ok(r)
+        self.assertIn("No space left on device", r.stderr)
+        p = report(self.path("x.clrscope"))
+        self.assertGreater(p["duration_s"], 1.5)
+        self.assertGreater(p["totals"]["samples"], 500)
+        self.assertGreater(loss(p, "raw_bytes_not_kept"), 100000)
+
+    def test_every_launched_process_keeps_streams_of_its_own(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        one = f"dotnet {alloc} --bytes 30000000 > /dev/null"
+        self.assert_ok(clrscope("record", "--keep-nettrace", "-o", self.path(), "--", "sh", "-c", f"{one}; {one}"))
+        p = report(self.path())
+        pids = [process["pid"] for process in p["processes"]]
+        self.assertEqual(len(pids), 2)
+        totals = [report(self.path(name))["totals"]["samples"] for name in ("x.nettrace", f"x.{pids[1]}.nettrace")]
+        self.assertEqual(sum(totals), p["totals"]["samples"])
+
 
 class Refusals(Case):
     def refuse(self, code, word, *args, **kwargs):
@@ -315,6 +357,24 @@ class Usage(Case):
     def test_doctor_finds_nothing_wrong_with_a_healthy_process(self):
         with Workload("--seconds", "30", "--rate", "1000000") as w:
             self.assert_ok(clrscope("doctor", w.pid))
+
+    def test_doctor_resumes_a_program_whose_tool_is_gone(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        for name, value in (("DOTNET_DiagnosticPorts", self.path("gone.sock")), ("DOTNET_DefaultDiagnosticPortSuspend", "1")):
+            program = subprocess.Popen(["dotnet", alloc, "--seconds", "30", "--rate", "1000000"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, env={**os.environ, name: value}, text=True)
+            try:
+                def waits():
+                    checks = json.loads(clrscope("doctor", program.pid, "--json").stdout or '{"checks": []}')["checks"]
+                    return [c for c in checks if c["name"] == "start" and name in c["what"] and "--resume" in (c["fix"] or "")]
+                wait_until(waits, 10, f"doctor to name {name}")
+                self.assert_ok(clrscope("doctor", program.pid, "--resume"))
+                self.assertIn("ready", program.stdout.readline())
+                self.assertEqual(clrscope("doctor", program.pid, "--resume").returncode, 2)  # it waits no more
+            finally:
+                program.kill()
+                program.wait()
+                program.stdout.close()
 
     def test_record_by_name_and_default_file_name(self):
         with Workload("--seconds", "30", "--rate", "50000000") as w:

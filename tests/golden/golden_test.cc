@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recorded traces against the answers of Microsoft's TraceEvent 4.0: counts, sums, types and the
 // frames of stacks must be equal, not near. tests/golden/README.md tells where both come from.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -17,7 +19,9 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
+#include "analysis/trace_fold.h"
 #include "capture/trace_file.h"
+#include "nettrace/testing/synthetic_writer.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 
@@ -410,6 +414,86 @@ TEST_P(GoldenTest, InclusiveFramesAreEqual) {
     }
   }
   ExpectSame(ours, Keyed(log()["tickInclusive"]), kTop, "inclusive frames");
+}
+
+// Addresses of sampled stacks whose code belonged to several methods in time, each with the owner
+// that we name for every epoch of it and with everyone who ever owned it: "(address) ours: …; all:
+// …". TraceEvent keeps one owner per address, so this is where our frame and its may differ, and
+// both answers are among `all`.
+std::vector<std::string> SeveralOwners(const profile::Recording& recording) {
+  std::map<uint64_t, std::set<std::string>> ours, all;
+  for (const auto& process : recording.processes) {
+    const auto name = [&](const profile::MethodCode& m) {
+      return std::string(recording.strings.Get(m.owner)) + "." +
+             std::string(recording.strings.Get(m.name));
+    };
+    for (const profile::CodeAddress& a : process->stacks.addresses()) {
+      std::set<std::string> owners;
+      for (const profile::MethodCode* m : process->code.Owners(a.address)) owners.insert(name(*m));
+      if (owners.size() < 2) continue;
+      all[a.address].merge(owners);
+      ours[a.address].insert(name(*process->code.Find(a.address, a.first_ns).method));
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [address, owners] : all) {
+    std::string line = fmt::format("{:x} ours: {}; all: {}", address,
+                                   fmt::join(ours[address], ", "), fmt::join(owners, ", "));
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+// What SeveralOwners() lists for each trace: nothing, in all of them. A trace that brings such an
+// address has its lines here, and may differ from TraceEvent in no other frame.
+const std::map<std::string, std::vector<std::string>> kSeveralOwners = {};
+
+TEST_P(GoldenTest, AddressesWithSeveralOwnersAreListedWithAllTheirAnswers) {
+  const auto listed = kSeveralOwners.find(GetParam());
+  EXPECT_EQ(SeveralOwners(golden().recording),
+            listed == kSeveralOwners.end() ? std::vector<std::string>{} : listed->second);
+}
+
+TEST(GoldenOwnersTest, ReusedCodeIsListedWithBothAnswers) {
+  profile::Recording recording;
+  analysis::Aggregate aggregate(&recording);
+  analysis::TraceFold fold(&recording, &aggregate, {});
+  fold.OnStream(7, 8, 0);
+  const auto event = [&fold](clr::EventTag tag, uint32_t version, int64_t time,
+                             const std::string& payload, const std::vector<uint64_t>& stack) {
+    clr::EventKind kind;
+    kind.tag = tag;
+    kind.version = version;
+    clr::RawEvent e;
+    e.kind = &kind;
+    e.process = 7;
+    e.thread = 1;
+    e.time_ns = time;
+    e.payload = AsBytes(payload.data(), payload.size());
+    e.stack = {reinterpret_cast<const std::byte*>(stack.data()),
+               static_cast<uint32_t>(stack.size()), 8, nullptr};
+    e.stack_state = stack.empty() ? clr::StackState::kNone : clr::StackState::kPresent;
+    fold.OnEvent(e);
+  };
+  const auto method = [&event](clr::EventTag tag, int64_t time, uint64_t id, const char* name) {
+    nettrace::testing::MethodFields f;
+    f.method_id = id;
+    f.start = 0x1000;
+    f.name = name;
+    event(tag, 2, time, nettrace::testing::MethodVerbosePayload(2, f), {});
+  };
+  const auto sample = [&event](int64_t time) {
+    event(clr::EventTag::kAllocationSampled, 0, time,
+          nettrace::testing::AllocationSampledPayload({}), {0x1010});
+  };
+  method(clr::EventTag::kMethodLoadVerbose, 0, 1, "Old");
+  sample(1'000'000'000);
+  method(clr::EventTag::kMethodUnloadVerbose, 2'000'000'000, 1, "Old");
+  method(clr::EventTag::kMethodLoadVerbose, 3'000'000'000, 2, "New");
+  fold.Finish(true);
+  EXPECT_EQ(SeveralOwners(recording),
+            std::vector<std::string>{
+                "1010 ours: App.Program.Old; all: App.Program.New, App.Program.Old"});
 }
 
 TEST_P(GoldenTest, CollectionsAreEqual) {

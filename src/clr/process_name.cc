@@ -2,14 +2,14 @@
 // Reads the command line of the `dotnet` host.
 // Source: dotnet/runtime docs/design/features/host-component-dependencies-resolution.md, `dotnet
 // -h`
-#include "ipc/process_name.h"
+#include "clr/process_name.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-namespace clrscope::ipc {
+namespace clrscope::clr {
 namespace {
 
 // Options of the host that take a value in the next argument.
@@ -31,11 +31,9 @@ bool IsAssembly(std::string_view arg) { return arg.ends_with(".dll") || arg.ends
 size_t FirstOwnArgument(const std::vector<std::string>& argv) {
   size_t i = 1;
   while (i < argv.size()) {
-    if (argv[i] == "exec") {
-      i += 1;
-    } else if (std::find(kWithValue.begin(), kWithValue.end(), argv[i]) != kWithValue.end()) {
+    if (std::find(kWithValue.begin(), kWithValue.end(), argv[i]) != kWithValue.end()) {
       i += 2;
-    } else if (argv[i].starts_with("-")) {
+    } else if (argv[i] == "exec" || argv[i].starts_with("-")) {
       i += 1;
     } else {
       break;
@@ -72,10 +70,20 @@ std::string ProcessName(const std::vector<std::string>& argv, std::string_view e
   return std::string(Stem(argv[i]));
 }
 
+std::string ProcessNameOf(std::string_view command_line) {
+  std::vector<std::string> argv;
+  while (!command_line.empty()) {
+    const size_t space = std::min(command_line.find(' '), command_line.size());
+    if (space != 0) argv.emplace_back(command_line.substr(0, space));
+    command_line.remove_prefix(std::min(space + 1, command_line.size()));
+  }
+  return ProcessName(argv, {}, {});
+}
+
 bool NameMatches(std::string_view wanted, std::string_view name, std::string_view entry_assembly) {
   if (wanted.empty()) return false;
   if (wanted == name || wanted == entry_assembly) return true;
   return wanted.ends_with(".dll") && (Stem(wanted) == name || Stem(wanted) == entry_assembly);
 }
 
-}  // namespace clrscope::ipc
+}  // namespace clrscope::clr

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ipc/process_name.h"
+#include "clr/process_name.h"
 
 #include <gtest/gtest.h>
 
-namespace clrscope::ipc {
+namespace clrscope::clr {
 namespace {
 
 TEST(ProcessNameTest, HostIsSeenThrough) {
@@ -23,6 +23,14 @@ TEST(ProcessNameTest, ApphostsKeepTheirName) {
   EXPECT_EQ(ProcessName({}, "", "comm"), "comm");
 }
 
+TEST(ProcessNameTest, JoinedCommandLinesAreSplitAtBlanks) {
+  EXPECT_EQ(ProcessNameOf("/usr/bin/dotnet exec /app/Orders.dll --port 80"), "Orders");
+  EXPECT_EQ(ProcessNameOf("dotnet  --roll-forward Major /app/Orders.dll"), "Orders");
+  EXPECT_EQ(ProcessNameOf("/app/orders arg"), "orders");
+  EXPECT_EQ(ProcessNameOf("dotnet build "), "dotnet build");
+  EXPECT_EQ(ProcessNameOf(""), "");
+}
+
 TEST(ProcessNameTest, NamesMatchWithAndWithoutExtension) {
   EXPECT_TRUE(NameMatches("App", "App", ""));
   EXPECT_TRUE(NameMatches("App.dll", "host", "App"));
@@ -31,4 +39,4 @@ TEST(ProcessNameTest, NamesMatchWithAndWithoutExtension) {
 }
 
 }  // namespace
-}  // namespace clrscope::ipc
+}  // namespace clrscope::clr

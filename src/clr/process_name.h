@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace clrscope::ipc {
+namespace clrscope::clr {
 
 // The assembly that `dotnet` was told to run, as it stands on the command line ("bin/App.dll"); ""
 // for an apphost, whose assembly lies beside the executable, and for SDK commands (`dotnet build`).
@@ -18,6 +18,9 @@ std::string EntryAssemblyArgument(const std::vector<std::string>& argv);
 std::string ProcessName(const std::vector<std::string>& argv, std::string_view entry_assembly,
                         std::string_view fallback);
 
+// The same for a command line that was joined by blanks, as traces carry it.
+std::string ProcessNameOf(std::string_view command_line);
+
 // Whether `wanted` names the process: its name or its entry assembly, with or without ".dll".
 bool NameMatches(std::string_view wanted, std::string_view name, std::string_view entry_assembly);
 
@@ -25,4 +28,4 @@ bool NameMatches(std::string_view wanted, std::string_view name, std::string_vie
 std::string_view BaseName(std::string_view path);
 std::string_view Stem(std::string_view path);
 
-}  // namespace clrscope::ipc
+}  // namespace clrscope::clr
