@@ -17,6 +17,20 @@ using profile::Difference;
 using profile::Interval;
 using Fit = TextColumn::Fit;
 
+// Of a stack, for one line; JSON has them all.
+constexpr size_t kStackFrames = 3;
+
+// "Acme.Orders.Store<T>.Load" → "Store<T>.Load"
+std::string LastNames(const std::string& method) {
+  int depth = 0, dots = 0;
+  for (size_t i = method.size(); i-- > 0;) {
+    if (method[i] == '>' || method[i] == ']') ++depth;
+    if (method[i] == '<' || method[i] == '[') --depth;
+    if (method[i] == '.' && depth == 0 && ++dots == 2) return method.substr(i + 1);
+  }
+  return method;
+}
+
 class Writer {
  public:
   Writer(const DiffTable& table, const DiffTextOptions& options) : t_(table), o_(options) {}
@@ -47,10 +61,13 @@ class Writer {
     return fmt::format("{:+.{}f} %", *r.difference.ratio() * 100,
                        std::abs(*r.difference.ratio()) < 0.0995 ? 1 : 0);
   }
-  // The interval of the difference, "+1.2 … +3.4 MiB".
+  // The interval of the difference: "±1.2 MiB", "+1.2 MiB … +3.4 MiB" when it is lopsided.
   std::string Error(const Difference& d) const {
     if (!d.has_interval) return "";
-    if (d.difference_interval.low == d.difference_interval.high) return "exact";
+    const double below = d.difference - d.difference_interval.low;
+    const double above = d.difference_interval.high - d.difference;
+    if (below == 0 && above == 0) return "exact";
+    if (std::abs(above - below) < 0.15 * above) return "±" + Figure(std::max(below, above));
     return Signed(d.difference_interval.low) + " … " + Signed(d.difference_interval.high);
   }
   std::string Name(const DiffRow& r) const {
@@ -59,7 +76,7 @@ class Writer {
       case View::kType:
         return text("type") + (text("kind") == "SOH" ? "" : fmt::format(" ({})", text("kind")));
       case View::kSite:
-        return text("type") + "  in  " + text("method");
+        return text("method");
       case View::kMethod:
         return text("method");
       case View::kAssembly:
@@ -70,18 +87,24 @@ class Writer {
         return text("process");
       default: {
         std::string stack;
-        for (const Json& f : r.key.at("frames"))
-          stack += (stack.empty() ? "" : " ← ") + Text(f.at("method"));
+        size_t frames = 0;
+        for (const Json& f : r.key.at("frames")) {
+          if (f.at("machinery").get<bool>()) continue;
+          if (++frames > kStackFrames) return stack + " ← …";
+          stack += (stack.empty() ? "" : " ← ") + LastNames(Text(f.at("method")));
+        }
         return stack;
       }
     }
   }
+  bool has_type() const { return t_.view == View::kSite; }
+  std::string Type(const DiffRow& r) const { return has_type() ? Text(r.key.at("type")) : ""; }
   std::string Title() const {
     switch (t_.view) {
       case View::kType:
         return "Type";
       case View::kSite:
-        return "Type, and the first method outside the framework";
+        return "Allocated in";
       case View::kMethod:
         return "Method (what it allocates itself)";
       case View::kAssembly:
@@ -162,12 +185,13 @@ std::string DiffText(const std::vector<DiffInput>& before, const std::vector<Dif
                    {"95 %", Align::kLeft},
                    {"Before", Align::kRight},
                    {"After", Align::kRight},
+                   {"Type", Align::kLeft, Fit::kName},
                    {w.Title(), Align::kLeft, Fit::kName}});
   const size_t shown = std::min(options.limit, table.rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const DiffRow& r = table.rows[i];
     lines.Add({w.Signed(r.difference.difference), w.Ratio(r), w.Error(r.difference), w.Before(r),
-               w.After(r), w.Name(r)},
+               w.After(r), w.Type(r), w.Name(r)},
               !r.difference.changed);
   }
   if (!lines.empty()) text += lines.Render(options.width, options.style);
@@ -182,11 +206,13 @@ std::string DiffMarkdown(const std::vector<DiffInput>& before, const std::vector
   const Writer w(table, options);
   std::string text = fmt::format("**Allocations:** {}\n\n", Escape(w.TotalLine()));
   if (table.changed != 0) {
-    text += fmt::format("| Change | | Before | After | {} |\n|--:|--:|--:|--:|:--|\n", w.Title());
+    text += fmt::format("| Change | | Before | After |{} {} |\n|--:|--:|--:|--:|:--|{}\n",
+                        w.has_type() ? " Type |" : "", w.Title(), w.has_type() ? ":--|" : "");
     for (size_t i = 0; i < std::min(options.limit, table.changed); ++i) {
       const DiffRow& r = table.rows[i];
-      text += fmt::format("| {} | {} | {} | {} | {} |\n", w.Signed(r.difference.difference),
-                          w.Ratio(r), Escape(w.Before(r)), Escape(w.After(r)), Escape(w.Name(r)));
+      text += fmt::format("| {} | {} | {} | {} |{} {} |\n", w.Signed(r.difference.difference),
+                          w.Ratio(r), Escape(w.Before(r)), Escape(w.After(r)),
+                          w.has_type() ? " " + Escape(w.Type(r)) + " |" : "", Escape(w.Name(r)));
     }
     if (table.changed > options.limit)
       text += fmt::format("\n… {} more.\n", Thousands(table.changed - options.limit));

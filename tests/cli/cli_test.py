@@ -65,7 +65,7 @@ class Basics(Case):
     def test_help_starts_with_examples(self):
         text = self.ok("--help")
         self.assertIn("Examples:", text.splitlines()[2])
-        for verb in ("ps", "doctor", "record", "report", "convert", "query", "inspect"):
+        for verb in ("ps", "doctor", "record", "report", "diff", "convert", "query", "inspect"):
             self.assertIn(verb, text)
             lines = self.ok(verb, "--help").splitlines()
             self.assertIn("Examples:", lines[:5])
@@ -395,6 +395,76 @@ class Convert(Case):
             self.assertGreater(db.execute(f"select count(*) from {view}").fetchone()[0], 0)
         self.assertEqual(db.execute("pragma integrity_check").fetchone()[0], "ok")
         db.close()
+
+
+class Diff(Case):
+    """Two windows of one trace of AllocationSampled, and two traces of AllocationTick."""
+
+    def setUp(self):
+        self.sampled = trace("03b")
+
+    def test_a_recording_does_not_differ_from_itself(self):
+        d = self.json("diff", self.sampled, self.sampled)
+        self.assertEqual(d["changed"], 0)
+        self.assertEqual(d["totals"]["difference"], 0)
+        self.assertEqual({r["difference"] for r in d["rows"]}, {0})
+        self.assertIn("within noise", self.ok("diff", self.sampled, self.sampled))
+
+    def test_sides_are_what_report_says(self):
+        d = self.json("diff", f"{self.sampled}@0s..5s", f"{self.sampled}@5s..60s", "--by", "type")
+        for window, side in ((("--to", "5s"), "before"), (("--from", "5s"), "after")):
+            report = self.json("report", self.sampled, *window, "--by", "type")
+            self.assertAlmostEqual(d["totals"][side], report["totals"]["bytes"], delta=1)
+            self.assertEqual(d["totals"][f"samples_{side}"], report["totals"]["samples"])
+        t = d["totals"]
+        self.assertAlmostEqual(t["difference"], t["after"] - t["before"], delta=0.01)
+        self.assertLess(t["difference_low"], t["difference"])
+        self.assertGreater(t["difference_high"], t["difference"])
+        self.assertAlmostEqual(sum(r["after"] for r in d["rows"]), t["after"], delta=1)
+
+    def test_what_was_not_sampled_has_an_upper_bound(self):
+        d = self.json("diff", f"{self.sampled}@0s..5s", f"{self.sampled}@5s..60s", "--by", "type")
+        new = [r for r in d["rows"] if r["samples_before"] == 0]
+        self.assertTrue(new)
+        for row in new:
+            self.assertEqual(row["before"], 0)
+            self.assertGreater(row["before_high"], 0)
+
+    def test_per_second_divides_by_the_window(self):
+        windows = f"{self.sampled}@0s..2s", f"{self.sampled}@2s..6s"
+        whole, rate = self.json("diff", *windows), self.json("diff", *windows, "--per", "second")
+        self.assertAlmostEqual(rate["before"][0]["seconds"], 2)
+        self.assertAlmostEqual(rate["after"][0]["seconds"], 4)
+        self.assertAlmostEqual(whole["totals"]["after"] / 4, rate["totals"]["after"], delta=1)
+
+    def test_fail_on(self):
+        windows = f"{self.sampled}@0s..5s", f"{self.sampled}@5s..60s"
+        d = self.json("diff", *windows)
+        self.assertTrue(d["totals"]["changed"])
+        percent = d["totals"]["ratio"] * 100
+        grew = percent > 0
+        sign = ">" if grew else "<"
+        run_code = lambda *a: run("diff", *windows, *a).returncode
+        self.assertEqual(run_code("--fail-on", f"alloc_bytes{sign}{percent / 2:.0f}%"), 7)
+        self.assertEqual(run_code("--fail-on", f"alloc_bytes{sign}{percent * 2:.0f}%"), 0)
+        self.assertEqual(run_code("--fail-on", "changed_rows>0"), 7 if d["changed"] else 0)
+        self.assertEqual(run("diff", self.sampled, self.sampled, "--fail-on", "alloc_bytes>-50%").returncode, 0)
+        self.fails(2, "no metric", "diff", *windows, "--fail-on", "speed>1")
+        self.fails(2, "no number", "diff", *windows, "--fail-on", "alloc_bytes>fast")
+
+    def test_markdown(self):
+        text = self.ok("diff", f"{self.sampled}@0s..5s", f"{self.sampled}@5s..60s", "--markdown", "--by", "kind")
+        self.assertTrue(text.startswith("**Allocations:**"))
+
+    def test_ticks_name_no_change(self):
+        d = self.json("diff", trace("08a"), trace("08b"), "--per", "gc")
+        self.assertEqual(d["changed"], 0)
+        self.assertIsNone(d["totals"]["p_value"])
+        self.assertIsNone(d["rows"][0]["difference_low"])
+
+    def test_different_events_are_not_compared(self):
+        self.fails(6, "cannot be compared", "diff", self.sampled, trace("08a"))
+        self.fails(2, "give two files", "diff", self.sampled)
 
 
 class Query(Case):
