@@ -43,7 +43,7 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
 bool WorthAsking(const ProcessFacts& facts, uid_t us);
 
 // Gathers, asks and judges. Never fails: what goes wrong is a check.
-Diagnosis Diagnose(pid_t pid, std::chrono::milliseconds timeout = std::chrono::milliseconds(1000));
+Diagnosis Diagnose(pid_t pid, std::chrono::milliseconds timeout = std::chrono::milliseconds(5000));
 // The same for facts that are already there. ask = false: without a word to the process.
 Diagnosis Diagnose(const ProcessFacts& facts, bool ask, std::chrono::milliseconds timeout);
 

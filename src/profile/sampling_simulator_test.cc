@@ -6,7 +6,7 @@
 // its measured coverage has a standard error of sqrt(0.95 * 0.05 / R) = 0.0109 for R = 400; 0.93
 // lies 1.8 of them below. Bias: the mean over runs of estimate / truth - 1, whose standard error is
 // measured over the runs; 3 of them and half a per cent are allowed (per cent parts come from size
-// classes, see SizeClass.BytesEstimateIsOffByLessThanAThousandth).
+// classes, see SizeClass.EstimatesAreOffByLessThanAThousandth).
 #include "profile/testing/sampling_simulator.h"
 
 #include <gtest/gtest.h>

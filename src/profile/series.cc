@@ -9,8 +9,8 @@ namespace clrscope::profile {
 uint16_t SizeClass(uint64_t size) {
   if (size <= 128) return static_cast<uint16_t>((size + 7) / 8);
   const auto log2 = static_cast<unsigned>(std::bit_width(size) - 1);  // 7 and up
-  const auto eighth = static_cast<unsigned>((size >> (log2 - 3)) & 7);
-  return static_cast<uint16_t>(17 + (log2 - 7) * 8 + eighth);
+  const auto sixteenth = static_cast<unsigned>((size >> (log2 - 4)) & 15);
+  return static_cast<uint16_t>(17 + (log2 - 7) * 16 + sixteenth);
 }
 
 Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
