@@ -75,6 +75,7 @@ class Recorder final : private SessionObserver {
   Recorder() = default;
   void OnJoined(const Target&) override { ++summary_.processes; }
   void OnEnded(const Target& target) override;
+  void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
   Status CreateOutput(pid_t pid);

@@ -68,7 +68,6 @@ Status Recorder::CreateOutput(pid_t pid) {
 }
 
 void Recorder::OnEnded(const Target& target) {
-  summary_.notes.insert(summary_.notes.end(), target.notes().begin(), target.notes().end());
   if (target.lost() && !launch_ && !options_.all)
     summary_.notes.push_back(
         fmt::format("process {} ended while it was recorded; what it had sent is in the capture",

@@ -40,6 +40,8 @@ class SessionObserver {
   virtual void OnEnded(const Target&) {}
   // Once a second, after the slices of that second. `now_ns`: since the recording's start.
   virtual void OnTick(int64_t now_ns) { (void)now_ns; }
+  // Something that concerns its figures happened to a process; one sentence.
+  virtual void OnNote(const Target&, const std::string&) {}
   // A process is not recorded, said once for each.
   virtual void OnSkipped(const ipc::DotnetProcess&, const Error&) {}
 };
@@ -80,6 +82,10 @@ class SessionEngine {
   // Must outlive the engine or be removed.
   void AddObserver(SessionObserver* observer) { observers_.push_back(observer); }
 
+  // Raw streams of processes that are joined from now on go to `keeper` too, and none is let go
+  // before Close(), which the keeper has to be finished for.
+  void KeepStreams(StreamKeeper* keeper) { options_.target.keeper = keeper; }
+
   // Joins a process that is known; waits for its runtime.
   Status Join(const ipc::DotnetProcess& process);
   // The same through a way of its own. `fresh`: it is suspended at its start.
@@ -117,6 +123,10 @@ class SessionEngine {
   // event.
   int64_t end_ns() const;
   EngineCounts counts() const;
+  // Roughly, of the processes that live.
+  size_t TableBytes() const;
+  // Three quarters of the processes that a recording can hold have come.
+  bool crowded() const { return recording_->processes.size() >= options_.max_processes * 3 / 4; }
 
  private:
   // A process that could not be joined for a reason that may pass.
@@ -143,6 +153,7 @@ class SessionEngine {
   bool full() const { return recording_->processes.size() >= options_.max_processes; }
   void Tick();
   void LetGo(Target& target);
+  void PassNotes(Target& target);
   void ReleaseTables();
   bool PumpAll();
   bool PumpUntilEnded(std::chrono::milliseconds patience,

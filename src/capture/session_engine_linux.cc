@@ -158,7 +158,9 @@ void SessionEngine::OnFailure(const Joined& j) {
     ++past_.skipped;
     for (SessionObserver* o : observers_) o->OnSkipped(j.process, *j.error);
   };
-  if (!MayPass(j.error->code)) {
+  // A runtime that is about to begin or to end refuses too.
+  const bool refused = j.error->code == ErrorCode::kRefused && j.process.attachable;
+  if (!MayPass(j.error->code) && !(refused && retries_[j.key].wait_ns < kTellAfterNs)) {
     retries_.erase(j.key);
     return skip();
   }
@@ -233,9 +235,13 @@ void SessionEngine::Tick() {
   next_tick_ns_ += kSecond;
   if (next_tick_ns_ <= machine_now) next_tick_ns_ = machine_now + kSecond;
   const int64_t now = clock_.now_ns();
-  for (const auto& t : targets_) t->Tick(now);
+  for (const auto& t : targets_) {
+    t->Tick(now);
+    PassNotes(*t);
+  }
   for (auto it = targets_.begin(); it != targets_.end();) {
-    if ((*it)->state() != Target::State::kEnded || !(*it)->lost()) {
+    const bool over = (*it)->state() == Target::State::kEnded && (*it)->lost();
+    if (!over || options_.target.keeper != nullptr) {
       ++it;
       continue;
     }
@@ -253,8 +259,14 @@ void SessionEngine::Tick() {
   ReleaseTables();
 }
 
+void SessionEngine::PassNotes(Target& target) {
+  for (const std::string& note : target.TakeNotes())
+    for (SessionObserver* o : observers_) o->OnNote(target, note);
+}
+
 void SessionEngine::LetGo(Target& target) {
   target.Close();
+  PassNotes(target);
   for (SessionObserver* o : observers_) o->OnEnded(target);
   released_.push_back(target.index());
   ++past_.ended;
@@ -375,6 +387,12 @@ EngineCounts SessionEngine::counts() const {
     counts.gcs += t->gcs();
   }
   return counts;
+}
+
+size_t SessionEngine::TableBytes() const {
+  size_t bytes = recording_->strings.size() * 64;
+  for (const auto& t : targets_) bytes += t->TableBytes();
+  return bytes;
 }
 
 }  // namespace clrscope::capture

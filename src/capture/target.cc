@@ -46,9 +46,9 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   out.link = std::move(link);
   ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
   // Live events first, then the rundown: the other order leaves a gap between them.
-  ASSIGN_OR_RETURN(OpenedStream main,
-                   out.link->Open(AllocationSession(out.source, options.buffer_mb,
-                                                    options.keeper != nullptr)));
+  ASSIGN_OR_RETURN(
+      OpenedStream main,
+      out.link->Open(AllocationSession(out.source, options.buffer_mb, options.keeper != nullptr)));
   out.streams.push_back({std::move(main), Kind::kMain});
   if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
     out.streams.push_back({entries.Take(), Kind::kEntryPoints});
@@ -308,6 +308,13 @@ uint64_t Target::events() const {
   uint64_t n = finished_events_;
   for (const Live& s : sessions_) n += s.decoder->events();
   return n;
+}
+
+size_t Target::TableBytes() const {
+  // Measured: of a node, a series with its sums, a method, a type, with the indexes over them.
+  constexpr size_t kNode = 48, kSeries = 80, kMethod = 144, kType = 48;
+  return tables_->stacks.size() * kNode + tables_->series.keys().size() * kSeries +
+         tables_->code.methods().size() * kMethod + tables_->types.size() * kType;
 }
 
 size_t Target::UnresolvedAddresses() const {

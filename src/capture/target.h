@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/process_fold.h"
@@ -99,6 +100,7 @@ class Target {
   // Of its tables in the recording.
   uint32_t index() const { return index_; }
   profile::ProcessTables& tables() { return *tables_; }
+  const profile::ProcessTables& tables() const { return *tables_; }
   analysis::ProcessFold& fold() { return *fold_; }
   profile::Source source() const { return source_; }
   // Since the process was joined, rotations included.
@@ -111,7 +113,10 @@ class Target {
   bool lost() const { return lost_; }        // it ended before it was asked to
   bool cut_off() const { return cut_off_; }  // … and without closing its session
   bool abandoned() const { return abandoned_; }
-  const std::vector<std::string>& notes() const { return notes_; }
+  // Sentences for people that came up since the last call.
+  std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
+  // Roughly.
+  size_t TableBytes() const;
   // Addresses that nothing has named yet.
   size_t UnresolvedAddresses() const;
   // Reads /proc/PID/maps for addresses outside of any method; Tick() does so less and less often.

@@ -16,19 +16,13 @@
 #include "cli/humanize.h"
 #include "cli/parse.h"
 #include "cli/progress.h"
+#include "cli/sampling_option.h"
 #include "clr/process_name.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_finder.h"
 
 namespace clrscope::cli {
 namespace {
-
-Result<capture::Sampling> ParseSampling(const std::string& text) {
-  if (text == "auto") return capture::Sampling::kAuto;
-  if (text == "poisson") return capture::Sampling::kPoisson;
-  if (text == "tick") return capture::Sampling::kTick;
-  return Error{ErrorCode::kUsage, fmt::format("--sampling {}: use auto, poisson or tick", text)};
-}
 
 // A file name is made of a program's name: keep what is harmless in a shell.
 std::string Harmless(std::string name) {

@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "cli/record.h"
+#include "cli/sampling_option.h"
 
 namespace clrscope::cli {
 
@@ -31,14 +32,7 @@ int RunRecordVerb(const Args& args) {
                  "the capture to write; a name made of program, pid and time by default")
       ->type_name("FILE");
   app.add_flag("-f,--force", record.force, "overwrite the output if it exists");
-  app.add_option("--sampling", record.sampling,
-                 "auto, poisson (AllocationSampled, .NET 10) or tick (AllocationTick)")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"auto", "poisson", "tick"}));
-  app.add_option("--buffersize", record.buffer_mb,
-                 "MB that the runtime may buffer events in; 256 "
-                 "by default")
-      ->type_name("MB");
+  AddSamplingOptions(app, record.sampling, record.buffer_mb);
   app.add_flag("--keep-nettrace", record.keep_nettrace,
                "also write the raw streams beside the capture, as .nettrace files for other tools");
   app.add_flag("-q,--quiet", record.quiet, "no words but errors");

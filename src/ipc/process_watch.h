@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -56,7 +55,7 @@ class ProcessWatch {
   void LookAt(pid_t pid, Known& known, bool at_once, std::vector<ProcessFacts>& out);
 
   Fd inotify_;
-  std::set<std::pair<uint64_t, uint64_t>> folders_;  // device and inode
+  std::map<std::pair<uint64_t, uint64_t>, int> folders_;  // device and inode → watch, -1 = none
   std::unordered_map<pid_t, Known> known_;
   std::map<pid_t, uint64_t> named_;  // by the names of sockets that appeared: pid, start time
   bool rescan_all_ = true;           // names were lost

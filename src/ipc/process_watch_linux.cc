@@ -23,7 +23,6 @@ constexpr double kYoungSeconds = 30;
 // One that has no socket by then is judged without.
 constexpr double kSocketSeconds = 10;
 constexpr auto kOldInterval = 5s;
-// Folders of containers that came and went are forgotten by the kernel, not by us.
 constexpr size_t kMaxFolders = 4096;
 
 }  // namespace
@@ -42,9 +41,11 @@ Result<std::unique_ptr<ProcessWatch>> ProcessWatch::Start() {
 void ProcessWatch::WatchFolder(const std::string& folder) {
   struct stat info {};
   if (folders_.size() >= kMaxFolders || ::stat(folder.c_str(), &info) != 0) return;
-  if (!folders_.emplace(info.st_dev, info.st_ino).second) return;
-  // Without a watch (their number is limited) the folder is looked through twice a second.
-  (void)::inotify_add_watch(inotify_.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+  const auto [it, is_new] = folders_.try_emplace({info.st_dev, info.st_ino}, -1);
+  // Without a watch (their number is limited) new processes are still looked at twice a second.
+  if (is_new)
+    it->second =
+        ::inotify_add_watch(inotify_.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 }
 
 void ProcessWatch::ReadInotify() {
@@ -60,6 +61,8 @@ void ProcessWatch::ReadInotify() {
       at += static_cast<ssize_t>(sizeof(event) + event.len);
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
         rescan_all_ = true;
+      } else if ((event.mask & IN_IGNORED) != 0) {  // a container's folder has gone
+        std::erase_if(folders_, [&](const auto& f) { return f.second == event.wd; });
       } else if (event.len != 0) {
         if (const auto socket = ParseSocketName(name)) named_[socket->pid] = socket->key;
       }
