@@ -331,6 +331,34 @@ void ProcessFold::OnProcessInfo(const clr::RawEvent& event) {
   tables_->info.arch = Intern(info.arch);
 }
 
+void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& old_strings,
+                         StringPool* strings, profile::ProcessTables* tables, uint32_t index,
+                         profile::SliceSink* sink) {
+  strings_ = strings;
+  tables_ = tables;
+  index_ = index;
+  sink_ = sink;
+  // A type may be named once only, by BulkType; ids that were used again belong to their last
+  // owner.
+  FlatMap types;
+  std::vector<uint64_t> hashes{0};
+  for (uint32_t i = 1; i < old.types.size(); ++i) {
+    const profile::RuntimeType& type = old.types[i];
+    if (type.raw_name.value == 0 || type_index_.Find(type.id) != i) continue;
+    types.Set(type.id, static_cast<uint32_t>(tables_->types.size()));
+    tables_->types.push_back({type.id, strings_->Intern(old_strings.Get(type.raw_name))});
+    hashes.push_back(type_name_hash_[i]);
+  }
+  type_index_ = std::move(types);
+  type_name_hash_ = std::move(hashes);
+  slice_ = {};
+  counted_hints_.clear();
+  counted_hints_.shrink_to_fit();
+  OutdateMemos();
+  last_ns_ = 0;
+  slice_end_ns_ = options_.slice_ns;
+}
+
 void ProcessFold::Advance(int64_t now_ns) {
   if (now_ns < slice_end_ns_) return;
   Flush();

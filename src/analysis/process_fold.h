@@ -33,6 +33,11 @@ class ProcessFold {
   // Closes the open slice.
   void Flush();
 
+  // Goes on in another recording, with later times; after Flush(). The new tables get the types
+  // that are named; `old` may go away afterwards.
+  void MoveTo(const profile::ProcessTables& old, const StringPool& old_strings, StringPool* strings,
+              profile::ProcessTables* tables, uint32_t index, profile::SliceSink* sink);
+
   profile::ProcessTables& tables() { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
 

@@ -48,6 +48,12 @@ class LossCounters {
   void Merge(const LossCounters& other) {
     for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   }
+  // What was counted since `earlier` was a copy of this.
+  LossCounters Since(const LossCounters& earlier) const {
+    LossCounters out = *this;
+    for (size_t i = 0; i < counts_.size(); ++i) out.counts_[i] -= earlier.counts_[i];
+    return out;
+  }
   bool AddByName(std::string_view name, uint64_t n);
 
   // Calls f(Loss, count) for every counter that is not zero.

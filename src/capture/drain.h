@@ -19,8 +19,10 @@ namespace clrscope::capture {
 class Drain {
  public:
   static Result<std::unique_ptr<Drain>> Start();
-  // Stops reading: sockets that are still open are closed, which ends their sessions.
-  ~Drain();
+  ~Drain() { Shut(); }
+  // Stops reading: sockets that are still open are closed, which ends their sessions and frees who
+  // waits for a runtime's answer. Nothing can be added afterwards.
+  void Shut();
 
   // Takes a nonblocking socket and reads it to its end into `ring`.
   Status Add(Fd socket, std::shared_ptr<StreamRing> ring);

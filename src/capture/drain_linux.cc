@@ -40,10 +40,13 @@ Result<std::unique_ptr<Drain>> Drain::Start() {
   return d;
 }
 
-Drain::~Drain() {
+void Drain::Shut() {
   stop_ = true;
   if (wake_.valid()) Notify(wake_.get());
   if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(mutex_);
+  for (auto& [fd, stream] : streams_) stream.ring->Close();
+  streams_.clear();
 }
 
 Status Drain::Add(Fd socket, std::shared_ptr<StreamRing> ring) {
@@ -52,6 +55,7 @@ Status Drain::Add(Fd socket, std::shared_ptr<StreamRing> ring) {
   e.events = EPOLLIN | EPOLLRDHUP;
   e.data.fd = fd;
   const std::lock_guard lock(mutex_);
+  if (stop_) return Error{ErrorCode::kFailed, "the recording is over"};
   streams_[fd] = {std::move(socket), std::move(ring)};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &e) != 0) {
     streams_.erase(fd);

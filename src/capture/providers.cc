@@ -70,12 +70,19 @@ ipc::SessionConfig EntryPointSession() {
   return config;
 }
 
-ipc::SessionConfig RundownSession() {
+ipc::SessionConfig ReminderSession() {
   // A session needs a provider; this one's keyword is rare (AppDomain resource monitoring).
   ipc::SessionConfig config = Runtime(0x800, kInformational);
+  config.buffer_mb = 1;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RundownSession() {
+  ipc::SessionConfig config = ReminderSession();
   config.buffer_mb = 64;
   config.rundown_keyword = kCode;
-  config.stackwalk = false;
   return config;
 }
 

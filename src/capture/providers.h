@@ -22,6 +22,8 @@ ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb,
 // Precompiled methods at their first call: their only live sign (R2RGetEntryPoint, level 5, and
 // therefore a session of its own: level 5 of the GC's keyword would switch AllocationTick on).
 ipc::SessionConfig EntryPointSession();
+// No event at all: its beginning makes the runtime look again at what sessions ask for.
+ipc::SessionConfig ReminderSession();
 // Nothing but the rundown at its stop: the methods and modules that are there already.
 ipc::SessionConfig RundownSession();
 

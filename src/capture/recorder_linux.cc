@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,56 +15,40 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kCommitEvery = 1000ms;
 constexpr auto kProgressEvery = 250ms;
 constexpr auto kStopPatience = 20000ms;
 constexpr auto kPausePatience = 3000ms;
+constexpr auto kRuntimePatience = 30s;
 constexpr std::string_view kCaptureEnding = ".clrscope";
-constexpr size_t kCommitBytes = 8 << 20;
-
-// Signals come through a descriptor, so that nothing happens in a handler.
-Result<Fd> TakeSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD}) sigaddset(&set, s);
-  ::signal(SIGPIPE, SIG_IGN);
-  if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0)
-    return Error{ErrorCode::kFailed, "cannot block signals"};
-  Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd.valid())
-    return Error{ErrorCode::kFailed, fmt::format("cannot watch signals: {}", strerror(errno))};
-  return fd;
-}
 
 }  // namespace
-
-void Recorder::Tally::OnSlice(profile::Slice&& slice) {
-  const auto& keys = recorder_->recording_.processes[slice.process]->series.keys();
-  for (const profile::SliceRow& r : slice.rows) bytes += EstimateOf(keys[r.series], r.sums).bytes;
-  recorder_->writer_->OnSlice(std::move(slice));
-}
 
 Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   std::unique_ptr<Recorder> r(new Recorder);
   r->options_ = std::move(options);
-  r->tally_ = std::make_unique<Tally>(r.get());
-  ASSIGN_OR_RETURN(r->signals_, TakeSignals());
-  ASSIGN_OR_RETURN(r->drain_, Drain::Start());
-  r->start_ = Clock::now();
-  r->next_commit_ = r->start_ + kCommitEvery;
-  r->next_mappings_ = r->start_ + r->mappings_every_;
+  ASSIGN_OR_RETURN(Signals signals, Signals::Take());
+  r->signals_ = std::make_unique<Signals>(std::move(signals));
+  EngineOptions engine;
+  engine.target = r->options_.target;
+  engine.discover = engine.start_now = r->options_.all;
+  engine.wanted = r->options_.wanted;
+  ASSIGN_OR_RETURN(r->engine_, SessionEngine::Start(std::move(engine)));
+  r->engine_->AddObserver(r.get());
+  r->start_ = SteadyClock::now();
   if (!r->options_.command.empty()) {
     ASSIGN_OR_RETURN(r->launch_, Launch::Start(r->options_.command,
                                                [&r](pid_t pid) { return r->CreateOutput(pid); }));
     return r;
   }
-  RETURN_IF_ERROR(r->CreateOutput(r->options_.processes.front().pid));
+  RETURN_IF_ERROR(
+      r->CreateOutput(r->options_.all ? ::getpid() : r->options_.processes.front().pid));
   for (const ipc::DotnetProcess& p : r->options_.processes) {
-    if (Status status = r->Attach(p); !status.ok()) {
-      r->writer_.reset();
-      ::unlink(r->output_.c_str());
+    if (Status status = r->engine_->Join(p); !status.ok()) {
+      const std::string path = r->output_->path();
+      r->output_.reset();
+      ::unlink(path.c_str());
       if (r->keeper_)
-        for (const std::string& path : r->keeper_->Paths()) ::unlink(path.c_str());
+        for (const std::string& kept : r->keeper_->Paths()) ::unlink(kept.c_str());
       return status.error();
     }
   }
@@ -75,28 +56,51 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
 }
 
 Status Recorder::CreateOutput(pid_t pid) {
-  output_ = options_.output(pid);
-  ASSIGN_OR_RETURN(writer_, store::CaptureWriter::Create(output_, &recording_));
+  ASSIGN_OR_RETURN(output_, CaptureOutput::Create(options_.output(pid), &engine_->recording()));
+  engine_->AddObserver(output_.get());
   if (options_.keep_nettrace) {
-    std::string base = output_;
+    std::string base = output_->path();
     if (base.ends_with(kCaptureEnding)) base.resize(base.size() - kCaptureEnding.size());
     keeper_ = std::make_unique<StreamKeeper>(std::move(base), options_.replace);
-    options_.target.keeper = keeper_.get();
+    engine_->KeepStreams(keeper_.get());
   }
   return OkStatus();
 }
 
-Recorder::~Recorder() {
-  drain_.reset();  // closes what is still open, which also frees StopTracing calls that wait
+void Recorder::OnEnded(const Target& target) {
+  if (target.lost() && !launch_ && !options_.all)
+    summary_.notes.push_back(
+        fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
+                    target.process().pid));
 }
 
-Status Recorder::Attach(const ipc::DotnetProcess& process) {
-  ASSIGN_OR_RETURN(std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
-  auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(),
-                                         &clock_, drain_.get(), options_.target);
-  RETURN_IF_ERROR(target->Open(false));
-  targets_.push_back(std::move(target));
-  return OkStatus();
+void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) {
+  skipped_[error.message].push_back(process.pid);
+}
+
+void Recorder::NoteSkipped() {
+  constexpr size_t kNamed = 5;
+  // A sentence often begins with the process's number: the same reason is told once.
+  std::map<std::string, std::vector<pid_t>> by_reason;
+  for (const auto& [message, pids] : skipped_) {
+    std::string reason = message;
+    for (const pid_t pid : pids)
+      if (const std::string prefix = fmt::format("process {} ", pid); reason.starts_with(prefix))
+        reason.erase(0, prefix.size());
+    std::vector<pid_t>& all = by_reason[reason];
+    all.insert(all.end(), pids.begin(), pids.end());
+  }
+  for (const auto& [reason, pids] : by_reason) {
+    std::string who;
+    for (size_t i = 0; i < std::min(pids.size(), kNamed); ++i)
+      who += fmt::format("{}{}", i == 0 ? "" : ", ", pids[i]);
+    if (pids.size() > kNamed) who += fmt::format(" and {} more", pids.size() - kNamed);
+    summary_.notes.push_back(fmt::format("not recorded: {} {}: {}",
+                                         pids.size() == 1 ? "process" : "processes", who, reason));
+  }
+  if (const size_t missed = engine_->counts().missed; missed != 0)
+    summary_.notes.push_back(fmt::format("{} process{} ended before {} could be joined", missed,
+                                         missed == 1 ? "" : "es", missed == 1 ? "it" : "they"));
 }
 
 void Recorder::AcceptRuntimes() {
@@ -106,7 +110,7 @@ void Recorder::AcceptRuntimes() {
 void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
   auto transport = std::make_unique<ipc::ReverseTransport>(launch_->server(), runtime);
   ipc::Client client(*transport);
-  const bool record = stop_requests_ == 0 && summary_.write_error == std::nullopt;
+  const bool record = stop_requests_ == 0 && !output_->error();
   if (record) {
     ipc::DotnetProcess process;
     if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
@@ -120,15 +124,10 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
       // Before main runs the runtime knows its own command line only in part; /proc knows it all.
       if (process.command_line.empty()) process.command_line = info->command_line;
     }
-    auto target = std::make_unique<Target>(process, std::move(transport), &recording_, tally_.get(),
-                                           &clock_, drain_.get(), options_.target);
-    if (Status s = target->Open(true); s.ok()) {
-      targets_.push_back(std::move(target));
-    } else {
+    if (Status s = engine_->Join(process, engine_->LinkThrough(std::move(transport)), true);
+        !s.ok())
       summary_.notes.push_back(
           fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
-      recording_.processes.back()->info.complete = false;
-    }
   }
   ipc::ReverseTransport again(launch_->server(), runtime);
   ipc::Client resume(again);
@@ -136,40 +135,27 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
     summary_.notes.push_back(s.error().message);
 }
 
-bool Recorder::PumpAll() {
-  bool any = false;
-  for (const auto& t : targets_)
-    if (t->state() != Target::State::kEnded) any |= t->Pump();
-  return any;
-}
-
-void Recorder::WaitForWork(int timeout_ms) {
-  pollfd fds[4] = {{drain_->ready_fd(), POLLIN, 0},
-                   {signals_.get(), POLLIN, 0},
-                   {-1, POLLIN, 0},
-                   {-1, POLLIN, 0}};
+void Recorder::Wait(std::chrono::milliseconds timeout) {
+  pollfd fds[3] = {{signals_->fd(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
   if (launch_) {
-    fds[2].fd = launch_->server().fd();
-    if (!launch_->ExitCode()) fds[3].fd = launch_->exit_fd();
+    fds[1].fd = launch_->server().fd();
+    if (!launch_->ExitCode()) fds[2].fd = launch_->exit_fd();
   }
-  (void)::poll(fds, 4, timeout_ms);
-  uint64_t count;
-  if (fds[0].revents != 0) (void)!::read(drain_->ready_fd(), &count, sizeof(count));
-  if (fds[1].revents != 0) OnSignals();
-  if (fds[2].revents != 0) AcceptRuntimes();
+  engine_->Wait(timeout, fds);
+  if (fds[0].revents != 0) OnSignals();
+  if (fds[1].revents != 0) AcceptRuntimes();
 }
 
 void Recorder::OnSignals() {
-  signalfd_siginfo info;
-  while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-    switch (static_cast<int>(info.ssi_signo)) {
+  signals_->ForEach([this](int signal) {
+    switch (signal) {
       case SIGINT:
         ++stop_requests_;
         break;  // the terminal sends it to the program too
       case SIGTERM:
       case SIGHUP:
         ++stop_requests_;
-        if (launch_) launch_->Signal(static_cast<int>(info.ssi_signo));
+        if (launch_) launch_->Signal(signal);
         break;
       case SIGTSTP:
         suspended_ = true;
@@ -177,162 +163,84 @@ void Recorder::OnSignals() {
       default:
         break;
     }
-  }
+  });
+}
+
+bool Recorder::KeepWaiting() {
+  OnSignals();
+  output_->CommitIfLarge(engine_->clock().now_ns());
+  return stop_requests_ < 2;
 }
 
 void Recorder::Suspend() {
   // A stopped clrscope drains nothing, and a target whose session nobody drains cannot exit: so the
   // sessions end first.
   suspended_ = false;
-  std::vector<Target*> live;
-  for (const auto& t : targets_)
-    if (t->state() == Target::State::kRecording) live.push_back(t.get());
-  for (Target* t : live) t->BeginStop();
-  const auto deadline = Clock::now() + kPausePatience;
-  while (Clock::now() < deadline && std::any_of(live.begin(), live.end(), [](Target* t) {
-           return t->state() != Target::State::kEnded;
-         }))
-    if (!PumpAll()) WaitForWork(20);
-  Commit(true);
-  // Closing the sockets frees the others as well.
-  for (Target* t : live)
-    if (t->state() != Target::State::kEnded) t->Abandon("did not end its session in time");
+  (void)engine_->StopAll(kPausePatience, [] { return true; });
+  output_->OnTick(engine_->clock().now_ns());
   summary_.notes.emplace_back(
       "recording was suspended (Ctrl-Z): nothing was recorded while clrscope was stopped");
   ::raise(SIGSTOP);
-  for (Target* t : live) {
-    if (t->lost()) continue;
-    if (::kill(t->process().pid, 0) != 0) {
-      summary_.notes.push_back(
-          fmt::format("process {} ended while clrscope was suspended", t->process().pid));
-    } else if (Status s = t->Reopen(); !s.ok()) {
-      summary_.notes.push_back(fmt::format("process {} is recorded up to the suspension only: {}",
-                                           t->process().pid, s.error().message));
-    }
-  }
+  for (const std::string& note : engine_->ReopenAll()) summary_.notes.push_back(note);
 }
 
-bool Recorder::AnyRecording() const {
-  return std::any_of(targets_.begin(), targets_.end(),
-                     [](const auto& t) { return t->state() != Target::State::kEnded; });
-}
-
-int64_t Recorder::EndNs() const {
-  int64_t end = 0;
-  for (const auto& t : targets_) end = std::max(end, t->fold().last_ns());
-  return end;
+bool Recorder::Over(SteadyClock::time_point now) {
+  if (stop_requests_ > 0 || output_->error()) return true;
+  if (options_.duration && now - start_ >= *options_.duration) return true;
+  if (options_.all || engine_->any_recording()) return false;
+  return !launch_ || launch_->ExitCode().has_value();
 }
 
 Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
   auto next_progress = start_ + kProgressEvery;
-  const auto runtime_wait = start_ + 30s;
-  while (stop_requests_ == 0 && !summary_.write_error) {
-    const auto now = Clock::now();
-    if (options_.duration && now - start_ >= *options_.duration) break;
+  bool waiting_told = false;
+  for (auto now = SteadyClock::now(); !Over(now); now = SteadyClock::now()) {
     if (suspended_) Suspend();
-    if (!PumpAll()) WaitForWork(50);
-    Commit(false);
-    MaybeReadMappings(now);
+    const bool more = engine_->Work();
+    output_->CommitIfLarge(engine_->clock().now_ns());
+    Wait(more ? 0ms : 50ms);
     if (now >= next_progress) {
       on_progress(Snapshot(false));
       next_progress = now + kProgressEvery;
     }
-    if (launch_) {
-      AcceptRuntimes();
-      if (launch_->ExitCode() && !AnyRecording()) break;
-      if (targets_.empty() && now > runtime_wait && now < runtime_wait + 60ms)
-        summary_.notes.emplace_back("no .NET runtime has started in 30 s: is this a .NET program?");
-    } else if (!AnyRecording()) {
-      break;
+    if (launch_ && summary_.processes == 0 && now - start_ > kRuntimePatience && !waiting_told) {
+      summary_.notes.emplace_back("no .NET runtime has started in 30 s: is this a .NET program?");
+      waiting_told = true;
     }
   }
   on_progress(Snapshot(true));
-  (void)StopAll(kStopPatience);
-  if (stop_requests_ < 2) RunDownWhatIsUnnamed();
+  const auto keep_waiting = [this] { return KeepWaiting(); };
+  (void)engine_->StopAll(kStopPatience, keep_waiting);
+  if (stop_requests_ < 2) engine_->RunDownWhatIsUnnamed(kStopPatience, keep_waiting);
   summary_.interrupted_twice = stop_requests_ > 1;
   if (keeper_) {
     keeper_->Finish();
     summary_.kept = keeper_->Paths();
   }
-  for (const auto& t : targets_) {
-    if (!t->lost()) t->ReadMappings();
-    t->Close();
-    summary_.samples += t->samples();
-    for (const std::string& n : t->notes()) summary_.notes.push_back(n);
-    if (t->lost() && !launch_)
-      summary_.notes.push_back(
-          fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
-                      t->process().pid));
-  }
-  recording_.end_ns = summary_.duration_ns = EndNs();
-  if (!summary_.write_error)
-    if (Status s = writer_->Finish(true); !s.ok()) summary_.write_error = s.error();
+  engine_->Close();
+  NoteSkipped();
+  summary_.samples = engine_->counts().samples;
+  summary_.duration_ns = engine_->end_ns();
+  output_->Finish(summary_.duration_ns);
+  summary_.write_error = output_->error();
   // The program goes on without us: its later children are let go, its exit code is ours.
-  while (launch_ && !launch_->ExitCode() && stop_requests_ < 2) {
-    WaitForWork(200);
-    AcceptRuntimes();
-  }
+  while (launch_ && !launch_->ExitCode() && stop_requests_ < 2) Wait(200ms);
   if (launch_) summary_.exit_code = launch_->ExitCode();
   return summary_;
 }
 
-bool Recorder::StopAll(std::chrono::milliseconds patience) {
-  for (const auto& t : targets_) t->BeginStop();
-  const auto deadline = Clock::now() + patience;
-  while (AnyRecording() && Clock::now() < deadline && stop_requests_ < 2) {
-    if (!PumpAll()) WaitForWork(20);
-    Commit(false);
-  }
-  const bool answered = !AnyRecording();
-  for (const auto& t : targets_)
-    if (t->state() != Target::State::kEnded) t->Abandon("did not end its session in time");
-  return answered;
-}
-
-void Recorder::RunDownWhatIsUnnamed() {
-  if (!drain_) return;
-  bool any = false;
-  for (const auto& t : targets_) {
-    if (t->lost() || t->UnresolvedAddresses() == 0) continue;
-    t->BeginFinalRundown();
-    any = true;
-  }
-  if (any) (void)StopAll(kStopPatience);
-}
-
-void Recorder::Commit(bool force) {
-  const auto now = Clock::now();
-  if (!force && now < next_commit_ && writer_->pending_bytes() < kCommitBytes) return;
-  next_commit_ = now + kCommitEvery;
-  if (summary_.write_error || !clock_.started()) return;
-  recording_.start_unix_ns = clock_.start_unix_ns();
-  for (const auto& t : targets_) t->tables().info.end_ns = t->fold().last_ns();
-  if (Status s = writer_->Commit(EndNs()); !s.ok()) summary_.write_error = s.error();
-}
-
-void Recorder::MaybeReadMappings(Clock::time_point now) {
-  // Only while the process lives can addresses outside of any method be told by their file.
-  if (now < next_mappings_) return;
-  next_mappings_ = now + mappings_every_;
-  mappings_every_ = std::min<std::chrono::milliseconds>(mappings_every_ * 2, 30s);
-  for (const auto& t : targets_)
-    if (t->state() == Target::State::kRecording) t->ReadMappings();
-}
-
 Progress Recorder::Snapshot(bool stopping) const {
+  const EngineCounts counts = engine_->counts();
   Progress p;
-  p.elapsed = Clock::now() - start_;
+  p.elapsed = SteadyClock::now() - start_;
   p.stopping = stopping;
-  p.bytes = tally_->bytes;
-  for (const auto& t : targets_) {
-    ++(t->state() == Target::State::kEnded ? p.ended : p.recording);
-    p.events += t->events();
-    p.samples += t->samples();
-  }
-  for (const auto& tables : recording_.processes) {
-    p.dropped += tables->losses[Loss::kEventsDropped];
-    p.gcs += tables->gc_count;
-  }
+  p.bytes = output_->bytes();
+  p.recording = counts.recording;
+  p.ended = counts.ended;
+  p.events = counts.events;
+  p.samples = counts.samples;
+  p.dropped = counts.dropped;
+  p.gcs = counts.gcs;
   return p;
 }
 

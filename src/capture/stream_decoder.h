@@ -30,8 +30,10 @@ class StreamDecoder final : public nettrace::EventSink {
   const LossCounters& losses() const { return reader_.losses(); }
   const std::optional<Error>& damage() const { return damage_; }
 
-  void OnStream(const nettrace::StreamInfo& info) override { offset_ns_ = clock_->OffsetOf(info); }
-  void OnEvent(const clr::RawEvent& event) override { fold_->OnEvent(event, offset_ns_); }
+  void OnStream(const nettrace::StreamInfo& info) override { start_ns_ = clock_->StartOf(info); }
+  void OnEvent(const clr::RawEvent& event) override {
+    fold_->OnEvent(event, clock_->SinceStart(start_ns_));
+  }
 
  private:
   std::shared_ptr<StreamRing> ring_;
@@ -39,7 +41,7 @@ class StreamDecoder final : public nettrace::EventSink {
   RecordingClock* clock_;
   std::shared_ptr<StreamKeeper::File> kept_;
   nettrace::Reader reader_;
-  int64_t offset_ns_ = 0;
+  int64_t start_ns_ = 0;  // on our clock
   bool finished_ = false;
   std::optional<Error> damage_;
 };

@@ -16,6 +16,23 @@ bool MayDiscard(ObjectKind kind) {
 
 }  // namespace
 
+StreamRing::StreamRing(size_t capacity, std::shared_ptr<RingPool> pool)
+    : capacity_(capacity), pool_(std::move(pool)) {
+  if (pool_) ++pool_->rings_;
+}
+
+StreamRing::~StreamRing() {
+  if (!pool_) return;
+  --pool_->rings_;
+  pool_->bytes_ -= bytes_;
+}
+
+bool StreamRing::Full(size_t more) const {
+  if (bytes_ + more > capacity_) return true;
+  return pool_ && pool_->bytes_ + more > pool_->limit_ &&
+         bytes_ + more > pool_->limit_ / std::max<size_t>(1, pool_->rings_);
+}
+
 void StreamRing::Push(Bytes bytes) {
   while (!bytes.empty()) {
     if (framing_lost_) return Append(bytes);
@@ -51,11 +68,12 @@ void StreamRing::Push(Bytes bytes) {
     discarding_ = false;
     {
       const std::lock_guard lock(mutex_);
-      if (MayDiscard(object->announced) && bytes_ + object->size > capacity_) {
+      if (MayDiscard(object->announced) && Full(object->size)) {
         discarding_ = true;
         if (items_.empty() || !items_.back().bytes.empty()) items_.emplace_back();
         items_.back().skipped_bytes += object->size;
         ++items_.back().skipped_blocks;
+        any_.store(true, std::memory_order_release);
       }
     }
     if (!discarding_) Append(head_);
@@ -73,27 +91,36 @@ void StreamRing::Append(Bytes bytes) {
   std::vector<std::byte>& to = items_.back().bytes;
   to.insert(to.end(), bytes.begin(), bytes.end());
   bytes_ += bytes.size();
+  if (pool_) pool_->bytes_ += bytes.size();
+  any_.store(true, std::memory_order_release);
 }
 
 void StreamRing::Close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  any_.store(true, std::memory_order_release);
   if (head_.empty()) return;
   // A cut head: let the reader say so.
   items_.emplace_back();
   items_.back().bytes = std::move(head_);
+  head_.clear();
 }
 
 bool StreamRing::Pop(Item& item) {
+  if (!any_.load(std::memory_order_acquire)) return false;
   const std::lock_guard lock(mutex_);
   if (items_.empty()) return false;
   item = std::move(items_.front());
   items_.pop_front();
-  bytes_ -= std::min(bytes_, item.bytes.size());
+  if (items_.empty() && !closed_) any_.store(false, std::memory_order_relaxed);
+  const size_t taken = std::min(bytes_, item.bytes.size());
+  bytes_ -= taken;
+  if (pool_) pool_->bytes_ -= taken;
   return true;
 }
 
 bool StreamRing::exhausted() const {
+  if (!any_.load(std::memory_order_acquire)) return false;
   const std::lock_guard lock(mutex_);
   return closed_ && items_.empty();
 }

@@ -8,16 +8,16 @@
 
 #include "ipc/proc_linux.h"
 #include "ipc/proc_text.h"
+#include "profile/carry_over.h"
 
 namespace clrscope::capture {
 namespace {
 
-using namespace std::chrono_literals;
-
-// How long a runtime may take to open a session, and to stop one (its rundown included).
-constexpr auto kOpenTimeout = 5000ms;
-constexpr auto kStopTimeout = 15000ms;
-constexpr int kItemsPerPump = 16;
+// Pieces of up to 256 KB of one session before the next has its turn.
+constexpr int kItemsPerPump = 4;
+// Events come ten times a second: a slice is over when this much time has passed since its end.
+constexpr int64_t kLateNs = 500'000'000;
+constexpr int64_t kLongestMappingsWait = 30'000'000'000;
 
 // Stopped by a signal or a debugger.
 bool IsStopped(pid_t pid) {
@@ -27,42 +27,94 @@ bool IsStopped(pid_t pid) {
   return stat.ok() && (stat->state == 'T' || stat->state == 't');
 }
 
+// Reasons of GCStart: small objects, large objects, out of space for either.
+bool CausedByAllocation(int32_t reason) { return reason == 0 || (reason >= 4 && reason <= 6); }
+
 }  // namespace
 
-Target::Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport,
-               profile::Recording* recording, profile::SliceSink* sink, RecordingClock* clock,
-               Drain* drain, const TargetOptions& options)
-    : process_(std::move(process)),
-      transport_(std::move(transport)),
-      client_(*transport_),
-      recording_(recording),
-      clock_(clock),
-      drain_(drain),
-      options_(options) {
-  auto tables =
-      std::make_unique<profile::ProcessTables>(options.fold.max_nodes, options.fold.max_series);
-  tables_ = tables.get();
-  StringPool& s = recording->strings;
-  tables->info.pid = static_cast<uint32_t>(process_.pid);
-  tables->info.name = s.Intern(process_.name);
-  tables->info.command_line = s.Intern(process_.command_line);
-  tables->info.arch = s.Intern(process_.arch);
-  if (!process_.clr_version.empty())
-    tables->info.runtime = s.Intern(".NET " + process_.clr_version);
-  const auto index = static_cast<uint32_t>(recording->processes.size());
-  fold_ = std::make_unique<analysis::ProcessFold>(&s, tables_, index, sink, options.fold);
-  recording->processes.push_back(std::move(tables));
+OpenedTarget::~OpenedTarget() {
+  for (const Stream& s : streams)
+    if (s.opened.ring) link->Drop(s.opened.ring);
 }
 
-Target::~Target() {
-  for (std::thread& t : stoppers_) t.join();
+Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
+                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
+                                bool fresh) {
+  using Kind = OpenedTarget::Kind;
+  OpenedTarget out;
+  out.process = process;
+  out.link = std::move(link);
+  ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
+  // Live events first, then the rundown: the other order leaves a gap between them.
+  ASSIGN_OR_RETURN(
+      OpenedStream main,
+      out.link->Open(AllocationSession(out.source, options.buffer_mb, options.keeper != nullptr)));
+  out.streams.push_back({std::move(main), Kind::kMain});
+  if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
+    out.streams.push_back({entries.Take(), Kind::kEntryPoints});
+  else
+    out.notes.push_back("precompiled methods are named by rundowns only: " +
+                        entries.error().message);
+  if (fresh) return out;
+  if (Result<OpenedStream> rundown = out.link->Open(RundownSession()); rundown.ok()) {
+    out.streams.push_back({rundown.Take(), Kind::kRundown});
+  } else {
+    out.rundown_failed = true;
+    out.notes.push_back("methods that were compiled before cannot be named: " +
+                        rundown.error().message);
+  }
+  return out;
+}
+
+Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& options)
+    : process_(opened.process), home_(home), options_(options) {
+  MakeTables();
+  profile::Process& info = tables_->info;
+  StringPool& s = home_.recording->strings;
+  info.pid = static_cast<uint32_t>(process_.pid);
+  info.name = s.Intern(process_.name);
+  info.command_line = s.Intern(process_.command_line);
+  info.arch = s.Intern(process_.arch);
+  if (!process_.clr_version.empty()) info.runtime = s.Intern(".NET " + process_.clr_version);
+  if (home_.clock->started()) info.start_ns = std::max<int64_t>(0, home_.clock->now_ns());
+  fold_ = std::make_unique<analysis::ProcessFold>(&s, tables_, index_, home_.sink, options_.fold);
+  Take(std::move(opened));
+}
+
+void Target::MakeTables() {
+  auto tables =
+      std::make_unique<profile::ProcessTables>(options_.fold.max_nodes, options_.fold.max_series);
+  tables_ = tables.get();
+  index_ = static_cast<uint32_t>(home_.recording->processes.size());
+  home_.recording->processes.push_back(std::move(tables));
+}
+
+void Target::Take(OpenedTarget opened) {
+  link_ = opened.link;
+  source_ = opened.source;
+  state_ = State::kRecording;
+  lost_ = cut_off_ = abandoned_ = false;
+  notes_.insert(notes_.end(), opened.notes.begin(), opened.notes.end());
+  if (opened.rundown_failed) tables_->losses.Add(Loss::kRundownIncomplete);
+  std::vector<uint64_t> rundowns;
+  for (OpenedTarget::Stream& s : opened.streams) {
+    if (s.kind == Kind::kRundown) rundowns.push_back(s.opened.id);
+    AddSession(std::move(s.opened), s.kind);
+  }
+  opened.streams.clear();  // they are ours now
+  if (!rundowns.empty()) StopInBackground(std::move(rundowns));
+}
+
+void Target::AddSession(OpenedStream opened, Kind kind) {
+  auto decoder = std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, Keep(kind));
+  sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}});
 }
 
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr) return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
-  if (tables_ != recording_->processes.front().get()) suffix = fmt::format(".{}", process_.pid);
+  if (index_ != 0) suffix = fmt::format(".{}", process_.pid);
   if (kind == Kind::kEntryPoints) suffix += ".entry-points";
   if (kind == Kind::kRundown) suffix += ".rundown";
   Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
@@ -74,47 +126,18 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   return file.Take();
 }
 
-Result<uint64_t> Target::OpenSession(const ipc::SessionConfig& config, Kind kind) {
-  ASSIGN_OR_RETURN(ipc::Session session,
-                   client_.CollectTracing(config, ipc::Deadline::After(kOpenTimeout)));
-  auto ring = std::make_shared<StreamRing>();
-  RETURN_IF_ERROR(drain_->Add(std::move(session.stream), ring));
-  sessions_.push_back({session.id, kind, ring,
-                       std::make_unique<StreamDecoder>(ring, fold_.get(), clock_, Keep(kind))});
-  return session.id;
-}
-
-Status Target::Open(bool fresh) {
-  ASSIGN_OR_RETURN(source_, ChooseSource(options_.sampling, process_.clr_version));
-  // Live events first, then the rundown: the other order leaves a gap between them.
-  const bool own_rundown = options_.keeper != nullptr;
-  RETURN_IF_ERROR(
-      OpenSession(AllocationSession(source_, options_.buffer_mb, own_rundown), Kind::kMain));
-  state_ = State::kRecording;
-  lost_ = cut_ = abandoned_ = false;
-  if (Result<uint64_t> r = OpenSession(EntryPointSession(), Kind::kEntryPoints); !r.ok())
-    notes_.push_back("precompiled methods are named by rundowns only: " + r.error().message);
-  if (!fresh) BeginRundown();
+Status Target::Reopen() {
+  ASSIGN_OR_RETURN(OpenedTarget opened, OpenTarget(process_, link_, options_, false));
+  Take(std::move(opened));
   return OkStatus();
-}
-
-void Target::BeginRundown() {
-  Result<uint64_t> id = OpenSession(RundownSession(), Kind::kRundown);
-  if (!id.ok()) {
-    tables_->losses.Add(Loss::kRundownIncomplete);
-    notes_.push_back("methods that were compiled before cannot be named: " + id.error().message);
-    return;
-  }
-  StopInBackground({*id});
 }
 
 void Target::StopInBackground(std::vector<uint64_t> ids) {
   // StopTracing answers after its rundown was written, and that only goes on while we read.
-  ++*stops_running_;
-  stoppers_.emplace_back([this, ids = std::move(ids), running = stops_running_] {
-    // Whether it worked shows in the stream: it ends with its tag or without.
-    for (const uint64_t id : ids) (void)client_.StopTracing(id, ipc::Deadline::After(kStopTimeout));
-    --*running;
+  ++background_->stops;
+  home_.workers->Post([link = link_, background = background_, ids = std::move(ids)] {
+    for (const uint64_t id : ids) (void)link->Stop(id);
+    --background->stops;
   });
 }
 
@@ -130,6 +153,16 @@ bool Target::Pump() {
   return any;
 }
 
+void Target::NoteLosses(Live& live) {
+  LossCounters losses = live.decoder->losses();
+  // A live session that ends without its tag belongs to a process that ended: that is one loss of
+  // its own name, not a damaged file.
+  losses.Set(Loss::kTruncatedInput, 0);
+  losses.Set(Loss::kTruncatedBytes, 0);
+  tables_->losses.Merge(losses.Since(live.noted));
+  live.noted = losses;
+}
+
 void Target::Settle() {
   bool main_ended = false;
   for (auto it = sessions_.begin(); it != sessions_.end();) {
@@ -138,27 +171,24 @@ void Target::Settle() {
       ++it;
       continue;
     }
-    LossCounters losses = d.losses();
-    // A live session that ends without its tag belongs to a process that ended: that is one loss of
-    // its own name, not a damaged file.
-    if (losses[Loss::kTruncatedInput] != 0) {
-      losses.Set(Loss::kTruncatedInput, 0);
-      losses.Set(Loss::kTruncatedBytes, 0);
-      if (it->kind == Kind::kRundown) losses.Add(Loss::kRundownIncomplete);
+    NoteLosses(*it);
+    if (!d.complete()) {
+      if (it->kind == Kind::kRundown)
+        tables_->losses.Add(Loss::kRundownIncomplete);
+      else if (state_ == State::kRecording)
+        cut_off_ = true;
     }
     if (d.damage())
       notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
                                    d.damage()->offset, d.damage()->message));
-    tables_->losses.Merge(losses);
-    if (it->kind != Kind::kRundown && state_ == State::kRecording) {
-      main_ended = true;
-      cut_ |= !d.complete();  // a program that exits by itself ends its stream with the tag
-    }
+    if (it->kind != Kind::kRundown && state_ == State::kRecording) main_ended = true;
     finished_events_ += d.events();
     it = sessions_.erase(it);
   }
   if (main_ended) lost_ = true;
-  if (sessions_.empty() && *stops_running_ == 0 && state_ != State::kEnded) state_ = State::kEnded;
+  const bool stopped = background_->stops == 0;  // before a look at what it left behind
+  if (state_ != State::kRecording) TakeRundowns();
+  if (stopped && sessions_.empty() && state_ != State::kEnded) state_ = State::kEnded;
 }
 
 void Target::BeginStop() {
@@ -175,11 +205,37 @@ void Target::BeginStop() {
 void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
-  BeginRundown();
+  ++background_->stops;
+  home_.workers->Post([link = link_, background = background_] {
+    Result<OpenedStream> rundown = link->Open(RundownSession());
+    const std::optional<uint64_t> id =
+        rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
+    {
+      const std::lock_guard lock(background->mutex);
+      background->rundowns.push_back(std::move(rundown));
+    }
+    if (id) (void)link->Stop(*id);
+    --background->stops;
+  });
+}
+
+void Target::TakeRundowns() {
+  const std::lock_guard lock(background_->mutex);
+  for (Result<OpenedStream>& rundown : background_->rundowns) {
+    if (rundown.ok()) {
+      AddSession(rundown.Take(), Kind::kRundown);
+      continue;
+    }
+    tables_->losses.Add(Loss::kRundownIncomplete);
+    notes_.push_back("methods that were compiled before cannot be named: " +
+                     rundown.error().message);
+  }
+  background_->rundowns.clear();
 }
 
 void Target::Abandon(std::string_view why) {
-  for (const Live& s : sessions_) drain_->Remove(s.ring);
+  TakeRundowns();
+  for (const Live& s : sessions_) link_->Drop(s.ring);
   while (Pump()) {
   }
   if (!sessions_.empty()) Settle();
@@ -191,10 +247,74 @@ void Target::Abandon(std::string_view why) {
                   process_.pid, why));
 }
 
+void Target::Tick(int64_t now_ns) {
+  if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
+  for (Live& s : sessions_) NoteLosses(s);
+  tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
+  if (source_ == profile::Source::kTick && state_ == State::kRecording) WatchTicks(now_ns);
+  if (state_ == State::kRecording && now_ns >= next_mappings_ns_) {
+    ReadMappings();
+    next_mappings_ns_ = now_ns + mappings_every_ns_;
+    mappings_every_ns_ = std::min(2 * mappings_every_ns_, kLongestMappingsWait);
+  }
+}
+
+void Target::WatchTicks(int64_t now_ns) {
+  for (const profile::GcRow& gc : tables_->gcs) {
+    if (gc.start_ns <= last_gc_ns_) continue;
+    last_gc_ns_ = gc.start_ns;
+    if (CausedByAllocation(gc.reason)) ++allocation_gcs_;
+  }
+  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs_);
+  if (verdict.fell_silent) {
+    tables_->losses.Add(Loss::kTicksStalled);
+    notes_.push_back(fmt::format(
+        "process {} stopped sending AllocationTick while it went on to allocate, as another tool's "
+        "AllocationSampled session makes it; what it allocated meanwhile is missing",
+        process_.pid));
+  }
+  if (verdict.repair) RepairTicks();
+}
+
+void Target::RepairTicks() {
+  // Any session of the runtime's provider makes the runtime look again at what is asked of it.
+  if (background_->repairing.exchange(true)) return;
+  home_.workers->Post([link = link_, background = background_] {
+    if (Result<OpenedStream> opened = link->Open(ReminderSession()); opened.ok()) {
+      (void)link->Stop(opened->id);
+      link->Drop(opened->ring);
+    }
+    background->repairing = false;
+  });
+}
+
+void Target::MoveTo(const Home& home, int64_t shift_ns) {
+  for (Live& s : sessions_) NoteLosses(s);
+  fold_->Flush();
+  earlier_ = {samples(), gcs(), dropped()};
+  tables_->info.end_ns = fold_->last_ns();
+  tables_->info.complete = true;  // it goes on in the next one
+  const profile::ProcessTables& old = *tables_;
+  const StringPool& old_strings = home_.recording->strings;
+  home_ = home;
+  MakeTables();
+  profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
+  fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
+  last_gc_ns_ = std::max<int64_t>(-1, last_gc_ns_ - shift_ns);
+  next_mappings_ns_ -= shift_ns;
+}
+
 uint64_t Target::events() const {
   uint64_t n = finished_events_;
   for (const Live& s : sessions_) n += s.decoder->events();
   return n;
+}
+
+size_t Target::TableBytes() const {
+  // Measured: of a node, a series with its sums, a method, a type, with the indexes over them.
+  constexpr size_t kNode = 48, kSeries = 80, kMethod = 144, kType = 48;
+  return tables_->stacks.size() * kNode + tables_->series.keys().size() * kSeries +
+         tables_->code.methods().size() * kMethod + tables_->types.size() * kType;
 }
 
 size_t Target::UnresolvedAddresses() const {
@@ -221,13 +341,14 @@ void Target::ReadMappings() {
     while (path.ends_with('\n')) path.remove_suffix(1);
     const bool known = std::any_of(tables_->mappings.begin(), tables_->mappings.end(),
                                    [&](const profile::Mapping& m) { return m.start == start; });
-    if (!known) tables_->mappings.push_back({start, end, offset, recording_->strings.Intern(path)});
+    if (!known)
+      tables_->mappings.push_back({start, end, offset, home_.recording->strings.Intern(path)});
   }
   std::fclose(maps);
 }
 
 void Target::Close() {
-  for (const Live& s : sessions_) tables_->losses.Merge(s.decoder->losses());
+  for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
   for (const auto& file : kept_) {
     if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
@@ -235,9 +356,9 @@ void Target::Close() {
       notes_.push_back(fmt::format("{}; it holds the first {} bytes of its stream",
                                    file->error()->message, file->bytes_written()));
   }
-  if (lost_ && cut_) tables_->losses.Add(Loss::kTargetLost);
-  tables_->info.end_ns = fold_->last_ns();
-  tables_->info.complete = !abandoned_;
+  if (cut_off_) tables_->losses.Add(Loss::kTargetLost);
+  tables_->info.end_ns = std::max(tables_->info.start_ns, fold_->last_ns());
+  tables_->info.complete = !abandoned_ && !cut_off_;
 }
 
 }  // namespace clrscope::capture

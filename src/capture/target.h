@@ -5,19 +5,22 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "analysis/process_fold.h"
-#include "capture/drain.h"
+#include "capture/clock.h"
 #include "capture/providers.h"
+#include "capture/runtime_link.h"
 #include "capture/stream_decoder.h"
 #include "capture/stream_keeper.h"
-#include "ipc/client.h"
+#include "capture/tick_watch.h"
+#include "capture/worker_pool.h"
 #include "ipc/dotnet_process.h"
-#include "ipc/transport.h"
 
 namespace clrscope::capture {
 
@@ -30,84 +33,150 @@ struct TargetOptions {
   analysis::FoldOptions fold;
 };
 
+// The sessions of a process that has been asked for them and is not yet a target: what arrives
+// waits in the rings. Streams that nobody takes over are dropped.
+struct OpenedTarget {
+  enum class Kind : uint8_t { kMain, kEntryPoints, kRundown };
+  struct Stream {
+    OpenedStream opened;
+    Kind kind = Kind::kMain;
+  };
+
+  OpenedTarget() = default;
+  OpenedTarget(OpenedTarget&&) = default;
+  OpenedTarget& operator=(OpenedTarget&&) = default;
+  ~OpenedTarget();
+
+  ipc::DotnetProcess process;
+  std::shared_ptr<RuntimeLink> link;
+  profile::Source source = profile::Source::kTick;
+  std::vector<Stream> streams;
+  std::vector<std::string> notes;
+  bool rundown_failed = false;
+};
+
+// Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
+// suspended at its start, so there is nothing to run down yet.
+Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
+                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
+                                bool fresh);
+
 class Target {
  public:
   enum class State : uint8_t { kRecording, kStopping, kEnded };
 
-  // `transport` leads to the runtime; recording and sink must outlive the target. `fresh`: the
-  // runtime is suspended at its start, so there is nothing to run down yet.
-  Target(ipc::DotnetProcess process, std::unique_ptr<ipc::Transport> transport,
-         profile::Recording* recording, profile::SliceSink* sink, RecordingClock* clock,
-         Drain* drain, const TargetOptions& options);
-  ~Target();
+  // Everything must outlive the target.
+  struct Home {
+    profile::Recording* recording;
+    profile::SliceSink* sink;
+    RecordingClock* clock;
+    WorkerPool* workers;
+  };
+  Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
 
-  // Opens the sessions. For a process that runs already, the rundown of its code is under way when
-  // this returns.
-  Status Open(bool fresh);
-  // Decodes what has arrived. Returns whether there was anything.
+  // Decodes what has arrived, of one process only so much at a time that others get their turn.
+  // Returns whether there was anything.
   bool Pump();
   // Asks the runtime to end the sessions; Pump() until state() is kEnded.
   void BeginStop();
-  // A final short session for code that nothing has named yet. Only while the target lives.
+  // A final short session for code that nothing has named yet; Pump() until state() is kEnded. Only
+  // while the target lives.
   void BeginFinalRundown();
   // Gives up on an answer: closes the sockets, which ends the sessions with the target's next
   // event.
   void Abandon(std::string_view why);
   // Opens the sessions again after a stop (Ctrl-Z and fg).
-  Status Reopen() { return Open(false); }
+  Status Reopen();
+  // Once a second: time passes without events, losses so far are noted, and ticks that another
+  // tool's session has silenced are asked for again.
+  void Tick(int64_t now_ns);
+  // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
+  // code and types goes with it; stacks and series begin anew.
+  void MoveTo(const Home& home, int64_t shift_ns);
 
   State state() const { return state_; }
   bool rundown_pending() const;
   const ipc::DotnetProcess& process() const { return process_; }
+  // Of its tables in the recording.
+  uint32_t index() const { return index_; }
   profile::ProcessTables& tables() { return *tables_; }
+  const profile::ProcessTables& tables() const { return *tables_; }
   analysis::ProcessFold& fold() { return *fold_; }
   profile::Source source() const { return source_; }
+  // Since the process was joined, rotations included.
   uint64_t events() const;
-  uint64_t samples() const { return tables_->source_samples[static_cast<size_t>(source_)]; }
-  bool lost() const { return lost_; }  // it ended before it was asked to
-  const std::vector<std::string>& notes() const { return notes_; }
+  uint64_t samples() const {
+    return earlier_.samples + tables_->source_samples[static_cast<size_t>(source_)];
+  }
+  uint64_t gcs() const { return earlier_.gcs + tables_->gc_count; }
+  uint64_t dropped() const { return earlier_.dropped + tables_->losses[Loss::kEventsDropped]; }
+  bool lost() const { return lost_; }        // it ended before it was asked to
+  bool cut_off() const { return cut_off_; }  // … and without closing its session
+  bool abandoned() const { return abandoned_; }
+  // Sentences for people that came up since the last call.
+  std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
+  // Roughly.
+  size_t TableBytes() const;
   // Addresses that nothing has named yet.
   size_t UnresolvedAddresses() const;
-  // Reads /proc/PID/maps for addresses outside of any method; harmless when the process is gone.
+  // Reads /proc/PID/maps for addresses outside of any method; Tick() does so less and less often.
+  // Harmless when the process is gone.
   void ReadMappings();
   // Everything is decoded (and the keeper has finished): closes the last slice and notes losses.
   // Call once.
   void Close();
 
  private:
-  enum class Kind : uint8_t { kMain, kEntryPoints, kRundown };
+  using Kind = OpenedTarget::Kind;
   struct Live {
     uint64_t id = 0;
     Kind kind = Kind::kMain;
     std::shared_ptr<StreamRing> ring;
     std::unique_ptr<StreamDecoder> decoder;
+    LossCounters noted;  // of the decoder's losses
+  };
+  struct Totals {
+    uint64_t samples = 0, gcs = 0, dropped = 0;
   };
 
-  Result<uint64_t> OpenSession(const ipc::SessionConfig& config, Kind kind);
+  void MakeTables();
+  void Take(OpenedTarget opened);
+  void TakeRundowns();
+  void AddSession(OpenedStream opened, Kind kind);
   std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
   void StopInBackground(std::vector<uint64_t> ids);
-  void BeginRundown();
+  void NoteLosses(Live& live);
   void Settle();
+  void WatchTicks(int64_t now_ns);
+  void RepairTicks();
 
   ipc::DotnetProcess process_;
-  std::unique_ptr<ipc::Transport> transport_;
-  ipc::Client client_;
-  profile::Recording* recording_;
-  RecordingClock* clock_;
-  Drain* drain_;
+  std::shared_ptr<RuntimeLink> link_;
+  Home home_;
   TargetOptions options_;
-  profile::ProcessTables* tables_;  // owned by the recording
+  uint32_t index_ = 0;
+  profile::ProcessTables* tables_ = nullptr;  // owned by the recording
   std::unique_ptr<analysis::ProcessFold> fold_;
   profile::Source source_ = profile::Source::kTick;
   std::vector<Live> sessions_;
   std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
-  std::vector<std::thread> stoppers_;
-  std::shared_ptr<std::atomic<int>> stops_running_ = std::make_shared<std::atomic<int>>(0);
+  TickWatch tick_watch_;
+  int64_t last_gc_ns_ = -1;
+  uint64_t allocation_gcs_ = 0;
+  // Shared with the worker threads, which may outlive the target.
+  struct Background {
+    std::atomic<int> stops{0};  // calls that end sessions
+    std::atomic<bool> repairing{false};
+    std::mutex mutex;
+    std::vector<Result<OpenedStream>> rundowns;  // guarded by mutex
+  };
+  std::shared_ptr<Background> background_ = std::make_shared<Background>();
   State state_ = State::kEnded;
-  bool lost_ = false;
-  bool cut_ = false;  // in the middle of its stream
+  bool lost_ = false, cut_off_ = false;
   bool abandoned_ = false;
   uint64_t finished_events_ = 0;
+  Totals earlier_;  // in recordings before this one
+  int64_t mappings_every_ns_ = 200'000'000, next_mappings_ns_ = 0;
   std::vector<std::string> notes_;
 };
 

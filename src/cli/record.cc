@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -15,19 +16,13 @@
 #include "cli/humanize.h"
 #include "cli/parse.h"
 #include "cli/progress.h"
+#include "cli/sampling_option.h"
 #include "clr/process_name.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_finder.h"
 
 namespace clrscope::cli {
 namespace {
-
-Result<capture::Sampling> ParseSampling(const std::string& text) {
-  if (text == "auto") return capture::Sampling::kAuto;
-  if (text == "poisson") return capture::Sampling::kPoisson;
-  if (text == "tick") return capture::Sampling::kTick;
-  return Error{ErrorCode::kUsage, fmt::format("--sampling {}: use auto, poisson or tick", text)};
-}
 
 // A file name is made of a program's name: keep what is harmless in a shell.
 std::string Harmless(std::string name) {
@@ -50,7 +45,7 @@ Result<std::vector<ipc::DotnetProcess>> FindTargets(const RecordArguments& a) {
     ASSIGN_OR_RETURN(ipc::DotnetProcess p, ipc::FindProcess(pid));
     out.push_back(std::move(p));
   }
-  for (const std::string& name : a.names) {
+  for (const std::string& name : a.all ? std::vector<std::string>() : a.names) {
     std::vector<ipc::DotnetProcess> found = ipc::FindByName(name);
     if (found.empty())
       return Error{ErrorCode::kNotFound,
@@ -75,10 +70,15 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   if (!a.command.empty() && (!a.pids.empty() || !a.names.empty()))
     return Error{ErrorCode::kUsage,
                  "give either processes (-p, -n) or a program to launch (-- CMD), not both"};
-  if (a.command.empty() && a.pids.empty() && a.names.empty())
-    return Error{ErrorCode::kUsage,
-                 "what is to be recorded? Give -p PID, -n NAME, or -- CMD; clrscope ps lists .NET "
-                 "processes"};
+  if (a.all && (!a.command.empty() || !a.pids.empty()))
+    return Error{ErrorCode::kUsage, "--all goes with neither -p nor a program to launch (-- CMD)"};
+  if (a.all && a.keep_nettrace)
+    return Error{ErrorCode::kUsage, "--keep-nettrace is for named processes, not for --all"};
+  if (a.command.empty() && a.pids.empty() && a.names.empty() && !a.all)
+    return Error{
+        ErrorCode::kUsage,
+        "what is to be recorded? Give -p PID, -n NAME, --all, or -- CMD; clrscope ps lists "
+        ".NET processes"};
   capture::RecordOptions options;
   ASSIGN_OR_RETURN(options.target.sampling, ParseSampling(a.sampling));
   options.target.buffer_mb = a.buffer_mb;
@@ -90,8 +90,16 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   }
   ASSIGN_OR_RETURN(options.processes, FindTargets(a));
   options.command = a.command;
-  const std::string app = options.processes.empty() ? clr::ProcessName(a.command, {}, {})
-                                                    : options.processes.front().name;
+  options.all = a.all;
+  if (a.all && !a.names.empty())
+    options.wanted = [names = a.names](const ipc::DotnetProcess& p) {
+      return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {
+        return clr::NameMatches(name, p.name, p.entry_assembly);
+      });
+    };
+  std::string app = a.all && a.names.empty() ? "all" : clr::ProcessName(a.command, {}, {});
+  if (a.all && !a.names.empty()) app = a.names.front();
+  if (!options.processes.empty()) app = options.processes.front().name;
   options.output = [app, output = a.output](pid_t pid) {
     return output.empty() ? DefaultName(app, pid) : output;
   };
@@ -130,7 +138,11 @@ int RunRecord(const RecordArguments& arguments) {
                                                              : code;
   }
   const bool words = !arguments.quiet;
-  if (words && !launching) {
+  if (words && arguments.all)
+    fmt::print(stderr, "Recording every .NET process{}{}\n",
+               arguments.names.empty() ? "" : " of that name",
+               duration ? "" : "; Ctrl-C stops and writes");
+  if (words && !launching && !arguments.all) {
     std::string who;
     for (const auto& t : (*recorder)->recording().processes)
       who += fmt::format("{}{} ({})", who.empty() ? "" : ", ",
@@ -151,15 +163,21 @@ int RunRecord(const RecordArguments& arguments) {
     return ExitCodeOf(summary->write_error->code);
   }
   if (words) {
-    fmt::print(stderr, "Wrote {} ({}): {}, {} samples\n", file, FileSize(file),
-               HumanDuration(static_cast<double>(summary->duration_ns) / 1e9),
+    const std::string who = arguments.all ? fmt::format("{} process{}, ", summary->processes,
+                                                        summary->processes == 1 ? "" : "es")
+                                          : "";
+    fmt::print(stderr, "Wrote {} ({}): {}, {}{} samples\n", file, FileSize(file),
+               HumanDuration(static_cast<double>(summary->duration_ns) / 1e9), who,
                Thousands(summary->samples));
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
     fmt::print(stderr, "Next: clrscope report {}\n", file);
   }
   if (summary->exit_code) return *summary->exit_code;
-  return summary->interrupted_twice ? 130 : 0;
+  if (summary->interrupted_twice) return 130;
+  if (!arguments.all || summary->processes != 0) return kExitOk;
+  fmt::print(stderr, "clrscope record: no .NET process could be recorded\n");
+  return kExitEmpty;
 }
 
 }  // namespace clrscope::cli

@@ -12,6 +12,7 @@ struct RecordArguments {
   std::vector<int> pids;             // -p, --pid, --process-id
   std::vector<std::string> names;    // -n, --name
   std::vector<std::string> command;  // after --
+  bool all = false;                  // --all
   std::string duration;              // -d, --duration
   std::string output;                // -o, --output
   bool force = false;                // -f, --force

@@ -5,35 +5,34 @@
 
 #include "cli/options.h"
 #include "cli/record.h"
+#include "cli/sampling_option.h"
 
 namespace clrscope::cli {
 
 int RunRecordVerb(const Args& args) {
   RecordArguments record;
   VerbOptions options(
-      "record", "[options] (-p PID | -n NAME | -- COMMAND…)",
+      "record", "[options] (-p PID | -n NAME | --all | -- COMMAND…)",
       "Records who allocates in running .NET processes, or in a command that it starts.",
       "  clrscope record -p 1234                  until Ctrl-C, which stops and writes\n"
       "  clrscope record -n orders -d 30s -o orders.clrscope\n"
+      "  clrscope record --all -d 10m             every .NET process, also those that start "
+      "meanwhile\n"
       "  clrscope record -- dotnet run.dll --port 5000\n");
   CLI::App& app = options.app();
   app.add_option("-p,--pid,--process-id", record.pids, "a process; may be given several times")
       ->type_name("PID");
   app.add_option("-n,--name", record.names, "every process of that name")->type_name("NAME");
+  app.add_flag("--all", record.all,
+               "every .NET process, those that start meanwhile included; with -n, those of that "
+               "name");
   app.add_option("-d,--duration", record.duration, "stop after 30, 30s, 5m, 1h30m or 00:00:30")
       ->type_name("TIME");
   app.add_option("-o,--output", record.output,
                  "the capture to write; a name made of program, pid and time by default")
       ->type_name("FILE");
   app.add_flag("-f,--force", record.force, "overwrite the output if it exists");
-  app.add_option("--sampling", record.sampling,
-                 "auto, poisson (AllocationSampled, .NET 10) or tick (AllocationTick)")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"auto", "poisson", "tick"}));
-  app.add_option("--buffersize", record.buffer_mb,
-                 "MB that the runtime may buffer events in; 256 "
-                 "by default")
-      ->type_name("MB");
+  AddSamplingOptions(app, record.sampling, record.buffer_mb);
   app.add_flag("--keep-nettrace", record.keep_nettrace,
                "also write the raw streams beside the capture, as .nettrace files for other tools");
   app.add_flag("-q,--quiet", record.quiet, "no words but errors");

@@ -15,6 +15,7 @@
 #include "cli/query.h"
 #include "cli/record_verb.h"
 #include "cli/report.h"
+#include "cli/watch.h"
 
 namespace clrscope::cli {
 namespace {
@@ -23,6 +24,7 @@ constexpr Verb kVerbs[] = {
     {"ps", "list the .NET processes on this machine", RunPs},
     {"doctor", "say why a process can or cannot be profiled, and what to do", RunDoctor},
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
+    {"watch", "record every .NET process for ever, in a folder of limited size", RunWatch},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},

@@ -30,6 +30,7 @@ struct ProcessFacts {
   double uptime_s = 0;
   uid_t uid = 0;
   uint64_t rss_bytes = 0;
+  bool kernel_thread = false;  // then nothing below is known
   std::string comm;
   std::string exe;  // "" when it may not be read
   std::vector<std::string> argv;
@@ -59,6 +60,10 @@ struct ProcessFacts {
 
 // errors: kNotFound (no such process, or it ended meanwhile)
 Result<ProcessFacts> GatherFacts(pid_t pid);
+// The same in two steps. The first is cheap enough for every process of a machine, time and again:
+// it finds the socket and leaves `runtime` at kNone; the second tells the runtime.
+Result<ProcessFacts> GatherSocketFacts(pid_t pid);
+void GatherRuntimeFacts(ProcessFacts& facts);
 
 // All pids in /proc, ascending.
 std::vector<pid_t> ListPids();

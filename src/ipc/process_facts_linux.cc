@@ -106,6 +106,18 @@ std::vector<pid_t> ListPids() {
 }
 
 Result<ProcessFacts> GatherFacts(pid_t pid) {
+  ASSIGN_OR_RETURN(ProcessFacts facts, GatherSocketFacts(pid));
+  if (!facts.kernel_thread) GatherRuntimeFacts(facts);
+  return facts;
+}
+
+void GatherRuntimeFacts(ProcessFacts& facts) {
+  FindRuntime(fmt::format("/proc/{}", facts.pid), facts);
+  if (facts.runtime != RuntimeKind::kNone && facts.socket_path.empty()) FindOtherSockets(facts);
+  if (facts.suspended_at_start()) FindUnheardPorts(fmt::format("/proc/{}", facts.pid), facts);
+}
+
+Result<ProcessFacts> GatherSocketFacts(pid_t pid) {
   const std::string proc = fmt::format("/proc/{}", pid);
   const auto gone = [&] {
     return Error{ErrorCode::kNotFound, fmt::format("there is no process {}", pid)};
@@ -130,17 +142,16 @@ Result<ProcessFacts> GatherFacts(pid_t pid) {
   if (const auto cmdline = ReadFile(proc + "/cmdline"); cmdline.ok())
     facts.argv = SplitNul(*cmdline);
   if (facts.argv.empty() && facts.exe.empty() && facts.rss_bytes == 0 && stat.state != 'Z' &&
-      status.uid == 0)
-    return facts;  // a thread of the kernel
+      status.uid == 0) {
+    facts.kernel_thread = true;
+    return facts;
+  }
   if (const auto environ = ReadFile(proc + "/environ"); environ.ok()) {
     facts.environ_readable = true;
     facts.environ = SplitNul(*environ);
   }
   FindNamespaces(proc, facts);
   FindSocket(facts);
-  FindRuntime(proc, facts);
-  if (facts.runtime != RuntimeKind::kNone && facts.socket_path.empty()) FindOtherSockets(facts);
-  if (facts.suspended_at_start()) FindUnheardPorts(proc, facts);
   return facts;
 }
 

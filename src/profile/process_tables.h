@@ -2,7 +2,9 @@
 // Everything that is known of one recorded process: the dictionaries that slices refer to.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +48,18 @@ struct ProcessTables {
   ProcessTables() : ProcessTables(StackTree::kDefaultMaxNodes, SeriesTable::kDefaultMax) {}
   ProcessTables(uint32_t max_nodes, uint32_t max_series)
       : stacks(max_nodes), types(1), series(max_series) {}
+
+  // Forgets everything but who the process is and what was counted.
+  void Release() {
+    ProcessTables kept(0, 0);
+    kept.info = info;
+    kept.pointer_size = pointer_size;
+    kept.gc_count = gc_count;
+    kept.losses = losses;
+    kept.sizes_unknown = sizes_unknown;
+    std::copy(std::begin(source_samples), std::end(source_samples), kept.source_samples);
+    *this = std::move(kept);
+  }
 };
 
 // A whole recording, without its slices.

@@ -62,7 +62,7 @@ Status CaptureWriter::Prepare() {
   return OkStatus();
 }
 
-void CaptureWriter::OnSlice(profile::Slice&& slice) {
+void CaptureWriter::Add(const profile::Slice& slice) {
   Encoded e{slice.process, slice.start_ns, slice.end_ns, slice.rows.size(), 0, {}};
   for (const profile::SliceRow& r : slice.rows) e.samples += r.sums.samples;
   e.data = EncodeSlice(slice, recording_->processes[slice.process]->series);
@@ -70,12 +70,17 @@ void CaptureWriter::OnSlice(profile::Slice&& slice) {
   pending_.push_back(std::move(e));
 }
 
+void CaptureWriter::Retire(uint32_t process) {
+  if (process >= progress_.size()) progress_.resize(process + 1);
+  progress_[process].retiring = true;
+}
+
 Status CaptureWriter::Commit(int64_t end_ns) { return Write(end_ns, false, false); }
 
 Status CaptureWriter::Finish(bool complete) {
   RETURN_IF_ERROR(Write(recording_->end_ns, true, complete));
-  // One file is left, without its write-ahead log.
-  RETURN_IF_ERROR(db_.Execute("pragma wal_checkpoint(truncate); pragma journal_mode=delete"));
+  // One file is left, without its write-ahead log; while somebody reads it, the log has to stay.
+  (void)db_.Execute("pragma wal_checkpoint(truncate); pragma journal_mode=delete");
   return OkStatus();
 }
 
@@ -84,7 +89,8 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
   RETURN_IF_ERROR(db_.Execute("begin immediate"));
   const auto body = [&]() -> Status {
     progress_.resize(recording_->processes.size());
-    for (uint32_t p = 0; p < progress_.size(); ++p) RETURN_IF_ERROR(WriteProcess(p, last));
+    for (uint32_t p = 0; p < progress_.size(); ++p)
+      if (!progress_[p].retired) RETURN_IF_ERROR(WriteProcess(p, last || progress_[p].retiring));
     for (const Encoded& e : pending_) RETURN_IF_ERROR(WriteSlice(e));
     RETURN_IF_ERROR(WriteLosses(-1, recording_->losses));
     RETURN_IF_ERROR(WriteMeta("start_unix_ns", recording_->start_unix_ns));
@@ -108,6 +114,11 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
   }
   pending_.clear();
   pending_bytes_ = 0;
+  for (Progress& p : progress_) {
+    if (!p.retiring || p.retired) continue;
+    p = {};
+    p.retiring = p.retired = true;
+  }
   return OkStatus();
 }
 
@@ -340,10 +351,21 @@ Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
   std::vector<Encoded> merged;
   std::vector<int64_t> ids;
   std::optional<profile::Slice> open;
+  std::optional<profile::SeriesTable> retired_series;
+  uint32_t retired_process = 0;
+  const auto series_of = [&](uint32_t process) -> Result<const profile::SeriesTable*> {
+    if (!progress_[process].retired) return &recording_->processes[process]->series;
+    if (!retired_series || retired_process != process) {
+      ASSIGN_OR_RETURN(retired_series, ReadSeries(process));
+      retired_process = process;
+    }
+    return &*retired_series;
+  };
+  const profile::SeriesTable* series = nullptr;  // of `open`
   const auto close = [&] {
     Encoded e{open->process, open->start_ns, open->end_ns, open->rows.size(), 0, {}};
     for (const profile::SliceRow& r : open->rows) e.samples += r.sums.samples;
-    e.data = EncodeSlice(*open, recording_->processes[open->process]->series);
+    e.data = EncodeSlice(*open, *series);
     merged.push_back(std::move(e));
     open.reset();
   };
@@ -354,10 +376,11 @@ Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
     profile::Slice slice;
     slice.process = static_cast<uint32_t>(find.Int(1));
     const int64_t start = find.Int(2) / width_ns * width_ns;
-    RETURN_IF_ERROR(DecodeSlice(find.Blob(4), recording_->processes[slice.process]->series, slice));
+    if (open && (open->process != slice.process || open->start_ns != start)) close();
+    ASSIGN_OR_RETURN(series, series_of(slice.process));
+    RETURN_IF_ERROR(DecodeSlice(find.Blob(4), *series, slice));
     slice.start_ns = start;
     slice.end_ns = start + width_ns;
-    if (open && (open->process != slice.process || open->start_ns != start)) close();
     if (open) {
       profile::MergeSlice(*open, slice);
     } else {
@@ -371,6 +394,18 @@ Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
   }
   for (const Encoded& e : merged) RETURN_IF_ERROR(WriteSlice(e));
   return OkStatus();
+}
+
+Result<profile::SeriesTable> CaptureWriter::ReadSeries(uint32_t process) {
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select count,data from dictionary where process=? and "
+                                            "kind='series' order by first"));
+  q.Bind(0, int64_t{process});
+  profile::SeriesTable out;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return out;
+    RETURN_IF_ERROR(DecodeSeries(q.Blob(1), static_cast<uint64_t>(q.Int(0)), out));
+  }
 }
 
 }  // namespace clrscope::store

@@ -23,7 +23,11 @@ class CaptureWriter final : public profile::SliceSink {
                                                        profile::Recording* recording);
 
   // Takes a slice; it is on disk after the next Commit().
-  void OnSlice(profile::Slice&& slice) override;
+  void Add(const profile::Slice& slice);
+  void OnSlice(profile::Slice&& slice) override { Add(slice); }
+  // The process has ended: after the next Commit() its tables are not looked at again, but for who
+  // it is, and may be released.
+  void Retire(uint32_t process);
   // Writes what is new since the last time; `end_ns`: how far the recording goes now.
   Status Commit(int64_t end_ns);
   // The last commit; `complete`: the recording ended as it should.
@@ -46,6 +50,7 @@ class CaptureWriter final : public profile::SliceSink {
     std::vector<uint32_t> unresolved;    // addresses without a method so far
     std::vector<uint32_t> unnamed;       // types without a name so far
     std::unordered_set<size_t> methods;  // indexes that were written
+    bool retiring = false, retired = false;
   };
 
   explicit CaptureWriter(Database db, profile::Recording* recording)
@@ -68,6 +73,8 @@ class CaptureWriter final : public profile::SliceSink {
   // minute.
   Status Compact(int64_t end_ns);
   Status CompactTo(int64_t width_ns, int64_t before_ns);
+  // For slices of a process whose tables were released.
+  Result<profile::SeriesTable> ReadSeries(uint32_t process);
 
   Database db_;
   profile::Recording* recording_;

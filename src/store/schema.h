@@ -34,6 +34,7 @@ create table dictionary(process integer, kind text, first integer, count integer
 create table slice(id integer primary key, process integer, start_ns integer, end_ns integer,
   rows integer, samples integer, data blob);
 create index slice_time on slice(process, start_ns);
+create index dictionary_of on dictionary(process, kind, first);
 )sql";
 
 }  // namespace clrscope::store

@@ -98,4 +98,16 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
   return OkStatus();
 }
 
+Status DecodeSeries(Bytes blob, uint64_t count, profile::SeriesTable& series) {
+  const auto damaged = [] { return Error{ErrorCode::kCorrupt, "a dictionary is damaged"}; };
+  ASSIGN_OR_RETURN(ColumnReader r, ColumnReader::Open(blob));
+  if (count > r.remaining()) return damaged();
+  std::vector<profile::SeriesKey> keys(static_cast<size_t>(count));
+  for (profile::SeriesKey& k : keys) k.node = static_cast<uint32_t>(r.Unsigned());
+  for (profile::SeriesKey& k : keys) k.type = static_cast<uint32_t>(r.Unsigned());
+  for (profile::SeriesKey& k : keys) k.attributes = static_cast<uint16_t>(r.Unsigned());
+  for (const profile::SeriesKey& k : keys) series.Restore(k, r.Unsigned());
+  return r.ok() ? OkStatus() : damaged();
+}
+
 }  // namespace clrscope::store

@@ -16,4 +16,7 @@ std::string EncodeSlice(const profile::Slice& slice, const profile::SeriesTable&
 // Fills `slice.rows` and `slice.threads`; rows that refer to unknown series are an error.
 Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slice& slice);
 
+// Appends the entries of a dictionary blob of kind "series". Nodes and types are not looked at.
+Status DecodeSeries(Bytes blob, uint64_t count, profile::SeriesTable& series);
+
 }  // namespace clrscope::store

@@ -91,8 +91,9 @@ Result<Database> Database::Open(const std::string& path, Mode mode) {
   Database db;
   db.path_ = path;
   sqlite3* raw = nullptr;
-  const int flags =
-      mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int flags = mode == Mode::kReadOnly    ? SQLITE_OPEN_READONLY
+                    : mode == Mode::kReadWrite ? SQLITE_OPEN_READWRITE
+                                               : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const int rc = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   db.db_.reset(raw);
   if (rc != SQLITE_OK)

@@ -43,7 +43,7 @@ class Statement {
 
 class Database {
  public:
-  enum class Mode { kCreate, kReadOnly };
+  enum class Mode { kCreate, kReadWrite, kReadOnly };
   static Result<Database> Open(const std::string& path, Mode mode);
   static Result<Database> OpenMemory();
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/watch.h"
+#include "cli/exit_code.h"
+#include "cli/log_lines.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+#include "cli/sampling_option.h"
+#include "clr/process_name.h"
+
+namespace clrscope::cli {
+namespace {
+
+constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
+constexpr int64_t kLeastRotateNs = int64_t{10} * 1'000'000'000;
+
+struct WatchArguments {
+  bool all = false;
+  std::vector<std::string> names;
+  std::string folder, keep = "24h", max_size = "4G", rotate = "1h", rotate_size;
+  std::string sampling = "auto";
+  unsigned buffer_mb = 256;
+  bool quiet = false;
+};
+
+Result<capture::WatchOptions> MakeOptions(const WatchArguments& a) {
+  capture::WatchOptions options;
+  if (a.folder.empty())
+    return Error{ErrorCode::kUsage, "where to? Give a folder with -o: it is made if need be"};
+  options.folder = a.folder;
+  while (options.folder.size() > 1 && options.folder.back() == '/') options.folder.pop_back();
+  ASSIGN_OR_RETURN(options.keep_ns, ParseDuration(a.keep));
+  ASSIGN_OR_RETURN(options.rotate_ns, ParseDuration(a.rotate));
+  ASSIGN_OR_RETURN(options.max_bytes, ParseSize(a.max_size));
+  if (!a.rotate_size.empty()) {
+    ASSIGN_OR_RETURN(options.rotate_bytes, ParseSize(a.rotate_size));
+  }
+  if (options.max_bytes < kLeastBytes)
+    return Error{ErrorCode::kUsage, fmt::format("--max-size {}: 64M is the least", a.max_size)};
+  if (options.rotate_ns < kLeastRotateNs)
+    return Error{ErrorCode::kUsage, fmt::format("--rotate {}: 10s is the least", a.rotate)};
+  if (options.rotate_bytes > options.max_bytes / 2)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--rotate-size {}: at most half of --max-size", a.rotate_size)};
+  ASSIGN_OR_RETURN(options.engine.target.sampling, ParseSampling(a.sampling));
+  options.engine.target.buffer_mb = a.buffer_mb;
+  if (!a.names.empty())
+    options.engine.wanted = [names = a.names](const ipc::DotnetProcess& p) {
+      return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {
+        return clr::NameMatches(name, p.name, p.entry_assembly);
+      });
+    };
+  return options;
+}
+
+}  // namespace
+
+int RunWatch(const Args& args) {
+  WatchArguments watch;
+  VerbOptions verb(
+      "watch", "[--all | -n NAME…] -o FOLDER [options]",
+      "Records every .NET process for ever: captures of an hour each in a folder, the oldest "
+      "deleted\n"
+      "in time. Processes come and go. SIGTERM or Ctrl-C closes the last capture and ends it.",
+      "  clrscope watch -o /var/lib/clrscope\n"
+      "  clrscope watch -n orders -n billing --keep 7d --max-size 20G -o /var/lib/clrscope\n"
+      "  clrscope report /var/lib/clrscope/clrscope.20261121T060000Z.clrscope --by process\n");
+  CLI::App& app = verb.app();
+  app.add_flag("--all", watch.all, "every .NET process; this is the default");
+  app.add_option("-n,--name", watch.names,
+                 "only processes of that name; may be given several times")
+      ->type_name("NAME");
+  app.add_option("-o,--output", watch.folder, "the folder; one watch at a time writes into it")
+      ->type_name("FOLDER");
+  app.add_option("--keep", watch.keep, "delete captures that ended longer ago; 24h by default")
+      ->type_name("TIME");
+  app.add_option("--max-size", watch.max_size,
+                 "of all captures together, the oldest are deleted first; 4G by default")
+      ->type_name("SIZE");
+  app.add_option("--rotate", watch.rotate,
+                 "a new capture at each full 1h (the default), 10m …, in UTC")
+      ->type_name("TIME");
+  app.add_option("--rotate-size", watch.rotate_size,
+                 "a new capture when one has grown so large; an eighth of --max-size by default")
+      ->type_name("SIZE");
+  AddSamplingOptions(app, watch.sampling, watch.buffer_mb);
+  app.add_flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
+  if (const auto code = verb.Parse(args)) return *code;
+  if (watch.all && !watch.names.empty())
+    return Fail({ErrorCode::kUsage, "watch: give either --all or names (-n), not both"});
+  Result<capture::WatchOptions> options = MakeOptions(watch);
+  if (!options.ok()) return Fail(options.error());
+  LogLines log(watch.quiet ? capture::LogLevel::kNotice : capture::LogLevel::kInfo);
+  Result<std::unique_ptr<capture::Watch>> running = capture::Watch::Start(options.Take(), &log);
+  if (!running.ok()) return Fail(running.error());
+  (*running)->Run();
+  return kExitOk;
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/carry_over.h"
+
+namespace clrscope::profile {
+
+void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_t shift_ns,
+               ProcessTables& to, StringPool& to_strings) {
+  const auto copy = [&](StringId id) { return to_strings.Intern(from_strings.Get(id)); };
+  to.info = from.info;
+  to.info.name = copy(from.info.name);
+  to.info.command_line = copy(from.info.command_line);
+  to.info.runtime = copy(from.info.runtime);
+  to.info.os = copy(from.info.os);
+  to.info.arch = copy(from.info.arch);
+  to.info.main_module = copy(from.info.main_module);
+  to.info.start_ns = to.info.end_ns = 0;
+  to.info.complete = false;
+  to.pointer_size = from.pointer_size;
+  for (const ModuleImage& m : from.code.modules())
+    to.code.AddModule({m.id, copy(m.path), copy(m.native_path), copy(m.mvid)});
+  for (const MethodCode& m : from.code.methods()) {
+    if (m.unload_ns != kNever) continue;
+    MethodCode moved = m;
+    moved.owner = copy(m.owner);
+    moved.name = copy(m.name);
+    moved.signature = copy(m.signature);
+    if (m.load_ns != kAlways) moved.load_ns -= shift_ns;
+    if (m.size == 0)
+      to.code.AddEntry(moved);
+    else
+      to.code.Add(moved);
+  }
+  for (const Mapping& m : from.mappings)
+    to.mappings.push_back({m.start, m.end, m.offset, copy(m.path)});
+}
+
+}  // namespace clrscope::profile
