@@ -32,6 +32,10 @@ class Aggregate final : public profile::SliceSink {
 
   void OnSlice(profile::Slice&& slice) override { Add(slice); }
   void Add(const profile::Slice& slice);
+  // Forgets what a process allocated: its tables go.
+  void Drop(uint32_t process) {
+    if (process < sums_.size()) sums_[process].clear();
+  }
 
   struct TimeKey {
     int64_t start_ns, end_ns;

@@ -17,11 +17,9 @@ uint32_t LiveTables::AddProcess(uint32_t pid, std::string_view name) {
 
 void LiveTables::AddSecond(int64_t second, const Profile& p, const std::vector<uint32_t>& ids) {
   second_ = second;
-  if (first_second_ < 0) first_second_ = second;
-  if (!p.cells.empty()) {
-    source_ = p.source;
-    objects_known_ = p.objects_known;
-  }
+  if (first_second_ < 0 && !p.cells.empty()) first_second_ = second;
+  if (!p.cells.empty() && !p.objects_known) objects_known_ = false;
+  const bool biased = p.biased();
   const std::vector<uint32_t> sites = profile::SiteFrames(p, false);
   std::vector<uint32_t> types(p.types.size(), 0), methods(p.frames.size(), 0);
   const auto name_of = [&](std::vector<uint32_t>& known, uint32_t index, StringId name) {
@@ -33,17 +31,18 @@ void LiveTables::AddSecond(int64_t second, const Profile& p, const std::vector<u
     const uint32_t process = ids[c.process];
     const uint32_t type = name_of(types, c.type, p.types[c.type].name);
     const uint32_t method = name_of(methods, sites[c.node], p.frames[sites[c.node]].method);
-    Count(LiveBy::kType, {process, type, 0, 0}, c.value);
-    Count(LiveBy::kSite, {process, type, method, 0}, c.value);
-    Count(LiveBy::kProcess, {process, 0, 0, 0}, c.value);
-    Count(everything_, c.value);
+    Count(LiveBy::kType, {process, type, 0, 0}, c.value, biased);
+    Count(LiveBy::kSite, {process, type, method, 0}, c.value, biased);
+    Count(LiveBy::kProcess, {process, 0, 0, 0}, c.value, biased);
+    Count(everything_, c.value, biased);
   }
   for (const profile::ThreadRow& t : p.threads)
-    if (t.process < ids.size()) Count(LiveBy::kThread, {ids[t.process], 0, 0, t.thread}, t.value);
+    if (t.process < ids.size())
+      Count(LiveBy::kThread, {ids[t.process], 0, 0, t.thread}, t.value, biased);
   if (second % kSeconds == 0) Forget();
 }
 
-void LiveTables::Count(LiveBy by, Key key, const Estimate& value) {
+void LiveTables::Count(LiveBy by, Key key, const Estimate& value, bool biased) {
   Table& table = tables_[static_cast<size_t>(by)];
   auto it = table.index.find(key);
   if (it == table.index.end()) {
@@ -62,11 +61,12 @@ void LiveTables::Count(LiveBy by, Key key, const Estimate& value) {
       table.rows.push_back(std::move(row));
     }
   }
-  Count(table.rows[it->second], value);
+  Count(table.rows[it->second], value, biased);
 }
 
-void LiveTables::Count(Row& row, const Estimate& value) {
+void LiveTables::Count(Row& row, const Estimate& value, bool biased) {
   row.total += value;
+  row.biased = row.biased || biased;
   if (row.recent.empty() || row.recent.back().second != second_) {
     if (!row.recent.empty() && row.recent.front().second <= second_ - kSeconds)
       std::erase_if(row.recent, [this](const Second& s) { return s.second <= second_ - kSeconds; });
@@ -99,6 +99,7 @@ std::vector<double> LiveTables::Trend(const Row& row, int64_t n) const {
 }
 
 int64_t LiveTables::Covered(int64_t seconds) const {
+  if (first_second_ < 0) return 1;
   return std::clamp<int64_t>(second_ - first_second_ + 1, 1, std::min(seconds, kSeconds));
 }
 

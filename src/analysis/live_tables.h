@@ -33,6 +33,7 @@ class LiveTables {
     StringId method{};     // of sites
     profile::Estimate total;
     std::vector<Second> recent;  // oldest first
+    bool biased = false;         // rests on AllocationTick, at least in part
   };
   struct Process {
     uint32_t pid = 0;
@@ -40,7 +41,8 @@ class LiveTables {
     bool ended = false;
   };
 
-  // Cells and threads of `profile` are those of the second that is over; seconds count up.
+  // Cells and threads of `profile` are those of the second that is over; seconds count up. Several
+  // profiles may be of one second.
   // `ids[i]`: what Process() returned for the profile's process i.
   void AddSecond(int64_t second, const profile::Profile& profile, const std::vector<uint32_t>& ids);
   // Notes a process; a pid that is used again is another one.
@@ -51,7 +53,6 @@ class LiveTables {
   const Row& everything() const { return everything_; }
   const std::vector<Process>& processes() const { return processes_; }
   std::string_view str(StringId id) const { return strings_.Get(id); }
-  profile::Source source() const { return source_; }
   bool objects_known() const { return objects_known_; }
   int64_t second() const { return second_; }  // the last that was added; -1 = none
 
@@ -59,7 +60,7 @@ class LiveTables {
   profile::Estimate Window(const Row& row, int64_t seconds) const;
   // Bytes in each of the last `n` seconds, oldest first; kSeconds at most.
   std::vector<double> Trend(const Row& row, int64_t n) const;
-  // How many of the last `seconds` seconds were seen; at least 1.
+  // How many of the last `seconds` seconds there were since the first sample; at least 1.
   int64_t Covered(int64_t seconds) const;
 
  private:
@@ -80,15 +81,14 @@ class LiveTables {
     std::unordered_map<Key, uint32_t, KeyHash> index;
   };
 
-  void Count(LiveBy by, Key key, const profile::Estimate& value);
-  void Count(Row& row, const profile::Estimate& value);
+  void Count(LiveBy by, Key key, const profile::Estimate& value, bool biased);
+  void Count(Row& row, const profile::Estimate& value, bool biased);
   void Forget();  // seconds that are too old
 
   StringPool strings_;
   std::array<Table, 4> tables_;
   Row everything_;
   std::vector<Process> processes_;
-  profile::Source source_ = profile::Source::kSampled;
   bool objects_known_ = true;
   int64_t second_ = -1, first_second_ = -1;
 };

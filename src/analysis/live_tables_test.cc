@@ -62,6 +62,9 @@ TEST(LiveTables, ASecondWithoutEventsCounts) {
   EXPECT_EQ(t.Window(row, 1).samples, 0u);
   EXPECT_EQ(t.Window(row, 2).samples, 4u);
   EXPECT_EQ(t.Covered(30), 2);
+  LiveTables empty;
+  empty.AddSecond(7, Profile(), {});
+  EXPECT_EQ(empty.Covered(30), 1);
 }
 
 TEST(LiveTables, TooManyRowsAreCountedTogether) {

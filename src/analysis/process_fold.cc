@@ -86,6 +86,9 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kGcEnd:
     case EventTag::kGcHeapStats:
       return OnGc(event);
+    case EventTag::kGcSuspendEeBegin:
+    case EventTag::kGcRestartEeEnd:
+      return OnPause(event);
     case EventTag::kRuntimeStart:
       return OnRuntimeStart(event);
     case EventTag::kProcessInfo:
@@ -309,6 +312,22 @@ void ProcessFold::OnGc(const clr::RawEvent& event) {
       return;
     }
   }
+}
+
+void ProcessFold::OnPause(const clr::RawEvent& event) {
+  if (event.kind->tag == EventTag::kGcSuspendEeBegin) {
+    // Source: dotnet/runtime src/coreclr/vm/threads.h, SUSPEND_REASON
+    constexpr uint32_t kForGc = 1, kForGcPrep = 6;
+    clr::GcSuspendBegin begin;
+    const bool known = clr::Decode(event, begin);
+    suspended_ns_ = known && (begin.reason == kForGc || begin.reason == kForGcPrep) ? now_ns_ : -1;
+    return;
+  }
+  if (suspended_ns_ >= 0 && now_ns_ >= suspended_ns_) {
+    ++tables_->gc_pauses;
+    tables_->gc_pause_ns += now_ns_ - suspended_ns_;
+  }
+  suspended_ns_ = -1;
 }
 
 void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {

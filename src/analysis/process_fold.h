@@ -50,6 +50,7 @@ class ProcessFold {
   void OnEntryPoint(const clr::RawEvent& event);
   void OnModule(const clr::RawEvent& event);
   void OnGc(const clr::RawEvent& event);
+  void OnPause(const clr::RawEvent& event);
   void OnRuntimeStart(const clr::RawEvent& event);
   void OnProcessInfo(const clr::RawEvent& event);
 
@@ -78,6 +79,7 @@ class ProcessFold {
   std::string scratch_;
   int64_t now_ns_ = 0;  // of the event that is being folded
   int64_t last_ns_ = 0;
+  int64_t suspended_ns_ = -1;  // since when every thread is stopped for a GC
   int64_t slice_end_ns_ = 0;
   // Of this fold alone: processes of one trace may share a stack, but not their nodes.
   uint32_t memo_generation_;

@@ -15,6 +15,7 @@
 #include "cli/query.h"
 #include "cli/record_verb.h"
 #include "cli/report.h"
+#include "cli/top.h"
 #include "cli/watch.h"
 
 namespace clrscope::cli {
@@ -25,6 +26,7 @@ constexpr Verb kVerbs[] = {
     {"doctor", "say why a process can or cannot be profiled, and what to do", RunDoctor},
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
     {"watch", "record every .NET process for ever, in a folder of limited size", RunWatch},
+    {"top", "show live who allocates, on one screen", RunTop},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},

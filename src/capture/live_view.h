@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine sees, as it is now: for screens and metrics, not for files.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "analysis/aggregate.h"
+#include "analysis/live_tables.h"
+#include "capture/session_engine.h"
+
+namespace clrscope::capture {
+
+class LiveView final : public SessionObserver {
+ public:
+  // By index of LiveTables::processes().
+  struct ProcessState {
+    uint32_t index = 0;  // in the engine's recording; meaningless once it has ended
+    std::string runtime;
+    std::array<profile::Estimate, 4> by_kind;  // since the start, by HeapKind
+    bool biased = false;
+    // Of GCs that ended since the start.
+    std::array<uint64_t, 3> collections{};  // by generation
+    uint64_t pauses = 0;
+    int64_t pause_ns = 0;
+    profile::GcRow last_gc;  // number 0: none yet
+    uint64_t samples = 0, dropped = 0;
+  };
+
+  // `engine` must outlive the view, which it must have as its observer.
+  explicit LiveView(SessionEngine* engine);
+
+  const analysis::LiveTables& tables() const { return tables_; }
+  const std::vector<ProcessState>& processes() const { return processes_; }
+  int64_t now_ns() const { return now_ns_; }
+  // Everything since the start (or the last Rotate()) of the processes that live, bound.
+  profile::Profile SinceStart(profile::Source source) const;
+  // After the engine began another recording.
+  void OnRotated();
+
+  void OnJoined(const Target& target) override;
+  void OnSlice(const profile::Slice& slice) override;
+  void OnEnded(const Target& target) override;
+  void OnTick(int64_t now_ns) override;
+  void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
+
+  // Sentences about processes that are not seen, since the last call.
+  std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
+
+ private:
+  void ReadCounters(uint32_t id);
+
+  SessionEngine* engine_;
+  analysis::LiveTables tables_;
+  std::vector<ProcessState> processes_;
+  std::vector<uint32_t> ids_;  // by the engine's index
+  std::unique_ptr<analysis::Aggregate> second_, since_start_;
+  bool slices_ = false;
+  int64_t now_ns_ = 0, ticks_ = 0;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/live_selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/sampling_option.h"
+#include "clr/process_name.h"
+#include "ipc/diagnosis.h"
+#include "ipc/process_finder.h"
+
+namespace clrscope::cli {
+
+void AddLiveSelection(CLI::App& app, LiveSelection& s) {
+  app.add_option("-p,--pid,--process-id", s.pids, "a process; may be given several times")
+      ->type_name("PID");
+  app.add_option("-n,--name", s.names,
+                 "processes of that name, those that start meanwhile included")
+      ->type_name("NAME");
+  app.add_flag("--all", s.all, "every .NET process, those that start meanwhile included");
+  AddSamplingOptions(app, s.sampling, s.buffer_mb);
+}
+
+Result<LiveEngine> StartLive(const LiveSelection& s) {
+  if ((s.all ? 1 : 0) + (s.names.empty() ? 0 : 1) + (s.pids.empty() ? 0 : 1) != 1)
+    return Error{ErrorCode::kUsage,
+                 "which processes? Give one of -p PID, -n NAME and --all; clrscope ps lists them"};
+  capture::EngineOptions options;
+  ASSIGN_OR_RETURN(options.target.sampling, ParseSampling(s.sampling));
+  options.target.buffer_mb = s.buffer_mb;
+  options.discover = s.discovers();
+  options.start_now = true;
+  if (!s.names.empty())
+    options.wanted = [names = s.names](const ipc::DotnetProcess& p) {
+      return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {
+        return clr::NameMatches(name, p.name, p.entry_assembly);
+      });
+    };
+  LiveEngine live;
+  ASSIGN_OR_RETURN(live.engine, capture::SessionEngine::Start(std::move(options)));
+  live.view = std::make_unique<capture::LiveView>(live.engine.get());
+  live.engine->AddObserver(live.view.get());
+  for (const int pid : s.pids) {
+    ASSIGN_OR_RETURN(ipc::DotnetProcess process, ipc::FindProcess(pid));
+    if (!process.attachable) {
+      if (const auto blocker = ipc::Diagnose(pid).blocker()) return *blocker;
+      return Error{process.reason_code,
+                   fmt::format("process {} cannot be looked at: {}", pid, process.reason)};
+    }
+    RETURN_IF_ERROR(live.engine->Join(process));
+  }
+  return live;
+}
+
+void StopLive(capture::SessionEngine& engine) {
+  (void)engine.StopAll(std::chrono::milliseconds(3000), [] { return true; });
+  engine.Close();
+}
+
+}  // namespace clrscope::cli

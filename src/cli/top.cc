@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "capture/signals.h"
+#include "cli/live_selection.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+#include "cli/top_plain.h"
+#include "cli/top_screen.h"
+
+namespace clrscope::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using analysis::LiveBy;
+
+// What a live view keeps of one recording is let go of after so long; totals stay.
+constexpr int64_t kRotateNs = int64_t{3600} * 1'000'000'000;
+
+struct TopOptions {
+  LiveSelection selection;
+  std::string by = "type", duration;
+  std::optional<size_t> limit;
+  bool jsonl = false;
+};
+
+class Top {
+ public:
+  Top(const TopOptions& options, LiveEngine live, capture::Signals signals,
+      std::optional<int64_t> duration_ns)
+      : options_(options),
+        live_(std::move(live)),
+        signals_(std::move(signals)),
+        duration_ns_(duration_ns),
+        model_(live_.view.get()) {
+    model_.by = options.by == "site"      ? LiveBy::kSite
+                : options.by == "process" ? LiveBy::kProcess
+                : options.by == "thread"  ? LiveBy::kThread
+                                          : LiveBy::kType;
+    if (!options.jsonl && IsTerminal(STDOUT_FILENO) && IsTerminal(STDIN_FILENO))
+      screen_ = std::make_unique<TopScreen>();
+  }
+
+  int Run() {
+    const auto start = std::chrono::steady_clock::now();
+    int64_t shown = -1;
+    bool dirty = true;
+    while (!quit_) {
+      const bool more = live_.engine->Work();
+      if (!more) Wait();
+      signals_.ForEach([this](int signal) { OnSignal(signal); });
+      const capture::LiveView& view = *live_.view;
+      if (view.tables().second() != shown) {
+        shown = view.tables().second();
+        dirty = true;
+        OnSecond();
+      }
+      if (screen_) {
+        if (!screen_->HandleKeys(model_)) break;
+        if (dirty || keys_) screen_->Draw(model_);
+        dirty = keys_ = false;
+      }
+      const auto elapsed = std::chrono::steady_clock::now() - start;
+      if (duration_ns_ && elapsed >= std::chrono::nanoseconds(*duration_ns_)) break;
+      if (!screen_ && !options_.selection.discovers() && !live_.engine->any_recording()) break;
+    }
+    StopLive(*live_.engine);
+    screen_.reset();
+    return failed_ ? kExitFailure : kExitOk;
+  }
+
+ private:
+  void Wait() {
+    pollfd fds[2] = {{signals_.fd(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+    live_.engine->Wait(100ms, std::span<pollfd>(fds, screen_ ? 2 : 1));
+    if (screen_) {
+      keys_ = true;  // or the window has another size
+    }
+  }
+
+  void OnSecond() {
+    model_.Refresh();
+    for (const std::string& note : live_.view->TakeNotes()) {
+      if (screen_)
+        screen_->SetNote("not shown: " + note);
+      else
+        Warn("not shown: " + note);
+    }
+    if (live_.view->now_ns() - rotated_ns_ > kRotateNs) {
+      rotated_ns_ = live_.view->now_ns();
+      (void)model_.Leave();
+      const auto old = live_.engine->Rotate();
+      live_.view->OnRotated();
+    }
+    if (screen_) return;
+    const size_t limit = options_.limit.value_or(options_.jsonl ? 50 : 15);
+    Output out;
+    out.Write(options_.jsonl ? TopJsonLine(model_, limit) : TopTable(model_, limit, OutputWidth()));
+    if (!out.Flush().ok()) quit_ = failed_ = true;
+  }
+
+  void OnSignal(int signal) {
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) quit_ = true;
+    if (signal != SIGTSTP) return;
+    // A stopped reader would hold up the targets: no session stays open.
+    (void)live_.engine->StopAll(3000ms, [] { return true; });
+    if (screen_) screen_->Suspend();
+    ::raise(SIGSTOP);
+    for (const std::string& lost : live_.engine->ReopenAll()) Warn(lost);
+    if (screen_) screen_->Resume();
+  }
+
+  const TopOptions& options_;
+  LiveEngine live_;
+  capture::Signals signals_;
+  std::optional<int64_t> duration_ns_;
+  TopModel model_;
+  std::unique_ptr<TopScreen> screen_;
+  int64_t rotated_ns_ = 0;
+  bool quit_ = false, failed_ = false, keys_ = false;
+};
+
+}  // namespace
+
+int RunTop(const Args& args) {
+  TopOptions o;
+  VerbOptions verb(
+      "top", "(-p PID | -n NAME | --all) [options]",
+      "Shows live who allocates: types, sites, processes, threads. Without a terminal it prints a\n"
+      "table each second.",
+      "  clrscope top -p 1234\n"
+      "  clrscope top --all\n"
+      "  clrscope top -n orders --by site --jsonl -d 10s | jq -c '.rows[0]'\n");
+  CLI::App& app = verb.app();
+  AddLiveSelection(app, o.selection);
+  app.add_option("--by", o.by, "what to begin with: type, site, process or thread")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"type", "site", "process", "thread"}));
+  app.add_option("-d,--duration", o.duration, "stop after 30, 30s, 5m …")->type_name("TIME");
+  app.add_option("-l,--limit", o.limit, "rows of tables and of JSON lines")->type_name("N");
+  app.add_flag("--jsonl", o.jsonl, "a JSON document a second, each on a line of its own");
+  if (const auto code = verb.Parse(args)) return *code;
+  std::optional<int64_t> duration;
+  if (!o.duration.empty()) {
+    Result<int64_t> ns = ParseDuration(o.duration);
+    if (!ns.ok()) return Fail(ns.error());
+    duration = *ns;
+  }
+  Result<capture::Signals> signals = capture::Signals::Take();
+  if (!signals.ok()) return Fail(signals.error());
+  Result<LiveEngine> live = StartLive(o.selection);
+  if (!live.ok()) return Fail(live.error());
+  return Top(o, live.Take(), signals.Take(), duration).Run();
+}
+
+}  // namespace clrscope::cli
