@@ -43,6 +43,21 @@ bool WildcardMatch(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+bool AnyEventLost(const LossCounters& losses) {
+  static constexpr Loss kLost[] = {
+      Loss::kEventsDropped, Loss::kBytesDiscarded,  Loss::kBlocksDiscarded,   Loss::kTruncatedInput,
+      Loss::kUnknownBlock,  Loss::kUnknownMetadata, Loss::kUnsupportedVersion};
+  return std::any_of(std::begin(kLost), std::end(kLost),
+                     [&losses](Loss loss) { return losses[loss] != 0; });
+}
+
+// What was asked for by `--types` is what people want to see.
+bool CountsWereAskedFor(const profile::Recording& recording) {
+  return std::any_of(recording.processes.begin(), recording.processes.end(), [](const auto& t) {
+    return t->counting.mode != profile::CountMode::kUnknown;
+  });
+}
+
 Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate,
                     const BindOptions& options, std::vector<Source>& also) {
   uint64_t samples[4] = {};
@@ -57,6 +72,8 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
   Source chosen = Source::kSampled;
   if (options.source) {
     chosen = *options.source;
+  } else if (CountsWereAskedFor(recording)) {
+    chosen = Source::kCounted;
   } else {
     for (const Source s : {Source::kSampled, Source::kTick, Source::kCounted}) {
       if (samples[static_cast<size_t>(s)] == 0) continue;
@@ -83,6 +100,7 @@ class Binder {
     out_.complete = recording_.complete;
     out_.origin = recording_.origin;
     out_.losses = recording_.losses;
+    out_.whole = aggregate_.whole();
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
@@ -114,6 +132,11 @@ class Binder {
     info.os = Copy(info.os);
     info.arch = Copy(info.arch);
     info.main_module = {};
+    info.counting = t.counting;
+    info.dropped = AnyEventLost(t.losses) || AnyEventLost(recording_.losses);
+    // Only a recording of ours has the GC's figure in a session of its own, which no flood reaches.
+    if (info.dropped && t.counting.mode == profile::CountMode::kUnknown)
+      info.counting.gc_known = false;
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
     out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());

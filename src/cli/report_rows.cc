@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/input.h"
+#include "profile/bounds.h"
 #include "profile/views/call_tree.h"
 
 namespace clrscope::cli {
@@ -54,8 +55,18 @@ class Maker {
     Fill(t, profile::ByType(p_, options_.sort), [&](const profile::TypeRow& r) {
       Json key;
       Type(key, r.type);
-      key["kind"] = KindName(r.kind);
+      key["kind"] = KindName(r.kind, p_.source);
       TypeIdentity(key, r.type);
+      if (p_.counted()) {
+        const double bytes = r.value.bytes;
+        const auto known = [](double part, double whole) {
+          return whole > 0 ? Json(std::round(part / whole * 1e6) / 1e6) : Json();
+        };
+        key["average_size"] = known(bytes, r.value.objects);
+        key["loh_size_objects"] = std::llround(r.large.objects);
+        key["loh_size_bytes"] = std::llround(r.large.bytes);
+        key["loh_size_share"] = known(r.large.bytes, bytes);
+      }
       return key;
     });
   }
@@ -102,8 +113,8 @@ class Maker {
       t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self});
   }
   void Kinds(ReportTable& t) const {
-    Fill(t, profile::ByKind(p_, options_.sort), [](const profile::KindRow& r) {
-      return Json{{"kind", KindName(r.kind)}};
+    Fill(t, profile::ByKind(p_, options_.sort), [&](const profile::KindRow& r) {
+      return Json{{"kind", KindName(r.kind, p_.source)}};
     });
   }
   void Threads(ReportTable& t) const {
@@ -218,16 +229,17 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
     json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
   };
   json[fmt::format("{}samples", prefix)] = value.samples;
-  const bool interval = profile.has_interval();
-  const profile::Interval bytes = interval ? profile::BytesInterval(value) : profile::Interval{};
-  const profile::Interval objects =
-      interval ? profile::ObjectsInterval(value) : profile::Interval{};
+  const auto bound = [&](std::string_view name, const std::optional<double>& v) {
+    set(name, v.has_value(), v.value_or(0));
+  };
+  const profile::Bounds bytes = profile::BytesBounds(profile, value);
+  const profile::Bounds objects = profile::ObjectsBounds(profile, value);
   set("bytes", true, value.bytes);
-  set("bytes_low", interval, bytes.low);
-  set("bytes_high", interval, bytes.high);
+  bound("bytes_low", bytes.low);
+  bound("bytes_high", bytes.high);
   set("objects", profile.objects_known, value.objects);
-  set("objects_low", interval, objects.low);
-  set("objects_high", interval, objects.high);
+  bound("objects_low", objects.low);
+  bound("objects_high", objects.high);
 }
 
 Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& profile,
@@ -243,6 +255,10 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
   const auto share = [&](const Estimate& part) {
     return total.bytes > 0 ? Json(std::round(part.bytes / total.bytes * 1e6) / 1e6) : Json();
   };
+  if (profile.counted()) {
+    json["exact"] = profile.exact();
+    json["guessed_bytes"] = std::llround(row.value.bytes - row.value.seen_bytes);
+  }
   json["share"] = share(table.view == View::kMethod ? row.self : row.value);
   if (table.view == View::kMethod) json["total_share"] = share(row.value);
   return json;

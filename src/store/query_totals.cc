@@ -112,7 +112,7 @@ std::unique_ptr<TableCursor> Threads(const Catalog& c, std::optional<int64_t>) {
       case 2:
         return Put(out, p.processes[r.process].pid);
       case 3:
-        return Put(out, KindName(r.kind));
+        return Put(out, KindName(r.kind, p.source));
       default:
         return PutFigure(out, p, r.value, column - 4);
     }
