@@ -12,7 +12,9 @@ std::optional<uint64_t> Counting::MissingHigh() const {
   if (!gc_known) return std::nullopt;
   const uint64_t handed_out = gc_bytes + kOwed * std::max<uint32_t>(gc_heaps, 1);
   const uint64_t counted = aligned_low + added_bytes - guessed_bytes;
-  return handed_out > counted ? handed_out - counted : 0;
+  // Another tool's AllocationSampled silences the ticks.
+  if (handed_out < counted) return std::nullopt;
+  return handed_out - counted;
 }
 
 }  // namespace clrscope::profile
