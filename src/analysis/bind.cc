@@ -104,6 +104,7 @@ class Binder {
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    if (out_.counted()) MarkPartialTypes();
     std::sort(out_.cells.begin(), out_.cells.end(),
               [](const profile::Cell& a, const profile::Cell& b) {
                 return std::tie(a.process, a.node, a.type, a.kind) <
@@ -121,6 +122,18 @@ class Binder {
  private:
   std::string_view Str(StringId id) const { return recording_.strings.Get(id); }
   StringId Copy(StringId id) { return out_.strings.Intern(Str(id)); }
+
+  // From .NET 10 on boxes and what else is made by this method come from a fast path that counts
+  // nothing; only when it fails, for want of room, the counting one is taken and shows up here.
+  // Source: dotnet/runtime System.Private.CoreLib src/System/RuntimeHandles.cs, CastHelpers.Box.
+  void MarkPartialTypes() {
+    std::vector<bool> uncounted(out_.frames.size());
+    for (size_t i = 1; i < out_.frames.size(); ++i)
+      uncounted[i] = out_.str(out_.frames[i].method)
+                         .starts_with("System.RuntimeTypeHandle.InternalAllocNoChecks");
+    for (const profile::Cell& c : out_.cells)
+      if (uncounted[out_.nodes[c.node].frame]) out_.types[c.type].partial = true;
+  }
 
   void BindProcess(uint32_t index) {
     const profile::ProcessTables& t = *recording_.processes[index];

@@ -76,6 +76,14 @@ std::vector<std::string> CountingSentences(const Profile& p) {
     }
     out.push_back(left_out + "; a thread that allocated but one of a type is not seen.");
   }
+  const auto partial = std::count_if(p.types.begin(), p.types.end(),
+                                     [](const profile::Type& t) { return t.partial; });
+  if (partial != 0)
+    out.push_back(fmt::format(
+        "From .NET 10 on boxes, and what else comes from RuntimeTypeHandle.InternalAllocNoChecks, "
+        "are counted only when they begin a new allocation context: of {} type{} the figures are "
+        "at least so much (≥).",
+        partial, partial == 1 ? "" : "s"));
   const std::optional<double> missing = p.MissingHigh();
   if (missing) {
     const auto handed_out = static_cast<double>(sum.gc_bytes);

@@ -25,7 +25,8 @@ class Maker {
     table.all_rows = rows.size();
     const size_t n = std::min(rows.size(), options_.limit);
     table.rows.reserve(n);
-    for (size_t i = 0; i < n; ++i) table.rows.push_back({key(rows[i]), rows[i].value, {}});
+    for (size_t i = 0; i < n; ++i)
+      table.rows.push_back({key(rows[i]), rows[i].value, {}, Partial(rows[i])});
   }
 
   void Type(Json& key, uint32_t type) const {
@@ -110,7 +111,7 @@ class Maker {
     const auto rows = profile::ByMethod(p_, options_.sort);
     t.all_rows = rows.size();
     for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i)
-      t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self});
+      t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self, false});
   }
   void Kinds(ReportTable& t) const {
     Fill(t, profile::ByKind(p_, options_.sort), [&](const profile::KindRow& r) {
@@ -162,12 +163,19 @@ class Maker {
       todo.pop_back();
       Json key{{"depth", depth}};
       key.update(Frame(tree.nodes[node].frame));
-      t.rows.push_back({std::move(key), tree.nodes[node].total, {}});
+      t.rows.push_back({std::move(key), tree.nodes[node].total, {}, false});
       push(node, depth + 1);
     }
   }
 
  private:
+  bool Partial(const profile::TypeRow& r) const { return p_.types[r.type].partial; }
+  bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
+  template <class Row>
+  bool Partial(const Row&) const {
+    return false;
+  }
+
   const Profile& p_;
   const RowOptions& options_;
 };
@@ -224,7 +232,7 @@ std::string_view ViewName(View view) {
 }
 
 void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
-                 std::string_view prefix) {
+                 std::string_view prefix, bool partial) {
   const auto set = [&](std::string_view name, bool known, double v) {
     json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
   };
@@ -232,8 +240,8 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
   const auto bound = [&](std::string_view name, const std::optional<double>& v) {
     set(name, v.has_value(), v.value_or(0));
   };
-  const profile::Bounds bytes = profile::BytesBounds(profile, value);
-  const profile::Bounds objects = profile::ObjectsBounds(profile, value);
+  const profile::Bounds bytes = profile::BytesBounds(profile, value, partial);
+  const profile::Bounds objects = profile::ObjectsBounds(profile, value, partial);
   set("bytes", true, value.bytes);
   bound("bytes_low", bytes.low);
   bound("bytes_high", bytes.high);
@@ -250,13 +258,13 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
     AddEstimate(json, row.self, profile, "self_");
     AddEstimate(json, row.value, profile, "total_");
   } else {
-    AddEstimate(json, row.value, profile);
+    AddEstimate(json, row.value, profile, "", row.partial);
   }
   const auto share = [&](const Estimate& part) {
     return total.bytes > 0 ? Json(std::round(part.bytes / total.bytes * 1e6) / 1e6) : Json();
   };
   if (profile.counted()) {
-    json["exact"] = profile.exact();
+    json["exact"] = profile.exact() && !row.partial;
     json["guessed_bytes"] = std::llround(row.value.bytes - row.value.seen_bytes);
   }
   json["share"] = share(table.view == View::kMethod ? row.self : row.value);

@@ -203,7 +203,7 @@ std::string FiguresText(const ReportTable& table, const Profile& p, const TextOp
   for (const ReportRow& row : table.rows) {
     const Estimate& e = row.value;
     const bool none = e.samples == 0;
-    std::vector<std::string> cells = {IsFew(p, e) && !none ? "~" : ""};
+    std::vector<std::string> cells = {row.partial ? "≥" : IsFew(p, e) && !none ? "~" : ""};
     if (time) cells.push_back(ClockText(row.key.at("start_s").get<double>()));
     cells.push_back(none ? "-" : objects ? ObjectsText(p, e) : BytesText(e));
     cells.push_back(none ? "" : objects ? ObjectsError(p, e) : BytesError(p, e));

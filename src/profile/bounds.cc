@@ -17,17 +17,17 @@ Bounds AtLeast(const Profile& p, double low, double value, double unit) {
 
 }  // namespace
 
-Bounds BytesBounds(const Profile& p, const Estimate& value) {
+Bounds BytesBounds(const Profile& p, const Estimate& value, bool partial) {
   if (p.has_interval()) return Of(BytesInterval(value));
   if (!p.counted()) return {};
-  if (IsExact(p, value)) return {value.bytes, value.bytes};
+  if (IsExact(p, value) && !partial) return {value.bytes, value.bytes};
   return AtLeast(p, value.seen_bytes, value.bytes, 1);
 }
 
-Bounds ObjectsBounds(const Profile& p, const Estimate& value) {
+Bounds ObjectsBounds(const Profile& p, const Estimate& value, bool partial) {
   if (p.has_interval()) return Of(ObjectsInterval(value));
   if (!p.counted()) return {};
-  if (p.exact()) return {value.objects, value.objects};
+  if (p.exact() && !partial) return {value.objects, value.objects};
   return AtLeast(p, value.objects, value.objects, kSmallestObject);
 }
 

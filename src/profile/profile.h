@@ -38,6 +38,8 @@ struct Type {
   StringId raw;     // the runtime's name
   uint64_t id = 0;  // the runtime's type id
   uint32_t process = 0;
+  // Counted figures only: some of its objects are made in a way that the runtime does not count.
+  bool partial = false;
 };
 
 struct Module {

@@ -19,7 +19,8 @@ void PutKnown(sqlite3_context* out, int64_t v) {
   if (v != -1) Put(out, v);
 }
 
-void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure) {
+void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure,
+               bool partial) {
   const auto bound = [out](const std::optional<double>& v) { return v ? Put(out, *v) : void(); };
   switch (figure) {
     case 0:
@@ -27,15 +28,15 @@ void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int fi
     case 1:
       return Put(out, e.bytes);
     case 2:
-      return bound(profile::BytesBounds(p, e).low);
+      return bound(profile::BytesBounds(p, e, partial).low);
     case 3:
-      return bound(profile::BytesBounds(p, e).high);
+      return bound(profile::BytesBounds(p, e, partial).high);
     case 4:
       return p.objects_known ? Put(out, e.objects) : void();
     case 5:
-      return bound(profile::ObjectsBounds(p, e).low);
+      return bound(profile::ObjectsBounds(p, e, partial).low);
     default:
-      return bound(profile::ObjectsBounds(p, e).high);
+      return bound(profile::ObjectsBounds(p, e, partial).high);
   }
 }
 
