@@ -49,6 +49,8 @@ struct Counting {
   uint64_t gc_bytes = 0;
   uint32_t gc_heaps = 0;
 
+  bool operator==(const Counting&) const = default;
+
   // The most bytes that can be missing in the figures; no value when the GC's own are not whole.
   std::optional<uint64_t> MissingHigh() const;
 };
