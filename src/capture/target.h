@@ -181,7 +181,7 @@ class Target {
   bool abandoned_ = false;
   uint64_t finished_events_ = 0;
   std::optional<uint64_t> settings_;  // the session that is to be stopped once the GC is there
-  Totals earlier_;  // in recordings before this one
+  Totals earlier_;                    // in recordings before this one
   int64_t mappings_every_ns_ = 200'000'000, next_mappings_ns_ = 0;
   std::vector<std::string> notes_;
 };

@@ -109,7 +109,7 @@ TEST(TypeCounts, FirstObjectsThatTheRuntimeLeavesOutAreAdded) {
   // The thread that names a type has its first object counted, every other one has not.
   Counted c(CountMode::kAll);
   c.Name(1, kPoint, "App.Point");
-  for (const uint64_t thread : {1, 2, 3})
+  for (const uint64_t thread : {1u, 2u, 3u})
     for (int i = 0; i < 5; ++i) c.Objects(thread, kPoint, 1, 32);
   const profile::Profile p = c.Bound();
   EXPECT_EQ(RowOf(p, kPoint).value.objects, 17);
@@ -182,8 +182,8 @@ TEST(TypeCounts, OnlyTheLastObjectOfAnEventCanBeLarge) {
 TEST(TypeCounts, TheProcessTellsWhereTheLohBegins) {
   Counted c(CountMode::kAll);
   std::string settings;
-  for (const uint64_t v : {0, 200'000, 0, 0, 0}) Append(settings, v);
-  for (const uint32_t v : {90, 0}) Append(settings, v);
+  for (const uint64_t v : {0u, 200'000u, 0u, 0u, 0u}) Append(settings, v);
+  for (const uint32_t v : {90u, 0u}) Append(settings, v);
   c.Event(1, EventTag::kGcSettings, 0, settings);
   c.Name(1, kArray, "System.Byte[]", 8);
   c.Objects(1, kArray, 1, 199'999);

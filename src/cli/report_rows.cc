@@ -231,8 +231,8 @@ std::string_view ViewName(View view) {
   return kNames[static_cast<size_t>(view)];
 }
 
-void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
-                 std::string_view prefix, bool partial) {
+void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std::string_view prefix,
+                 bool partial) {
   const auto set = [&](std::string_view name, bool known, double v) {
     json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
   };

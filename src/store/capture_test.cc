@@ -2,8 +2,8 @@
 // Captures on disk: codecs, round trips, compaction, a writer that is killed, files that are
 // damaged.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -161,7 +161,8 @@ constexpr QueryTable kTables[] = {
      "gen0_bytes integer, gen1_bytes integer, gen2_bytes integer, loh_bytes integer, poh_bytes "
      "integer",
      -1, Gcs},
-    {"counts", "what GCSampledObjectAllocation (--types) counted, per process, and what it may lack",
+    {"counts",
+     "what GCSampledObjectAllocation (--types) counted, per process, and what it may lack",
      "process text, pid integer, mode text, exact integer, events integer, loh_threshold integer, "
      "added_objects integer, guessed_sizes integer, gc_bytes integer, missing_bytes_high integer",
      -1, Counts},
