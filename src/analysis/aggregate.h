@@ -37,6 +37,11 @@ class Aggregate final : public profile::SliceSink {
     if (process < sums_.size()) sums_[process].clear();
   }
 
+  // Nothing was cut out.
+  bool whole() const {
+    return range_.from_ns == TimeRange{}.from_ns && range_.to_ns == TimeRange{}.to_ns;
+  }
+
   struct TimeKey {
     int64_t start_ns, end_ns;
     uint32_t process;

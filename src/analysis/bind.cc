@@ -43,6 +43,21 @@ bool WildcardMatch(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+bool AnyEventLost(const LossCounters& losses) {
+  static constexpr Loss kLost[] = {
+      Loss::kEventsDropped, Loss::kBytesDiscarded,  Loss::kBlocksDiscarded,   Loss::kTruncatedInput,
+      Loss::kUnknownBlock,  Loss::kUnknownMetadata, Loss::kUnsupportedVersion};
+  return std::any_of(std::begin(kLost), std::end(kLost),
+                     [&losses](Loss loss) { return losses[loss] != 0; });
+}
+
+// What was asked for by `--types` is what people want to see.
+bool CountsWereAskedFor(const profile::Recording& recording) {
+  return std::any_of(recording.processes.begin(), recording.processes.end(), [](const auto& t) {
+    return t->counting.mode != profile::CountMode::kUnknown;
+  });
+}
+
 Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate,
                     const BindOptions& options, std::vector<Source>& also) {
   uint64_t samples[4] = {};
@@ -57,6 +72,8 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
   Source chosen = Source::kSampled;
   if (options.source) {
     chosen = *options.source;
+  } else if (CountsWereAskedFor(recording)) {
+    chosen = Source::kCounted;
   } else {
     for (const Source s : {Source::kSampled, Source::kTick, Source::kCounted}) {
       if (samples[static_cast<size_t>(s)] == 0) continue;
@@ -83,9 +100,11 @@ class Binder {
     out_.complete = recording_.complete;
     out_.origin = recording_.origin;
     out_.losses = recording_.losses;
+    out_.whole = aggregate_.whole();
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    if (out_.counted()) MarkPartialTypes();
     std::sort(out_.cells.begin(), out_.cells.end(),
               [](const profile::Cell& a, const profile::Cell& b) {
                 return std::tie(a.process, a.node, a.type, a.kind) <
@@ -104,6 +123,18 @@ class Binder {
   std::string_view Str(StringId id) const { return recording_.strings.Get(id); }
   StringId Copy(StringId id) { return out_.strings.Intern(Str(id)); }
 
+  // From .NET 10 on boxes and what else is made by this method come from a fast path that counts
+  // nothing; only when it fails, for want of room, the counting one is taken and shows up here.
+  // Source: dotnet/runtime System.Private.CoreLib src/System/RuntimeHandles.cs, CastHelpers.Box.
+  void MarkPartialTypes() {
+    std::vector<bool> uncounted(out_.frames.size());
+    for (size_t i = 1; i < out_.frames.size(); ++i)
+      uncounted[i] = out_.str(out_.frames[i].method)
+                         .starts_with("System.RuntimeTypeHandle.InternalAllocNoChecks");
+    for (const profile::Cell& c : out_.cells)
+      if (uncounted[out_.nodes[c.node].frame]) out_.types[c.type].partial = true;
+  }
+
   void BindProcess(uint32_t index) {
     const profile::ProcessTables& t = *recording_.processes[index];
     process_ = &t;
@@ -114,6 +145,11 @@ class Binder {
     info.os = Copy(info.os);
     info.arch = Copy(info.arch);
     info.main_module = {};
+    info.counting = t.counting;
+    info.dropped = AnyEventLost(t.losses) || AnyEventLost(recording_.losses);
+    // Only a recording of ours has the GC's figure in a session of its own, which no flood reaches.
+    if (info.dropped && t.counting.mode == profile::CountMode::kUnknown)
+      info.counting.gc_known = false;
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
     out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());

@@ -27,6 +27,7 @@ uint64_t HashBytes(Bytes bytes) {
 
 // How many GCs back one may still be running: the foreground GCs during a background one.
 constexpr std::ptrdiff_t kOpenGcs = 1024;
+constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
 HeapKind KindOf(uint32_t wire) {
   return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown;
@@ -36,8 +37,14 @@ HeapKind KindOf(uint32_t wire) {
 
 ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index,
                          profile::SliceSink* sink, const FoldOptions& options)
-    : strings_(strings), tables_(tables), index_(index), sink_(sink), options_(options) {
+    : strings_(strings),
+      tables_(tables),
+      index_(index),
+      sink_(sink),
+      options_(options),
+      type_counter_(options.count_mode) {
   slice_end_ns_ = options_.slice_ns;
+  tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
 }
 
@@ -89,6 +96,17 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kGcSuspendEeBegin:
     case EventTag::kGcRestartEeEnd:
       return OnPause(event);
+    case EventTag::kAssemblyUnload: {
+      // At its end a process says so of all its assemblies; only a collectible one is unloaded
+      // before, and then the runtime forgets what it has gathered of all types.
+      constexpr uint32_t kCollectible = 8;
+      clr::AssemblyRecord assembly;
+      if (clr::Decode(event, assembly) && (assembly.flags & kCollectible) != 0)
+        ++tables_->counting.gaps;
+      return;
+    }
+    case EventTag::kGcSettings:
+      return OnGcSettings(event);
     case EventTag::kRuntimeStart:
       return OnRuntimeStart(event);
     case EventTag::kProcessInfo:
@@ -140,15 +158,14 @@ void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile
   bool capped = false;
   const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
   if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
-  CountSeries(event, series, sums);
+  CountSeries(event.thread, series, sums);
 }
 
-void ProcessFold::CountSeries(const clr::RawEvent& event, uint32_t series,
-                              const profile::Sums& sums) {
+void ProcessFold::CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums) {
   if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
   const SeriesKey& key = tables_->series.keys()[series];
   slice_.Add(series, sums);
-  slice_.AddThread(event.thread, key, sums);
+  slice_.AddThread(thread, key, sums);
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
 }
 
@@ -156,6 +173,10 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   clr::AllocationTick tick;
   if (!clr::Decode(event, tick)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   if (tick.object_size == 0) tables_->sizes_unknown = true;
+  profile::Counting& counting = tables_->counting;
+  counting.gc_known = true;
+  counting.gc_bytes += tick.amount;
+  if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   Count(event,
         SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
@@ -174,42 +195,86 @@ void ProcessFold::OnSampled(const clr::RawEvent& event) {
 }
 
 void ProcessFold::OnCounted(const clr::RawEvent& event) {
-  clr::SampledObjectAllocation objects;
-  if (!clr::Decode(event, objects)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  const profile::Sums sums{1, objects.total_size, objects.count};
+  clr::SampledObjectAllocation e;
+  if (!clr::Decode(event, e) || e.count == 0) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  // Only the last object of an event can be large: the others were gathered because they were not.
+  const uint64_t gathered = (e.count - 1) * (profile::kAlwaysCounted - 1);
+  const uint32_t node = NodeOf(event);
+  const bool large = e.total_size >= tables_->counting.loh_threshold + gathered;
+  if (large && e.count > 1) {
+    Count(event,
+          SeriesKey::Make(node, TypeOf(e.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0),
+          {1, gathered, e.count - 1});
+    e.total_size -= gathered;
+    e.count = 1;
+  }
+  const profile::Sums sums{1, e.total_size, e.count};
   // These come by the million, and one stack mostly allocates one type: its memo knows the series.
   clr::StackMemo* memo = event.stack.memo;
-  const uint32_t node = NodeOf(event);
   const bool remembers = memo != nullptr && memo->generation == memo_generation_;
-  if (remembers && memo->key == objects.type_id && objects.type_id != 0)
-    return CountObjects(event, memo->value, sums);
-  // So does its node, when the stream sends the stack again.
-  if (node >= counted_hints_.size())
-    counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
-  CountedHint& hint = counted_hints_[node];
-  if (hint.type_id != objects.type_id || hint.generation != memo_generation_) {
+  const uint64_t key = e.type_id | (large ? 1 : 0);  // ids are addresses
+  uint32_t series;
+  if (remembers && memo->key == key && key != 0) {
+    series = memo->value;
+  } else {
+    // So does its node, when the stream sends the stack again.
+    if (node >= counted_hints_.size())
+      counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
+    CountedHint& hint = counted_hints_[node];
     bool capped = false;
-    const SeriesKey key =
-        SeriesKey::Make(node, TypeOf(objects.type_id, {}), HeapKind::kUnknown, Source::kCounted, 0);
-    const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
-    if (capped) {
-      tables_->losses.Add(Loss::kSeriesCapped);
-      return CountObjects(event, series, sums);
+    if (hint.key != key || hint.generation != memo_generation_) {
+      const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
+      series = tables_->series.Find(
+          SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
+          StackTree::kOther, &capped);
+      if (capped)
+        tables_->losses.Add(Loss::kSeriesCapped);
+      else
+        hint = {key, memo_generation_, series};
+    } else {
+      series = hint.series;
     }
-    hint = {objects.type_id, memo_generation_, series};
+    if (remembers && !capped) {
+      memo->key = key;
+      memo->value = series;
+    }
   }
-  if (remembers) {
-    memo->key = objects.type_id;
-    memo->value = hint.series;
-  }
-  CountObjects(event, hint.series, sums);
+  CountObjects(event.thread, series, large ? HeapKind::kLoh : HeapKind::kUnknown, sums);
+  const uint32_t type = tables_->series.keys()[series].type;
+  if (type_counter_.Add(event.thread, type, e.count, e.total_size))
+    AddLeftOut(event.thread, type, e.total_size);
 }
+
+void ProcessFold::AddLeftOut(uint64_t thread, uint32_t type, uint64_t bytes) {
+  profile::Counting& c = tables_->counting;
+  const bool guessed = type_counter_.varies(type);
+  const HeapKind kind = bytes >= c.loh_threshold ? HeapKind::kLoh : HeapKind::kUnknown;
+  const SeriesKey key = SeriesKey::Make(StackTree::kNoStack, type, kind, Source::kCounted,
+                                        guessed ? profile::kGuessedSize : 0);
+  bool capped = false;
+  const uint32_t series = tables_->series.Find(key, bytes, StackTree::kOther, &capped);
+  CountSeries(thread, series, {1, bytes, 1});
+  const uint64_t aligned = (bytes + 7) & ~uint64_t{7};
+  ++c.added;
+  c.added_bytes += aligned;
+  c.guessed += guessed ? 1 : 0;
+  c.guessed_bytes += guessed ? aligned : 0;
+}
+
+void ProcessFold::UpdateCounting() { type_counter_.Fill(tables_->counting); }
 
 void ProcessFold::OnBulkType(const clr::RawEvent& event) {
   clr::BulkTypeReader types(event);
   clr::TypeRecord record;
-  while (types.Next(record))
-    if (!record.name.empty()) (void)TypeOf(record.type_id, record.name);
+  while (types.Next(record)) {
+    if (record.name.empty()) continue;
+    const uint32_t type = TypeOf(record.type_id, record.name);
+    constexpr uint32_t kArray = 8;
+    const bool varies = (record.flags & kArray) != 0 ||
+                        strings_->Get(tables_->types[type].raw_name) == "System.String";
+    type_counter_.Named(event.thread, type, varies,
+                        [&](uint64_t thread, uint64_t bytes) { AddLeftOut(thread, type, bytes); });
+  }
   if (!types.ok()) tables_->losses.Add(Loss::kUnsupportedVersion);
 }
 
@@ -330,6 +395,14 @@ void ProcessFold::OnPause(const clr::RawEvent& event) {
   suspended_ns_ = -1;
 }
 
+void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
+  clr::GcSettings settings;
+  if (!clr::Decode(event, settings)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (settings.loh_threshold == 0) return;
+  tables_->counting.loh_threshold = settings.loh_threshold;
+  tables_->counting.loh_known = true;
+}
+
 void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
   clr::RuntimeStart start;
   if (!clr::Decode(event, start)) return;
@@ -357,6 +430,9 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   tables_ = tables;
   index_ = index;
   sink_ = sink;
+  type_counter_ = TypeCounter(options_.count_mode);
+  tables->counting.mode = options_.count_mode;
+  ++tables->counting.gaps;
   // A type may be named once only, by BulkType; ids that were used again belong to their last
   // owner.
   FlatMap types;
@@ -385,6 +461,7 @@ void ProcessFold::Advance(int64_t now_ns) {
 }
 
 void ProcessFold::Flush() {
+  UpdateCounting();
   if (slice_.empty()) return;
   sink_->OnSlice(slice_.Take(index_, slice_end_ns_ - options_.slice_ns, slice_end_ns_));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/type_counter.h"
 #include "base/flat_map.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
@@ -18,6 +19,7 @@ struct FoldOptions {
   int64_t slice_ns = 1'000'000'000;
   uint32_t max_nodes = profile::StackTree::kDefaultMaxNodes;
   uint32_t max_series = profile::SeriesTable::kDefaultMax;
+  profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
 };
 
 class ProcessFold {
@@ -45,12 +47,15 @@ class ProcessFold {
   void OnTick(const clr::RawEvent& event);
   void OnSampled(const clr::RawEvent& event);
   void OnCounted(const clr::RawEvent& event);
+  void AddLeftOut(uint64_t thread, uint32_t type, uint64_t bytes);
+  void UpdateCounting();
   void OnBulkType(const clr::RawEvent& event);
   void OnMethod(const clr::RawEvent& event);
   void OnEntryPoint(const clr::RawEvent& event);
   void OnModule(const clr::RawEvent& event);
   void OnGc(const clr::RawEvent& event);
   void OnPause(const clr::RawEvent& event);
+  void OnGcSettings(const clr::RawEvent& event);
   void OnRuntimeStart(const clr::RawEvent& event);
   void OnProcessInfo(const clr::RawEvent& event);
 
@@ -59,11 +64,12 @@ class ProcessFold {
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
   void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
-  void CountSeries(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums);
-  void CountObjects(const clr::RawEvent& event, uint32_t series, const profile::Sums& sums) {
+  void CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums);
+  void CountObjects(uint64_t thread, uint32_t series, profile::HeapKind kind,
+                    const profile::Sums& sums) {
     if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
     slice_.Add(series, sums);
-    slice_.AddCountedThread(event.thread, profile::HeapKind::kUnknown, sums);
+    slice_.AddCountedThread(thread, kind, sums);
     ++tables_->source_samples[static_cast<size_t>(profile::Source::kCounted)];
   }
   StringId Intern(Utf16View text);
@@ -85,11 +91,12 @@ class ProcessFold {
   uint32_t memo_generation_;
   // By node: the last series that GCSampledObjectAllocation counted there.
   struct CountedHint {
-    uint64_t type_id = 0;
+    uint64_t key = 0;
     uint32_t generation = 0;
     uint32_t series = 0;
   };
   std::vector<CountedHint> counted_hints_;
+  TypeCounter type_counter_;
 };
 
 }  // namespace clrscope::analysis

@@ -13,6 +13,14 @@ namespace keyword = clr::keyword;
 constexpr uint32_t kInformational = 4, kVerbose = 5;
 constexpr uint64_t kCode = keyword::kLoader | keyword::kJit | keyword::kNGen;
 
+// A session needs a provider; this one's keyword is rare (AppDomain resource monitoring).
+constexpr uint64_t kRareKeyword = 0x800;
+
+// Level 5 brings much that is not needed. 1 and 203 are probe events: without them the runtime
+// stops sending ticks at the next GC (dotnet/runtime src/coreclr/vm/gcenv.ee.cpp).
+const std::vector<uint32_t> kTickEvents = {1,   2,   3,   4,   7,   8,   9,   10,  35,  203,
+                                           143, 144, 151, 152, 153, 154, 155, 156, 157, 187};
+
 ipc::SessionConfig Runtime(uint64_t keywords, uint32_t level) {
   ipc::SessionConfig config;
   ipc::ProviderConfig provider;
@@ -51,13 +59,38 @@ ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb,
     config = Runtime(keyword::kGc | kCode | keyword::kAllocationSampling, kInformational);
   } else {
     config = Runtime(keyword::kGc | kCode, kVerbose);
-    // Level 5 brings much that is not needed. 1 and 203 are probe events: without them the runtime
-    // stops sending ticks at the next GC (dotnet/runtime src/coreclr/vm/gcenv.ee.cpp).
-    config.providers[0].filter = ipc::EventFilter{
-        true, {1, 2, 3, 4, 7, 8, 9, 10, 35, 203, 143, 144, 151, 152, 153, 154, 155, 156, 157, 187}};
+    config.providers[0].filter = ipc::EventFilter{true, kTickEvents};
   }
   config.buffer_mb = buffer_mb;
   config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  return config;
+}
+
+ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb) {
+  uint64_t keywords = 0;
+  if (mode != profile::CountMode::kHigh) keywords |= keyword::kSampledObjectLow;
+  if (mode != profile::CountMode::kLow) keywords |= keyword::kSampledObjectHigh;
+  ipc::SessionConfig config = Runtime(keywords, kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig TypeNameSession(bool rundown) {
+  ipc::SessionConfig config =
+      Runtime(keyword::kGc | kCode | keyword::kType | keyword::kHeapAndTypeNames, kVerbose);
+  std::vector<uint32_t> events = kTickEvents;
+  events.push_back(15);  // BulkType
+  config.providers[0].filter = ipc::EventFilter{true, events};
+  config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  return config;
+}
+
+ipc::SessionConfig SettingsSession() {
+  ipc::SessionConfig config = Runtime(kRareKeyword, kInformational);
+  config.buffer_mb = 16;
+  config.rundown_keyword = keyword::kGc;
+  config.stackwalk = false;
   return config;
 }
 
@@ -71,8 +104,7 @@ ipc::SessionConfig EntryPointSession() {
 }
 
 ipc::SessionConfig ReminderSession() {
-  // A session needs a provider; this one's keyword is rare (AppDomain resource monitoring).
-  ipc::SessionConfig config = Runtime(0x800, kInformational);
+  ipc::SessionConfig config = Runtime(kRareKeyword, kInformational);
   config.buffer_mb = 1;
   config.rundown_keyword = 0;
   config.stackwalk = false;

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "ipc/dotnet_process.h"
 #include "ipc/session_config.h"
+#include "profile/counting.h"
 #include "profile/estimate.h"
 
 namespace clrscope::capture {
@@ -19,6 +20,15 @@ Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_ver
 // Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too, as a
 // stream needs that is to be read on its own.
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
+// GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
+// arms it at its start only. mode: not kUnknown
+ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);
+// What goes with it: the names of types, GCs, code, and AllocationTick, whose sum is what the GC
+// handed out. Must be opened before and closed after it: without the names' keyword the runtime
+// counts nothing.
+ipc::SessionConfig TypeNameSession(bool rundown);
+// Nothing but the GC's settings at its stop.
+ipc::SessionConfig SettingsSession();
 // Precompiled methods at their first call: their only live sign (R2RGetEntryPoint, level 5, and
 // therefore a session of its own: level 5 of the GC's keyword would switch AllocationTick on).
 ipc::SessionConfig EntryPointSession();

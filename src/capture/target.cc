@@ -44,17 +44,33 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   OpenedTarget out;
   out.process = process;
   out.link = std::move(link);
-  ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
+  out.fresh = fresh;
+  const bool keep = options.keeper != nullptr;
+  const bool counts = options.types != profile::CountMode::kUnknown;
+  out.source = profile::Source::kCounted;
+  if (!counts) {
+    ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
+  }
   // Live events first, then the rundown: the other order leaves a gap between them.
-  ASSIGN_OR_RETURN(
-      OpenedStream main,
-      out.link->Open(AllocationSession(out.source, options.buffer_mb, options.keeper != nullptr)));
+  ASSIGN_OR_RETURN(OpenedStream main,
+                   out.link->Open(counts ? TypeNameSession(keep)
+                                         : AllocationSession(out.source, options.buffer_mb, keep)));
   out.streams.push_back({std::move(main), Kind::kMain});
+  if (counts) {
+    ASSIGN_OR_RETURN(OpenedStream objects,
+                     out.link->Open(TypeCountSession(options.types, options.buffer_mb)));
+    out.streams.push_back({std::move(objects), Kind::kCounts});
+  }
   if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
     out.streams.push_back({entries.Take(), Kind::kEntryPoints});
   else
     out.notes.push_back("precompiled methods are named by rundowns only: " +
                         entries.error().message);
+  if (fresh && counts) {
+    // The GC is not there yet: its settings are asked for with the first allocation.
+    if (Result<OpenedStream> settings = out.link->Open(SettingsSession()); settings.ok())
+      out.streams.push_back({settings.Take(), Kind::kSettings});
+  }
   if (fresh) return out;
   if (Result<OpenedStream> rundown = out.link->Open(RundownSession()); rundown.ok()) {
     out.streams.push_back({rundown.Take(), Kind::kRundown});
@@ -96,13 +112,22 @@ void Target::Take(OpenedTarget opened) {
   lost_ = cut_off_ = abandoned_ = false;
   notes_.insert(notes_.end(), opened.notes.begin(), opened.notes.end());
   if (opened.rundown_failed) tables_->losses.Add(Loss::kRundownIncomplete);
+  if (source_ == profile::Source::kCounted) TakeCounts(opened);
   std::vector<uint64_t> rundowns;
   for (OpenedTarget::Stream& s : opened.streams) {
     if (s.kind == Kind::kRundown) rundowns.push_back(s.opened.id);
+    if (s.kind == Kind::kSettings) settings_ = s.opened.id;
     AddSession(std::move(s.opened), s.kind);
   }
   opened.streams.clear();  // they are ours now
   if (!rundowns.empty()) StopInBackground(std::move(rundowns));
+}
+
+void Target::TakeCounts(const OpenedTarget& opened) {
+  profile::Counting& counting = tables_->counting;
+  counting.gc_known = opened.fresh;
+  counting.ended = false;
+  if (!opened.fresh) ++counting.gaps;
 }
 
 void Target::AddSession(OpenedStream opened, Kind kind) {
@@ -111,12 +136,13 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 }
 
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
-  if (options_.keeper == nullptr) return nullptr;
+  if (options_.keeper == nullptr || kind == Kind::kSettings) return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
   if (index_ != 0) suffix = fmt::format(".{}", process_.pid);
   if (kind == Kind::kEntryPoints) suffix += ".entry-points";
   if (kind == Kind::kRundown) suffix += ".rundown";
+  if (kind == Kind::kCounts) suffix += ".counts";
   Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
   if (!file.ok()) {
     notes_.push_back("a raw stream is not kept: " + file.error().message);
@@ -149,6 +175,10 @@ bool Target::rundown_pending() const {
 bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) any |= s.decoder->Pump(kItemsPerPump);
+  if (settings_ && samples() > 0) {
+    StopInBackground({*settings_});
+    settings_.reset();
+  }
   if (!any) Settle();
   return any;
 }
@@ -175,13 +205,19 @@ void Target::Settle() {
     if (!d.complete()) {
       if (it->kind == Kind::kRundown)
         tables_->losses.Add(Loss::kRundownIncomplete);
-      else if (state_ == State::kRecording)
+      else if (it->kind != Kind::kSettings && state_ == State::kRecording)
         cut_off_ = true;
+    } else if (it->kind == Kind::kCounts) {
+      tables_->counting.ended = !d.damage();
     }
+    // Without all of its ticks the GC's own figure says nothing.
+    if (it->kind == Kind::kMain && d.losses()[Loss::kEventsDropped] != 0)
+      tables_->counting.gc_known = false;
     if (d.damage())
       notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
                                    d.damage()->offset, d.damage()->message));
-    if (it->kind != Kind::kRundown && state_ == State::kRecording) main_ended = true;
+    if (it->kind != Kind::kRundown && it->kind != Kind::kSettings && state_ == State::kRecording)
+      main_ended = true;
     finished_events_ += d.events();
     it = sessions_.erase(it);
   }
@@ -197,8 +233,11 @@ void Target::BeginStop() {
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
-  for (const Live& s : sessions_)
-    if (s.kind != Kind::kRundown) ids.push_back(s.id);
+  // Youngest first: without the main session's keywords the runtime counts nothing.
+  for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)
+    if (s->kind != Kind::kRundown && (s->kind != Kind::kSettings || settings_ == s->id))
+      ids.push_back(s->id);
+  settings_.reset();
   if (!ids.empty()) StopInBackground(std::move(ids));
 }
 

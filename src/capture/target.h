@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ namespace clrscope::capture {
 
 struct TargetOptions {
   Sampling sampling = Sampling::kAuto;
+  profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
   uint32_t buffer_mb = 256;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -36,7 +38,8 @@ struct TargetOptions {
 // The sessions of a process that has been asked for them and is not yet a target: what arrives
 // waits in the rings. Streams that nobody takes over are dropped.
 struct OpenedTarget {
-  enum class Kind : uint8_t { kMain, kEntryPoints, kRundown };
+  // kRundown and kSettings are stopped early, for what their stop brings.
+  enum class Kind : uint8_t { kMain, kCounts, kEntryPoints, kRundown, kSettings };
   struct Stream {
     OpenedStream opened;
     Kind kind = Kind::kMain;
@@ -53,6 +56,7 @@ struct OpenedTarget {
   std::vector<Stream> streams;
   std::vector<std::string> notes;
   bool rundown_failed = false;
+  bool fresh = false;
 };
 
 // Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
@@ -141,6 +145,7 @@ class Target {
 
   void MakeTables();
   void Take(OpenedTarget opened);
+  void TakeCounts(const OpenedTarget& opened);
   void TakeRundowns();
   void AddSession(OpenedStream opened, Kind kind);
   std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
@@ -175,7 +180,8 @@ class Target {
   bool lost_ = false, cut_off_ = false;
   bool abandoned_ = false;
   uint64_t finished_events_ = 0;
-  Totals earlier_;  // in recordings before this one
+  std::optional<uint64_t> settings_;  // the session that is to be stopped once the GC is there
+  Totals earlier_;                    // in recordings before this one
   int64_t mappings_every_ns_ = 200'000'000, next_mappings_ns_ = 0;
   std::vector<std::string> notes_;
 };

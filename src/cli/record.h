@@ -17,7 +17,8 @@ struct RecordArguments {
   std::string output;                // -o, --output
   bool force = false;                // -f, --force
   std::string sampling = "auto";     // auto | poisson | tick
-  unsigned buffer_mb = 256;          // --buffersize, of the runtime
+  std::string types;                 // "" | low | high | all
+  unsigned buffer_mb = 0;            // --buffersize, of the runtime
   bool keep_nettrace = false;        // --keep-nettrace
   bool quiet = false;                // -q
   bool no_progress = false;          // --no-progress

@@ -18,7 +18,8 @@ int RunRecordVerb(const Args& args) {
       "  clrscope record -n orders -d 30s -o orders.clrscope\n"
       "  clrscope record --all -d 10m             every .NET process, also those that start "
       "meanwhile\n"
-      "  clrscope record -- dotnet run.dll --port 5000\n");
+      "  clrscope record -- dotnet run.dll --port 5000\n"
+      "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n");
   CLI::App& app = options.app();
   app.add_option("-p,--pid,--process-id", record.pids, "a process; may be given several times")
       ->type_name("PID");
@@ -33,6 +34,13 @@ int RunRecordVerb(const Args& args) {
       ->type_name("FILE");
   app.add_flag("-f,--force", record.force, "overwrite the output if it exists");
   AddSamplingOptions(app, record.sampling, record.buffer_mb);
+  app.add_option("--types", record.types,
+                 "count objects and bytes per type, as the runtime itself counts them: low, high "
+                 "or all (every object has its event: exact). A launched program only, which it "
+                 "slows down")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"low", "high", "all"}))
+      ->excludes("--sampling");
   app.add_flag("--keep-nettrace", record.keep_nettrace,
                "also write the raw streams beside the capture, as .nettrace files for other tools");
   app.add_flag("-q,--quiet", record.quiet, "no words but errors");

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
+#include "cli/counting.h"
 #include "cli/input.h"
 #include "cli/losses.h"
 #include "cli/options.h"
@@ -110,9 +112,14 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
                          {"arch", text(process.arch)},
                          {"start_s", seconds(process.start_ns)},
                          {"end_s", seconds(process.end_ns)},
+                         {"counting", CountingJson(process.counting)},
                          {"complete", process.complete}});
   }
   AddEstimate(head["totals"], p.Total(), p);
+  head["exact"] = p.exact();
+  const std::optional<double> missing = p.MissingHigh();
+  head["missing_bytes_high"] = missing ? Json(std::llround(*missing)) : Json();
+  if (p.counted()) head["notes"] = CountingSentences(p);
   head["losses"] = LossesJson(p.losses);
   head["rows_total"] = all_rows;
   return head;
@@ -161,7 +168,7 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
   const auto table = [&](View view) {
     if (!std::exchange(first, false)) out.Write("\n");
     const ReportTable rows = MakeTable(p, view, o.rows);
-    few = few || AnyFew(rows);
+    few = few || AnyFew(rows, p);
     out.Write(view == View::kStack ? StacksText(rows, p, text) : TableText(rows, p, text));
   };
   if (o.view == View::kTree || o.view == View::kBottomUp) {
@@ -172,7 +179,17 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
   } else if (o.standard) {
     if (!o.limit) o.rows.limit = 15;
     table(View::kType);
+    if (p.counted() && o.rows.sort == profile::SortBy::kBytes) {
+      o.rows.sort = text.sort = profile::SortBy::kObjects;
+      table(View::kType);
+      o.rows.sort = text.sort = profile::SortBy::kBytes;
+    }
     table(View::kSite);
+    // One type's question is where it comes from.
+    if (p.counted() && !o.input.filter.type.empty()) {
+      if (!o.limit) o.rows.limit = 5;
+      table(View::kStack);
+    }
   } else {
     if (!o.limit) o.rows.limit = o.view == View::kStack ? 5 : o.view == View::kTime ? kAll : 30;
     table(o.view);

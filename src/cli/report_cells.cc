@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/humanize.h"
 
 namespace clrscope::cli {
@@ -12,7 +14,9 @@ using profile::Profile;
 
 std::string BytesText(const Estimate& e) { return HumanBytes(e.bytes); }
 std::string ObjectsText(const Profile& p, const Estimate& e) {
-  return p.objects_known ? HumanCount(e.objects) : "";
+  if (!p.objects_known) return "";
+  return p.counted() ? Thousands(static_cast<uint64_t>(std::llround(e.objects)))
+                     : HumanCount(e.objects);
 }
 std::string BytesError(const Profile& p, const Estimate& e) {
   return p.has_interval() ? HumanBytesInterval(e.bytes, profile::BytesInterval(e)) : "";

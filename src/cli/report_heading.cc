@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/counting.h"
 #include "cli/humanize.h"
 #include "cli/losses.h"
 #include "cli/report_cells.h"
@@ -51,25 +52,28 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
     out += fmt::format("{} recorded\n", HumanDuration(span));
   }
   const std::string bytes = HumanBytes(total.bytes);
+  const bool at_least = p.counted() && !p.exact();
   std::string sums = bytes;
   if (p.has_interval())
     sums += fmt::format(" {}", HumanBytesInterval(total.bytes, BytesInterval(total)));
   if (p.objects_known) {
-    sums += fmt::format(" in {} objects", HumanCount(total.objects));
+    sums += fmt::format(" in {} objects", ObjectsText(p, total));
     if (p.has_interval())
       sums += fmt::format(" {}", HumanCountInterval(total.objects, ObjectsInterval(total)));
   }
   if (span > 0) sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
-  sums += fmt::format("; by {} {} samples", Thousands(total.samples), EventName(p.source));
+  sums += fmt::format("; {} {} {} {}",
+                      at_least      ? "at least, by"
+                      : p.counted() ? "exactly, by"
+                                    : "by",
+                      Thousands(total.samples), EventName(p.source),
+                      p.counted() ? "events" : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
   if (p.biased())
     out += Wrap(
         "AllocationTick fires once per 100 KB of a heap: figures are biased, without an interval.",
         0, 0, o.width);
-  if (p.source == profile::Source::kCounted)
-    out += Wrap(
-        "GCSampledObjectAllocation counts up to each type's last event: figures are lower bounds.",
-        0, 0, o.width);
+  for (const std::string& sentence : CountingSentences(p)) out += Wrap(sentence, 0, 0, o.width);
   for (const profile::Source also : p.also)
     out += fmt::format("Also recorded: {} (--event {})\n", EventName(also),
                        also == profile::Source::kSampled ? "sampled"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/input.h"
+#include "profile/bounds.h"
 #include "profile/views/call_tree.h"
 
 namespace clrscope::cli {
@@ -24,7 +25,8 @@ class Maker {
     table.all_rows = rows.size();
     const size_t n = std::min(rows.size(), options_.limit);
     table.rows.reserve(n);
-    for (size_t i = 0; i < n; ++i) table.rows.push_back({key(rows[i]), rows[i].value, {}});
+    for (size_t i = 0; i < n; ++i)
+      table.rows.push_back({key(rows[i]), rows[i].value, {}, Partial(rows[i])});
   }
 
   void Type(Json& key, uint32_t type) const {
@@ -54,8 +56,18 @@ class Maker {
     Fill(t, profile::ByType(p_, options_.sort), [&](const profile::TypeRow& r) {
       Json key;
       Type(key, r.type);
-      key["kind"] = KindName(r.kind);
+      key["kind"] = KindName(r.kind, p_.source);
       TypeIdentity(key, r.type);
+      if (p_.counted()) {
+        const double bytes = r.value.bytes;
+        const auto known = [](double part, double whole) {
+          return whole > 0 ? Json(std::round(part / whole * 1e6) / 1e6) : Json();
+        };
+        key["average_size"] = known(bytes, r.value.objects);
+        key["loh_size_objects"] = std::llround(r.large.objects);
+        key["loh_size_bytes"] = std::llround(r.large.bytes);
+        key["loh_size_share"] = known(r.large.bytes, bytes);
+      }
       return key;
     });
   }
@@ -99,11 +111,11 @@ class Maker {
     const auto rows = profile::ByMethod(p_, options_.sort);
     t.all_rows = rows.size();
     for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i)
-      t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self});
+      t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self, false});
   }
   void Kinds(ReportTable& t) const {
-    Fill(t, profile::ByKind(p_, options_.sort), [](const profile::KindRow& r) {
-      return Json{{"kind", KindName(r.kind)}};
+    Fill(t, profile::ByKind(p_, options_.sort), [&](const profile::KindRow& r) {
+      return Json{{"kind", KindName(r.kind, p_.source)}};
     });
   }
   void Threads(ReportTable& t) const {
@@ -151,12 +163,19 @@ class Maker {
       todo.pop_back();
       Json key{{"depth", depth}};
       key.update(Frame(tree.nodes[node].frame));
-      t.rows.push_back({std::move(key), tree.nodes[node].total, {}});
+      t.rows.push_back({std::move(key), tree.nodes[node].total, {}, false});
       push(node, depth + 1);
     }
   }
 
  private:
+  bool Partial(const profile::TypeRow& r) const { return p_.types[r.type].partial; }
+  bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
+  template <class Row>
+  bool Partial(const Row&) const {
+    return false;
+  }
+
   const Profile& p_;
   const RowOptions& options_;
 };
@@ -212,22 +231,23 @@ std::string_view ViewName(View view) {
   return kNames[static_cast<size_t>(view)];
 }
 
-void AddEstimate(Json& json, const Estimate& value, const Profile& profile,
-                 std::string_view prefix) {
+void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std::string_view prefix,
+                 bool partial) {
   const auto set = [&](std::string_view name, bool known, double v) {
     json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
   };
   json[fmt::format("{}samples", prefix)] = value.samples;
-  const bool interval = profile.has_interval();
-  const profile::Interval bytes = interval ? profile::BytesInterval(value) : profile::Interval{};
-  const profile::Interval objects =
-      interval ? profile::ObjectsInterval(value) : profile::Interval{};
+  const auto bound = [&](std::string_view name, const std::optional<double>& v) {
+    set(name, v.has_value(), v.value_or(0));
+  };
+  const profile::Bounds bytes = profile::BytesBounds(profile, value, partial);
+  const profile::Bounds objects = profile::ObjectsBounds(profile, value, partial);
   set("bytes", true, value.bytes);
-  set("bytes_low", interval, bytes.low);
-  set("bytes_high", interval, bytes.high);
+  bound("bytes_low", bytes.low);
+  bound("bytes_high", bytes.high);
   set("objects", profile.objects_known, value.objects);
-  set("objects_low", interval, objects.low);
-  set("objects_high", interval, objects.high);
+  bound("objects_low", objects.low);
+  bound("objects_high", objects.high);
 }
 
 Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& profile,
@@ -238,11 +258,15 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
     AddEstimate(json, row.self, profile, "self_");
     AddEstimate(json, row.value, profile, "total_");
   } else {
-    AddEstimate(json, row.value, profile);
+    AddEstimate(json, row.value, profile, "", row.partial);
   }
   const auto share = [&](const Estimate& part) {
     return total.bytes > 0 ? Json(std::round(part.bytes / total.bytes * 1e6) / 1e6) : Json();
   };
+  if (profile.counted()) {
+    json["exact"] = profile.exact() && !row.partial;
+    json["guessed_bytes"] = std::llround(row.value.bytes - row.value.seen_bytes);
+  }
   json["share"] = share(table.view == View::kMethod ? row.self : row.value);
   if (table.view == View::kMethod) json["total_share"] = share(row.value);
   return json;

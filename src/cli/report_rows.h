@@ -38,6 +38,7 @@ struct ReportRow {
   Json key;  // what the row is about, in the words of the JSON schema
   profile::Estimate value;
   profile::Estimate self;  // of methods: `value` is their total then
+  bool partial = false;    // of a type that the runtime counts in part
 };
 
 struct ReportTable {
@@ -53,7 +54,7 @@ std::string_view ViewName(View view);
 
 // Adds samples, bytes, bytes_low … to `json`, each name after `prefix`. Unknown is null.
 void AddEstimate(Json& json, const profile::Estimate& value, const profile::Profile& profile,
-                 std::string_view prefix = "");
+                 std::string_view prefix = "", bool partial = false);
 // One row as it is in JSON; its CSV is the same members, flat.
 Json RowJson(const ReportRow& row, const ReportTable& table, const profile::Profile& profile,
              const profile::Estimate& total);

@@ -17,12 +17,17 @@ std::string StacksText(const ReportTable& table, const Profile& p, const TextOpt
   std::string out = o.style.Bold("Stacks, the allocating method first") + "\n";
   for (const ReportRow& row : table.rows) {
     const Estimate& e = row.value;
-    std::string head = fmt::format("{}{} {}  {}  {} {}", IsFew(e) ? "~ " : "", HumanBytes(e.bytes),
-                                   BytesError(p, e), HumanShare(SortValue(e, o.sort), whole),
-                                   Thousands(e.samples), e.samples == 1 ? "sample" : "samples");
+    std::string head =
+        fmt::format("{}{} {}  {}  {} {}", IsFew(p, e) ? "~ " : "", HumanBytes(e.bytes),
+                    BytesError(p, e), HumanShare(SortValue(e, o.sort), whole),
+                    p.counted() ? ObjectsText(p, e) : Thousands(e.samples),
+                    p.counted()      ? "objects"
+                    : e.samples == 1 ? "sample"
+                                     : "samples");
     if (p.processes.size() > 1)
       head += fmt::format("  {} ({})", Text(row.key.at("process")), Text(row.key.at("pid")));
-    out += "\n" + (IsFew(e) ? o.style.Dim(Printable(head)) : o.style.Bold(Printable(head))) + "\n";
+    out +=
+        "\n" + (IsFew(p, e) ? o.style.Dim(Printable(head)) : o.style.Bold(Printable(head))) + "\n";
     const Json& types = row.key.at("types");
     for (size_t i = 0; i < types.size() && i < 3; ++i)
       out += "  " +

@@ -69,6 +69,65 @@ TEST(ReportJsonTest, LimitCutsButCountsAll) {
   EXPECT_EQ(table.all_rows, 4u);
 }
 
+// As `record --types` makes it.
+profile::Profile CountedProfile(profile::CountMode mode) {
+  profile::Profile p = OrdersProfile();
+  p.source = profile::Source::kCounted;
+  for (profile::Cell& c : p.cells) {
+    c.value = profile::EstimateTick(c.value.samples, 1001, 91);  // as counted: no variance
+    c.value.seen_bytes = c.value.bytes;
+    c.value.seen_objects = c.value.objects;
+  }
+  profile::Counting& counting = p.processes[0].counting;
+  counting.mode = mode;
+  counting.ended = true;
+  counting.aligned_low = 4100;
+  counting.gc_known = true;
+  counting.gc_bytes = 5000;
+  return p;
+}
+
+TEST(ReportJsonTest, CountedRowsTellWhetherTheyAreExact) {
+  profile::Profile p = CountedProfile(profile::CountMode::kAll);
+  ASSERT_TRUE(p.exact());
+  Json row = FirstRow(p, View::kType);
+  ExpectMembers(row, {"average_size", "loh_size_objects", "loh_size_bytes", "loh_size_share"});
+  EXPECT_EQ(row["exact"], true);
+  EXPECT_EQ(row["bytes_low"], row["bytes"]);
+  EXPECT_EQ(row["bytes_high"], row["bytes"]);
+  p.types[1].partial = p.types[2].partial = true;
+  const ReportTable table = MakeTable(p, View::kType, {});
+  for (const ReportRow& r : table.rows) {
+    const Json json = RowJson(r, table, p, p.Total());
+    EXPECT_EQ(json["exact"], json["type_id"] == 0x7f01) << json.dump();
+    EXPECT_EQ(json["bytes_high"] == json["bytes"], json["exact"]) << json.dump();
+  }
+  p = CountedProfile(profile::CountMode::kLow);
+  row = FirstRow(p, View::kType);
+  EXPECT_EQ(row["exact"], false);
+  EXPECT_EQ(row["bytes_low"], row["bytes"]);
+  EXPECT_GT(row["bytes_high"], row["bytes"]);
+  EXPECT_GT(row["objects_high"], row["objects"]);
+  p.whole = false;  // of a span of time the GC's figure says nothing
+  EXPECT_TRUE(FirstRow(p, View::kType)["bytes_high"].is_null());
+}
+
+TEST(ReportTextTest, CountsSayExactOrAtLeastAndWhy) {
+  Input input;
+  input.profile = CountedProfile(profile::CountMode::kAll);
+  EXPECT_NE(HeadingText(input, {}).find("Exact:"), std::string::npos);
+  const std::string table = TableText(MakeTable(input.profile, View::kType, {}), input.profile, {});
+  EXPECT_NE(table.find("Average"), std::string::npos) << table;
+  EXPECT_EQ(table.find("~"), std::string::npos) << table;
+  input.profile.processes[0].dropped = true;
+  EXPECT_NE(HeadingText(input, {.width = 1000})
+                .find("At least: every object has its event, but "
+                      "events were lost."),
+            std::string::npos);
+  input.profile = CountedProfile(profile::CountMode::kLow);
+  EXPECT_NE(HeadingText(input, {}).find("At least: with --types low"), std::string::npos);
+}
+
 TEST(ReportTextTest, FitsEveryWidth) {
   Input input;
   input.profile = OrdersProfile();

@@ -26,6 +26,8 @@ struct NameColumn {
   std::function<std::string(const ReportRow&)> text;
 };
 
+double Number(const Json& value) { return value.is_null() ? 0 : value.get<double>(); }
+
 NameColumn Named(std::string title, std::string key, Fit fit = Fit::kName) {
   return {{std::move(title), Align::kLeft, fit},
           [key = std::move(key)](const ReportRow& r) { return Text(r.key.at(key)); }};
@@ -58,7 +60,18 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
   std::vector<NameColumn> names;
   switch (table.view) {
     case View::kType:
-      names = {Named("Heap", "kind", Fit::kFixed), TypeIds(table), Named("Type", "type")};
+      if (p.counted())
+        names = {{{"Average", Align::kRight, Fit::kFixed},
+                  [](const ReportRow& r) { return HumanBytes(Number(r.key.at("average_size"))); }},
+                 {{"LOH size", Align::kRight, Fit::kFixed},
+                  [](const ReportRow& r) {
+                    const double share = Number(r.key.at("loh_size_share"));
+                    return share > 0 ? HumanShare(share, 1) : std::string();
+                  }},
+                 TypeIds(table),
+                 Named("Type", "type")};
+      else
+        names = {Named("Heap", "kind", Fit::kFixed), TypeIds(table), Named("Type", "type")};
       break;
     case View::kSite:
       names = {TypeIds(table), Named("Type", "type"), Named("Allocated in", "method")};
@@ -109,12 +122,15 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
   return names;
 }
 
-std::string Title(const ReportTable& table, const TextOptions& o) {
+std::string Title(const ReportTable& table, const Profile& p, const TextOptions& o) {
   const std::string where =
       o.framework ? "the allocating method" : "the first method outside the framework";
   switch (table.view) {
     case View::kType:
-      return "Types";
+      return p.counted() ? fmt::format("Types by {}", o.sort == SortBy::kObjects   ? "count"
+                                                      : o.sort == SortBy::kSamples ? "events"
+                                                                                   : "bytes")
+                         : "Types";
     case View::kSite:
       return fmt::format("Sites: what is allocated, and {}", where);
     case View::kMethod:
@@ -138,7 +154,7 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
   const double whole = SortValue(p.Total(), o.sort);
   const auto figure = [&](const Estimate& e) {
     return o.sort == SortBy::kBytes     ? BytesText(e)
-           : o.sort == SortBy::kObjects ? HumanCount(e.objects)
+           : o.sort == SortBy::kObjects ? ObjectsText(p, e)
                                         : Thousands(e.samples);
   };
   const auto error = [&](const Estimate& e) {
@@ -157,7 +173,7 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
   TextTable text(columns);
   for (const ReportRow& row : table.rows) {
     std::vector<std::string> cells = {
-        IsFew(row.value) ? "~" : "",
+        IsFew(p, row.value) ? "~" : "",
         row.self.samples == 0 ? "-" : figure(row.self),
         error(row.self),
         row.self.samples == 0 ? "" : HumanShare(SortValue(row.self, o.sort), whole),
@@ -165,7 +181,7 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
         o.width < 100 ? "" : error(row.value),
         HumanShare(SortValue(row.value, o.sort), whole)};
     for (const NameColumn& n : names) cells.push_back(n.text(row));
-    text.Add(std::move(cells), IsFew(row.value));
+    text.Add(std::move(cells), IsFew(p, row.value));
   }
   return text.Render(o.width, o.style);
 }
@@ -180,14 +196,14 @@ std::string FiguresText(const ReportTable& table, const Profile& p, const TextOp
   columns.push_back({"95 %", Align::kRight});
   columns.push_back(time ? TextColumn{"Rate", Align::kRight} : TextColumn{"Share", Align::kRight});
   columns.push_back({objects ? "Bytes" : "Objects", Align::kRight});
-  columns.push_back({"Samples", Align::kRight});
+  columns.push_back({p.counted() ? "Events" : "Samples", Align::kRight});
   const std::vector<NameColumn> names = NameColumns(table, p, o);
   for (const NameColumn& n : names) columns.push_back(n.column);
   TextTable text(columns);
   for (const ReportRow& row : table.rows) {
     const Estimate& e = row.value;
     const bool none = e.samples == 0;
-    std::vector<std::string> cells = {IsFew(e) && !none ? "~" : ""};
+    std::vector<std::string> cells = {row.partial ? "≥" : IsFew(p, e) && !none ? "~" : ""};
     if (time) cells.push_back(ClockText(row.key.at("start_s").get<double>()));
     cells.push_back(none ? "-" : objects ? ObjectsText(p, e) : BytesText(e));
     cells.push_back(none ? "" : objects ? ObjectsError(p, e) : BytesError(p, e));
@@ -202,20 +218,20 @@ std::string FiguresText(const ReportTable& table, const Profile& p, const TextOp
     cells.push_back(none || narrow ? "" : objects ? BytesText(e) : ObjectsText(p, e));
     cells.push_back(none ? "" : Thousands(e.samples));
     for (const NameColumn& n : names) cells.push_back(n.text(row));
-    text.Add(std::move(cells), IsFew(e));
+    text.Add(std::move(cells), IsFew(p, e));
   }
   return text.Render(o.width, o.style);
 }
 
 }  // namespace
 
-bool AnyFew(const ReportTable& table) {
+bool AnyFew(const ReportTable& table, const Profile& p) {
   return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const ReportRow& r) { return r.value.samples > 0 && IsFew(r.value); });
+                     [&p](const ReportRow& r) { return r.value.samples > 0 && IsFew(p, r.value); });
 }
 
 std::string TableText(const ReportTable& table, const Profile& p, const TextOptions& o) {
-  return o.style.Bold(Title(table, o)) + "\n" +
+  return o.style.Bold(Title(table, p, o)) + "\n" +
          (table.view == View::kMethod ? MethodsText(table, p, o) : FiguresText(table, p, o)) +
          More(table);
 }

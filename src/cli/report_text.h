@@ -32,8 +32,10 @@ std::string StacksText(const ReportTable& table, const profile::Profile& profile
 // What the marks mean, and each loss as a sentence.
 std::string FooterText(const Input& input, bool marked_few);
 
-// Whether a row is marked.
-inline bool IsFew(const profile::Estimate& e) { return e.samples < kFewSamples; }
-bool AnyFew(const ReportTable& table);
+// Whether a row is marked. Counts are not: they rest on nothing but themselves.
+inline bool IsFew(const profile::Profile& p, const profile::Estimate& e) {
+  return e.samples < kFewSamples && !p.counted();
+}
+bool AnyFew(const ReportTable& table, const profile::Profile& p);
 
 }  // namespace clrscope::cli

@@ -46,7 +46,7 @@ class Drawer {
     const std::string figure = o_.sort == profile::SortBy::kBytes     ? HumanBytes(e.bytes)
                                : o_.sort == profile::SortBy::kObjects ? HumanCount(e.objects)
                                                                       : Thousands(e.samples);
-    out_ += fmt::format("{}{:>8}  {:>7}  ", IsFew(e) ? "~" : " ", figure,
+    out_ += fmt::format("{}{:>8}  {:>7}  ", IsFew(p_, e) ? "~" : " ", figure,
                         HumanShare(SortValue(e, o_.sort), whole_));
   }
 

@@ -300,6 +300,7 @@ Json Describe(const Profile& p, const PageTree& page) {
       {"also", also},
       {"biased", p.biased()},
       {"hasInterval", p.has_interval()},
+      {"exact", p.exact()},
       {"objectsKnown", p.objects_known},
       {"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},
       {"duration", Seconds(p.duration_ns)},

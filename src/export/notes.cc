@@ -16,15 +16,19 @@ namespace {
 using profile::Profile;
 using profile::Source;
 
-std::string_view EventNote(Source source) {
-  switch (source) {
+std::string EventNote(const Profile& p) {
+  switch (p.source) {
     case Source::kTick:
       return "event: AllocationTick, one for about every 100 KB of a heap kind";
     case Source::kSampled:
       return "event: AllocationSampled, each byte is hit with probability 1/102400; values are "
              "estimates of all allocations";
     case Source::kCounted:
-      return "event: GCSampledObjectAllocation, counts since the type's last event: a lower bound";
+      if (p.exact())
+        return "event: GCSampledObjectAllocation, one for every object that the runtime counts: "
+               "exact";
+      return "event: GCSampledObjectAllocation, counts since the type's event before: at least so "
+             "much";
   }
   return "event: unknown";
 }
@@ -36,6 +40,21 @@ std::string TotalNote(std::string_view what, double total, const profile::Interv
   return fmt::format("total {}: {:.0f} ±{:.0f} ({:.1f} %; 95 % interval {:.0f} to {:.0f})", what,
                      total, error, total > 0 ? 100 * error / total : 0.0, interval->low,
                      interval->high);
+}
+
+// What counted figures lack and what was added to them.
+void AddCounting(const Profile& p, std::vector<std::string>& notes) {
+  uint64_t added = 0;
+  for (const profile::Process& process : p.processes) added += process.counting.added;
+  if (added != 0)
+    notes.push_back(fmt::format(
+        "added: {} objects, each a type's first on a further thread, which the runtime does not "
+        "count; they are under [no stack]",
+        added));
+  if (const std::optional<double> missing = p.MissingHigh())
+    notes.push_back(fmt::format(
+        "missing: at most {:.0f} bytes of what the GC handed out by its own count (AllocationTick)",
+        *missing));
 }
 
 void AddTotals(const Profile& p, std::vector<std::string>& notes) {
@@ -71,8 +90,9 @@ std::vector<std::string> Notes(const Profile& profile) {
     }
     if (!runtime.empty()) notes.push_back("runtime: " + runtime);
   }
-  notes.emplace_back(EventNote(profile.source));
+  notes.push_back(EventNote(profile));
   AddTotals(profile, notes);
+  if (profile.counted()) AddCounting(profile, notes);
   if (profile.biased()) {
     notes.emplace_back(
         "biased: AllocationTick fires at a fixed stride, so these figures are a biased sample "

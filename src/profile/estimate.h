@@ -30,6 +30,11 @@ constexpr std::string_view KindName(HeapKind kind) {
                                   : "unknown";
 }
 
+// Counted figures know sizes but not heaps: "LOH size" or "unknown".
+constexpr std::string_view KindName(HeapKind kind, Source source) {
+  return source == Source::kCounted && kind == HeapKind::kLoh ? "LOH size" : KindName(kind);
+}
+
 inline constexpr double kSamplingMeanBytes = 102400.0;
 
 // Additive summary of samples: of one row, one stack, or everything.

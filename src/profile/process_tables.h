@@ -13,6 +13,7 @@
 #include "base/string_pool.h"
 #include "base/strong.h"
 #include "profile/code_map.h"
+#include "profile/counting.h"
 #include "profile/profile.h"
 #include "profile/series.h"
 #include "profile/stack_tree.h"
@@ -44,6 +45,7 @@ struct ProcessTables {
   uint64_t gc_pauses = 0;
   int64_t gc_pause_ns = 0;
   std::vector<Mapping> mappings;
+  Counting counting;
   LossCounters losses;
   bool sizes_unknown = false;       // AllocationTick before V4 was seen
   uint64_t source_samples[4] = {};  // by Source

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/loss.h"
 #include "base/string_pool.h"
+#include "profile/counting.h"
 #include "profile/estimate.h"
 
 namespace clrscope::profile {
@@ -36,6 +38,8 @@ struct Type {
   StringId raw;     // the runtime's name
   uint64_t id = 0;  // the runtime's type id
   uint32_t process = 0;
+  // Counted figures only: some of its objects are made in a way that the runtime does not count.
+  bool partial = false;
 };
 
 struct Module {
@@ -68,6 +72,8 @@ struct Process {
   StringId main_module;
   int64_t start_ns = 0, end_ns = 0;  // of what was recorded, since the recording's start
   bool complete = false;             // the session ended as it should
+  Counting counting;                 // of GCSampledObjectAllocation
+  bool dropped = false;              // something of its streams was lost
 };
 
 struct ThreadRow {
@@ -113,11 +119,17 @@ struct Profile {
   int64_t duration_ns = 0;
   bool complete = true;  // the recording was closed as it should
   std::string origin;    // file that it was read from, for messages
+  bool whole = true;     // no span of time was cut out
 
   std::string_view str(StringId id) const { return strings.Get(id); }
   // AllocationTick is a fixed stride: its figures are biased and have no interval.
   bool biased() const { return source == Source::kTick; }
   bool has_interval() const { return source == Source::kSampled; }
+  bool counted() const { return source == Source::kCounted; }
+  // The runtime wrote an event for every object, and all of them arrived.
+  bool exact() const;
+  // The most bytes that can be missing in counted figures that are not exact; no value: unknown.
+  std::optional<double> MissingHigh() const;
   Estimate Total() const {
     Estimate e;
     for (const Cell& c : cells) e += c.value;

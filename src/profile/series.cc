@@ -26,6 +26,7 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
       e.samples = sums.samples;
       e.bytes = e.seen_bytes = static_cast<double>(sums.size_sum);
       e.objects = e.seen_objects = static_cast<double>(sums.amount_sum);
+      if (key.size_class() == kGuessedSize) e.seen_bytes = 0;
       return e;
     }
   }

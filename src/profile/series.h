@@ -16,6 +16,9 @@ namespace clrscope::profile {
 // bytes and 0.09 % for objects (the worst mix of a class's sizes; see SizeClass tests).
 uint16_t SizeClass(uint64_t size);
 
+// In place of a size class, of kCounted: objects that were added, with a guessed size.
+inline constexpr uint16_t kGuessedSize = 1;
+
 struct SeriesKey {
   uint32_t node = 0;
   uint32_t type = 0;
@@ -29,6 +32,7 @@ struct SeriesKey {
   }
   HeapKind kind() const { return static_cast<HeapKind>(attributes & 3); }
   Source source() const { return static_cast<Source>((attributes >> 2) & 3); }
+  uint16_t size_class() const { return static_cast<uint16_t>(attributes >> 4); }
   bool operator==(const SeriesKey&) const = default;
 };
 

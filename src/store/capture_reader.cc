@@ -284,6 +284,7 @@ Status CaptureReader::LoadRest() {
     for (int k = 0; k < 5; ++k) g.size_after[k] = gcs.Int(7 + k);
     t->gcs.push_back(g);
   }
+  RETURN_IF_ERROR(LoadCounting());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, losses.Step());
@@ -291,6 +292,46 @@ Status CaptureReader::LoadRest() {
     profile::ProcessTables* t = Process(losses.Int(0));
     (t == nullptr ? recording_.losses : t->losses)
         .AddByName(losses.Text(1), static_cast<uint64_t>(losses.Int(2)));
+  }
+}
+
+Status CaptureReader::LoadCounting() {
+  ASSIGN_OR_RETURN(
+      Statement exists,
+      db_.Prepare("select 1 from sqlite_master where type='table' and name='counting'"));
+  ASSIGN_OR_RETURN(const bool there, exists.Step());
+  if (!there) return OkStatus();  // captures of the first version have none
+  ASSIGN_OR_RETURN(
+      Statement q,
+      db_.Prepare("select process,mode,ended,loh_threshold,loh_known,events,aligned_low,"
+                  "aligned_high,added,added_bytes,guessed,guessed_bytes,threads,gaps,gc_known,"
+                  "gc_bytes,gc_heaps from counting"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("a count of no process");
+    const int64_t mode = q.Int(1);
+    if (mode < 0 || mode > static_cast<int64_t>(profile::CountMode::kAll))
+      return Damaged("what it counted");
+    const auto number = [&q](int column) { return static_cast<uint64_t>(q.Int(column)); };
+    profile::Counting& c = t->counting;
+    c.mode = static_cast<profile::CountMode>(mode);
+    c.ended = q.Int(2) != 0;
+    c.loh_threshold = number(3);
+    c.loh_known = q.Int(4) != 0;
+    c.events = number(5);
+    c.aligned_low = number(6);
+    c.aligned_high = number(7);
+    c.added = number(8);
+    c.added_bytes = number(9);
+    c.guessed = number(10);
+    c.guessed_bytes = number(11);
+    c.threads = number(12);
+    c.gaps = number(13);
+    c.gc_known = q.Int(14) != 0;
+    c.gc_bytes = number(15);
+    c.gc_heaps = static_cast<uint32_t>(q.Int(16));
   }
 }
 

@@ -38,6 +38,7 @@ class CaptureReader {
   Status LoadDictionaries();
   Status LoadCode();
   Status LoadRest();
+  Status LoadCounting();
   profile::ProcessTables* Process(int64_t index) const;
 
   Database db_;

@@ -3,6 +3,7 @@
 // damaged.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +179,26 @@ TEST(SliceCodec, AnySliceReadsBackExactly) {
   }
 }
 
+// Every field differs from its default.
+profile::Counting Counted() {
+  profile::Counting c;
+  c.mode = profile::CountMode::kHigh;
+  c.ended = c.loh_known = c.gc_known = true;
+  c.loh_threshold = 90'000;
+  c.events = 1;
+  c.aligned_low = 2;
+  c.aligned_high = ~uint64_t{0};
+  c.added = 4;
+  c.added_bytes = 5;
+  c.guessed = 6;
+  c.guessed_bytes = 7;
+  c.threads = 8;
+  c.gaps = 9;
+  c.gc_bytes = 10;
+  c.gc_heaps = 11;
+  return c;
+}
+
 // What the slices of a capture add up to, by process and series.
 using Totals = std::map<std::pair<uint32_t, uint32_t>, std::array<uint64_t, 3>>;
 void AddTo(Totals& totals, const Slice& s) {
@@ -220,6 +241,7 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
     gc.end_ns = 5;
     recording.processes[0]->gcs.push_back(gc);
     recording.processes[0]->losses.Add(Loss::kMissingStack, 2);
+    recording.processes[1]->counting = Counted();
     recording.end_ns = 20 * kSecond;
     ASSERT_TRUE((*writer)->Finish(true).ok());
   }
@@ -254,6 +276,8 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
     ASSERT_NE(b.code.FindModule(5), nullptr);
   }
   EXPECT_EQ(read.processes[0]->losses[Loss::kMissingStack], 2u);
+  EXPECT_EQ(read.processes[0]->counting, profile::Counting());
+  EXPECT_EQ(read.processes[1]->counting, Counted());
   ASSERT_EQ(read.processes[0]->gcs.size(), 1u);
   Totals got;
   ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
@@ -458,6 +482,26 @@ TEST(Capture, FailedCommitIsTheLast) {
   auto reader = CaptureReader::Open(file.str());
   ASSERT_TRUE(reader.ok()) << reader.error().message;
   EXPECT_EQ((*reader)->recording().end_ns, kSecond);
+}
+
+TEST(Capture, OneOfBeforeTypesWereCountedStillReads) {
+  TempFile file;
+  profile::Recording recording;
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    recording.processes.push_back(MakeProcess(recording.strings, 1, 3));
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(file.str().c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, "drop table counting", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->recording().processes[0]->counting, profile::Counting());
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_type_, "insert or replace into type values(?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_, "insert into gc values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_counting_,
+              "insert or replace into counting values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_loss_, "insert or replace into loss values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_dictionary_, "insert into dictionary values(?,?,?,?,?)"));
   RETURN_IF_ERROR(
@@ -143,7 +146,32 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteMethods(index, last));
   RETURN_IF_ERROR(WriteModules(index, last));
   RETURN_IF_ERROR(WriteGcs(index, last));
+  RETURN_IF_ERROR(WriteCounting(index, t.counting));
   return WriteLosses(index, t.losses);
+}
+
+Status CaptureWriter::WriteCounting(uint32_t index, const profile::Counting& c) {
+  if (c.mode == profile::CountMode::kUnknown && c.events == 0) return OkStatus();
+  const int64_t values[] = {int64_t{index},
+                            static_cast<int64_t>(c.mode),
+                            c.ended,
+                            Signed(c.loh_threshold),
+                            c.loh_known,
+                            Signed(c.events),
+                            Signed(c.aligned_low),
+                            Signed(c.aligned_high),
+                            Signed(c.added),
+                            Signed(c.added_bytes),
+                            Signed(c.guessed),
+                            Signed(c.guessed_bytes),
+                            Signed(c.threads),
+                            Signed(c.gaps),
+                            c.gc_known,
+                            Signed(c.gc_bytes),
+                            int64_t{c.gc_heaps}};
+  int column = 0;
+  for (const int64_t value : values) insert_counting_.Bind(column++, value);
+  return insert_counting_.Run();
 }
 
 Status CaptureWriter::WriteBlob(uint32_t process, std::string_view kind, uint64_t first,

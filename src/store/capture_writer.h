@@ -66,6 +66,7 @@ class CaptureWriter final : public profile::SliceSink {
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);
   Status WriteModules(uint32_t index, bool last);
   Status WriteGcs(uint32_t index, bool last);
+  Status WriteCounting(uint32_t index, const profile::Counting& counting);
   Status WriteLosses(int64_t process, const LossCounters& losses);
   Status WriteSlice(const Encoded& slice);
   Status WriteMeta(std::string_view key, int64_t value);
@@ -85,7 +86,7 @@ class CaptureWriter final : public profile::SliceSink {
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;
   Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_,
-      insert_gc_, insert_loss_, insert_dictionary_, insert_slice_, insert_meta_;
+      insert_gc_, insert_counting_, insert_loss_, insert_dictionary_, insert_slice_, insert_meta_;
 };
 
 }  // namespace clrscope::store

@@ -33,6 +33,7 @@ insert into sample select start_s, end_s, process_key, stack_id, type_key, kind,
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
 create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
   gen1_bytes, gen2_bytes, loh_bytes, poh_bytes from gcs;
+create table count as select * from counts;
 create table loss as select name, count, sentence from losses;
 create index sample_stack on sample(stack_id);
 create index sample_type on sample(type_id);

@@ -53,7 +53,7 @@ class SampleCursor final : public TableCursor {
       case 4:
         return Put(out, p.str(type.name));
       case 5:
-        return Put(out, KindName(key_.kind()));
+        return Put(out, KindName(key_.kind(), key_.source()));
       case 6:
         return Put(out, p.str(site.method));
       case 7:

@@ -47,6 +47,41 @@ std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>)
   });
 }
 
+std::unique_ptr<TableCursor> Counts(const Catalog& c, std::optional<int64_t>) {
+  const Profile& p = c.profile();
+  std::vector<uint32_t> counted;
+  for (uint32_t i = 0; i < p.processes.size(); ++i)
+    if (p.processes[i].counting.events != 0) counted.push_back(i);
+  return List(std::move(counted), [&p](uint32_t i, int column, sqlite3_context* out) {
+    const profile::Counting& counting = p.processes[i].counting;
+    constexpr std::string_view kModes[] = {"", "low", "high", "all"};
+    switch (column) {
+      case 0:
+        return PutProcess(out, p, i);
+      case 1:
+        return Put(out, p.processes[i].pid);
+      case 2:
+        return PutKnown(out, kModes[static_cast<size_t>(counting.mode)]);
+      case 3:
+        return PutFlag(out, p.exact());
+      case 4:
+        return Put(out, counting.events);
+      case 5:
+        return Put(out, counting.loh_threshold);
+      case 6:
+        return Put(out, counting.added);
+      case 7:
+        return Put(out, counting.guessed);
+      case 8:
+        return counting.gc_known ? Put(out, counting.gc_bytes) : void();
+      default: {
+        const std::optional<uint64_t> missing = counting.MissingHigh();
+        return missing ? Put(out, *missing) : void();
+      }
+    }
+  });
+}
+
 std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
   return List(p.gcs, [&p](const profile::GcRow& r, int column, sqlite3_context* out) {
@@ -126,6 +161,11 @@ constexpr QueryTable kTables[] = {
      "gen0_bytes integer, gen1_bytes integer, gen2_bytes integer, loh_bytes integer, poh_bytes "
      "integer",
      -1, Gcs},
+    {"counts",
+     "what GCSampledObjectAllocation (--types) counted, per process, and what it may lack",
+     "process text, pid integer, mode text, exact integer, events integer, loh_threshold integer, "
+     "added_objects integer, guessed_sizes integer, gc_bytes integer, missing_bytes_high integer",
+     -1, Counts},
     {"losses", "what was lost, and which figures it touches",
      "name text, count integer, sentence text", -1, Losses},
     {"recording", "one row about the whole",

@@ -31,7 +31,7 @@ std::unique_ptr<TableCursor> Types(const Catalog& c, std::optional<int64_t>) {
                   case 5:
                     return Put(out, p.processes[type.process].pid);
                   default:
-                    return PutFigure(out, p, values[i], column - 6);
+                    return PutFigure(out, p, values[i], column - 6, type.partial);
                 }
               });
 }
@@ -57,7 +57,7 @@ std::unique_ptr<TableCursor> Sites(const Catalog& c, std::optional<int64_t>) {
                   case 6:
                     return Put(out, row.frame);
                   default:
-                    return PutFigure(out, p, row.value, column - 7);
+                    return PutFigure(out, p, row.value, column - 7, type.partial);
                 }
               });
 }
@@ -112,7 +112,7 @@ std::unique_ptr<TableCursor> Threads(const Catalog& c, std::optional<int64_t>) {
       case 2:
         return Put(out, p.processes[r.process].pid);
       case 3:
-        return Put(out, KindName(r.kind));
+        return Put(out, KindName(r.kind, p.source));
       default:
         return PutFigure(out, p, r.value, column - 4);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/query_values.h"
 
+#include "profile/bounds.h"
+
 namespace clrscope::store {
 
 using profile::Estimate;
@@ -17,23 +19,24 @@ void PutKnown(sqlite3_context* out, int64_t v) {
   if (v != -1) Put(out, v);
 }
 
-void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure) {
-  const bool interval = p.has_interval();
+void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure,
+               bool partial) {
+  const auto bound = [out](const std::optional<double>& v) { return v ? Put(out, *v) : void(); };
   switch (figure) {
     case 0:
       return Put(out, e.samples);
     case 1:
       return Put(out, e.bytes);
     case 2:
-      return interval ? Put(out, profile::BytesInterval(e).low) : void();
+      return bound(profile::BytesBounds(p, e, partial).low);
     case 3:
-      return interval ? Put(out, profile::BytesInterval(e).high) : void();
+      return bound(profile::BytesBounds(p, e, partial).high);
     case 4:
       return p.objects_known ? Put(out, e.objects) : void();
     case 5:
-      return interval ? Put(out, profile::ObjectsInterval(e).low) : void();
+      return bound(profile::ObjectsBounds(p, e, partial).low);
     default:
-      return interval ? Put(out, profile::ObjectsInterval(e).high) : void();
+      return bound(profile::ObjectsBounds(p, e, partial).high);
   }
 }
 

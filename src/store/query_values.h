@@ -36,9 +36,9 @@ void PutProcess(sqlite3_context* out, const profile::Profile& p, uint32_t proces
   "samples integer, bytes real, bytes_low real, bytes_high real, objects real, objects_low real, " \
   "objects_high real"
 inline constexpr int kFigures = 7;
-// `figure`: which of the seven. What is not known stays null.
+// `figure`: which of the seven. What is not known stays null. `partial`: see profile/bounds.h
 void PutFigure(sqlite3_context* out, const profile::Profile& p, const profile::Estimate& e,
-               int figure);
+               int figure, bool partial = false);
 
 // Rows that lie in a vector: put(row, column, out).
 template <class Row, class PutRow>

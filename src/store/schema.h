@@ -28,6 +28,11 @@ create table mapping(process integer, start integer, end integer, file_offset in
 create table gc(process integer, number integer, generation integer, type integer, reason integer,
   start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes integer, gen2_bytes integer,
   loh_bytes integer, poh_bytes integer);
+create table counting(process integer primary key, mode integer, ended integer,
+  loh_threshold integer, loh_known integer, events integer, aligned_low integer,
+  aligned_high integer, added integer, added_bytes integer, guessed integer,
+  guessed_bytes integer, threads integer, gaps integer, gc_known integer, gc_bytes integer,
+  gc_heaps integer);
 create table loss(process integer, name text, count integer, primary key(process, name)) without
   rowid;
 create table dictionary(process integer, kind text, first integer, count integer, data blob);

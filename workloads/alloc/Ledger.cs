@@ -14,7 +14,8 @@ sealed class Ledger
     static readonly List<SiteEntry> s_entries = [];
 
     public readonly long[] Objects = new long[Most];
-    public readonly long[] Bytes = new long[Most];
+    public readonly long[] Bytes = new long[Most];       // as the GC rounds them
+    public readonly long[] ExactBytes = new long[Most];  // as GCSampledObjectAllocation has them
     public long TotalBytes;
 
     public static IReadOnlyList<SiteEntry> Entries => s_entries;
@@ -38,8 +39,23 @@ sealed class Ledger
         TotalBytes += bytes;
     }
 
+    // The fields of an object take up `fields` bytes.
+    public void AddObject(int entry, long fields) => AddExact(entry, Size.Object(fields));
+    public void AddArray(int entry, long elementSize, long length, long bounds = 0) =>
+        AddExact(entry, 24 + bounds + elementSize * length);
+    public void AddString(int entry, long length) => AddExact(entry, 22 + 2 * length);
+
+    void AddExact(int entry, long bytes)
+    {
+        ExactBytes[entry] += bytes;
+        Add(entry, Size.Align(bytes));
+    }
+
+    public int Identity(int x) => x;  // something for a delegate to call
+
     public void Clear()
     {
+        Array.Clear(ExactBytes);
         Array.Clear(Objects);
         Array.Clear(Bytes);
         TotalBytes = 0;

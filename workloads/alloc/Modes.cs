@@ -35,7 +35,16 @@ static class Modes
             (3, DynamicSites.FromDynamicMethod), (3, DynamicSites.FromExpression),
             (3, DynamicSites.FromPlugin),
         ],
+        "types" =>
+        [
+            (20, TypeSites.MakePlain), (20, TypeSites.MakeNested), (20, TypeSites.MakeCellOfInt),
+            (20, TypeSites.MakeCellOfString), (20, TypeSites.MakeCellOfPixel),
+            (20, TypeSites.MakeDelegate), (20, TypeSites.Box), (20, TypeSites.FixedArray),
+            (20, TypeSites.VaryingArray), (20, TypeSites.Grid), (20, TypeSites.Jagged),
+            (1, TypeSites.Large), (5, TypeSites.Pinned), (20, TypeSites.Text),
+            (20, TypeSites.Bytes),
+        ],
         _ => throw new ArgumentException(
-            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async or dynamic"),
+            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic or types"),
     };
 }

@@ -9,14 +9,16 @@ sealed class Options
     public const string Help =
         """
         usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
-                     [--seed N] [--start-on-stdin] [--hold-on-stdin]
+                     [--seed N] [--whole] [--start-on-stdin] [--hold-on-stdin]
 
-          --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic
+          --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
+                            types
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes
           --rate R          bytes per second of all threads together (default 50000000), or max
           --threads N       allocating threads (default 1)
           --seed N          of the choice of sites and sizes (default 1)
+          --whole           count from the start of the program, the warm-up too
           --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
           --hold-on-stdin   after the counts are printed wait for a line (or the end) before exiting
 
@@ -29,7 +31,7 @@ sealed class Options
     public double Rate = 50e6;
     public int Threads = 1;
     public int Seed = 1;
-    public bool StartOnStdin, HoldOnStdin, ShowHelp;
+    public bool Whole, StartOnStdin, HoldOnStdin, ShowHelp;
 
     public static Options Parse(string[] args)
     {
@@ -49,6 +51,7 @@ sealed class Options
                     break;
                 case "--threads": o.Threads = (int)Number(Value()); break;
                 case "--seed": o.Seed = (int)Number(Value()); break;
+                case "--whole": o.Whole = true; break;
                 case "--start-on-stdin": o.StartOnStdin = true; break;
                 case "--hold-on-stdin": o.HoldOnStdin = true; break;
                 case "--help" or "-h": o.ShowHelp = true; break;

@@ -14,7 +14,8 @@ static class Report
     {
         var rows = Ledger.Entries
             .Select((entry, i) => (Entry: entry, Objects: workers.Sum(w => w.Ledger.Objects[i]),
-                                   Bytes: workers.Sum(w => w.Ledger.Bytes[i])))
+                                   Bytes: workers.Sum(w => w.Ledger.Bytes[i]),
+                                   Exact: workers.Sum(w => w.Ledger.ExactBytes[i])))
             .Where(row => row.Objects > 0)
             .OrderByDescending(row => row.Bytes)
             .ToList();
@@ -48,6 +49,7 @@ static class Report
                 WriteType(json, type.Key);
                 json.WriteNumber("objects", type.Sum(r => r.Objects));
                 json.WriteNumber("bytes", type.Sum(r => r.Bytes));
+                json.WriteNumber("exact_bytes", type.Sum(r => r.Exact));
                 json.WriteEndObject();
             }
             json.WriteEndArray();
@@ -60,6 +62,7 @@ static class Report
                 json.WriteString("heap", row.Entry.Heap.ToString());
                 json.WriteNumber("objects", row.Objects);
                 json.WriteNumber("bytes", row.Bytes);
+                json.WriteNumber("exact_bytes", row.Exact);
                 json.WriteEndObject();
             }
             json.WriteEndArray();

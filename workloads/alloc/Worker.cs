@@ -54,7 +54,7 @@ sealed class Worker
         for (int i = 0; i < 3; i++)
             foreach ((_, Site site) in _sites) _ring[0] = site(ref dice, Ledger);
         _ring[0] = null;
-        Ledger.Clear();
+        if (!_options.Whole) Ledger.Clear();
     }
 
     public void Start() => _thread.Start();

@@ -53,11 +53,18 @@ double SortValue(const Estimate& value, SortBy sort) {
 }
 
 std::vector<TypeRow> ByType(const Profile& p, SortBy sort) {
+  const auto heap = [&p](const Cell& c) { return p.counted() ? HeapKind::kUnknown : c.kind; };
   auto rows = GroupBy<TypeRow>(
-      p.cells, [](const Cell& c) { return Pair(c.type, static_cast<uint32_t>(c.kind)); },
-      [](const Cell& c) {
-        return TypeRow{c.type, c.kind, {}};
+      p.cells, [&](const Cell& c) { return Pair(c.type, static_cast<uint32_t>(heap(c))); },
+      [&](const Cell& c) {
+        return TypeRow{c.type, heap(c), {}, {}};
       });
+  if (p.counted()) {
+    std::vector<Estimate> large(p.types.size());
+    for (const Cell& c : p.cells)
+      if (c.kind == HeapKind::kLoh) large[c.type] += c.value;
+    for (TypeRow& r : rows) r.large = large[r.type];
+  }
   Sort(rows, sort, [&](const TypeRow& r) { return p.str(p.types[r.type].name); });
   return rows;
 }

@@ -14,9 +14,10 @@ enum class SortBy : uint8_t { kBytes, kObjects, kSamples };
 double SortValue(const Estimate& value, SortBy sort);
 
 struct TypeRow {
-  uint32_t type = 0;  // index; two runtime types of one name stay two rows
-  HeapKind kind = HeapKind::kSoh;
+  uint32_t type = 0;               // index; two runtime types of one name stay two rows
+  HeapKind kind = HeapKind::kSoh;  // kUnknown of counted figures, which do not tell the heap
   Estimate value;
+  Estimate large;  // counted figures only: objects as large as those of the LOH
 };
 std::vector<TypeRow> ByType(const Profile& profile, SortBy sort);
 

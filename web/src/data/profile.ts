@@ -37,6 +37,7 @@ export interface Meta {
   readonly also: readonly SourceName[];
   readonly biased: boolean;
   readonly hasInterval: boolean;
+  readonly exact: boolean; // counted object by object
   readonly objectsKnown: boolean;
   readonly startUnixMs: number;
   readonly duration: number; // seconds

@@ -32,6 +32,7 @@ export function sampleData(): ProfileData {
       also: [],
       biased: false,
       hasInterval: true,
+      exact: false,
       objectsKnown: true,
       startUnixMs: 0,
       duration: 10,

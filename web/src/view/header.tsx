@@ -63,7 +63,7 @@ function Figures({ state }: { state: State }) {
           title={`${formatExact(meta.total.objects)} objects${meta.hasInterval ? ", with its 95 % interval" : ""}`}
         />
       )}
-      <Figure value={formatExact(meta.total.samples)} label={`samples, ${kEvents[meta.source]}`} />
+      <Figure value={formatExact(meta.total.samples)} label={`${meta.source === "counted" ? "events" : "samples"}, ${kEvents[meta.source]}`} />
       {meta.duration > 0 && (
         <Figure value={formatRate(meta.total.bytes / meta.duration)} label={`over ${formatDuration(meta.duration)}`} />
       )}
@@ -80,7 +80,9 @@ function sourceNote(meta: Meta): string {
     );
   }
   if (meta.source === "counted") {
-    return "Counted by GCSampledObjectAllocation: what came after a type's last event is missing, so figures are lower bounds.";
+    return meta.exact
+      ? "Exact: counted object by object (GCSampledObjectAllocation). A type's first object on each further thread, which the runtime leaves out, is under [no stack]."
+      : "At least: counted by GCSampledObjectAllocation, where what came after a type's last event on a thread is missing.";
   }
   return "";
 }

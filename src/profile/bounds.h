@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far off a figure may be, whatever event it rests on.
+#pragma once
+
+#include <optional>
+
+#include "profile/profile.h"
+
+namespace clrscope::profile {
+
+struct Bounds {
+  std::optional<double> low, high;  // no value: nothing can be said
+};
+
+// AllocationSampled: the 95 % interval. AllocationTick: nothing. GCSampledObjectAllocation: the
+// figure itself when it is exact, else from what was counted up to what the GC handed out besides.
+//   partial: the figure is of a type (Type::partial) that the runtime counts in part
+Bounds BytesBounds(const Profile& profile, const Estimate& value, bool partial = false);
+Bounds ObjectsBounds(const Profile& profile, const Estimate& value, bool partial = false);
+
+// Counted object by object, and none of the sizes is a guess.
+inline bool IsExact(const Profile& profile, const Estimate& value) {
+  return value.seen_bytes == value.bytes && profile.exact();
+}
+
+}  // namespace clrscope::profile
