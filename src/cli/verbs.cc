@@ -10,6 +10,7 @@
 #include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/inspect.h"
+#include "cli/metrics.h"
 #include "cli/output.h"
 #include "cli/ps.h"
 #include "cli/query.h"
@@ -27,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
     {"watch", "record every .NET process for ever, in a folder of limited size", RunWatch},
     {"top", "show live who allocates, on one screen", RunTop},
+    {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},

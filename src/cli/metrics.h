@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/verbs.h"
+
+namespace clrscope::cli {
+
+int RunMetrics(const Args& args);
+
+}  // namespace clrscope::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/metrics_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace clrscope::cli {
+namespace {
+
+using capture::LiveView;
+using Process = LiveView::ProcessState;
+
+constexpr const char* kGenerations[] = {"gen0", "gen1", "gen2", "loh", "poh"};
+constexpr const char* kKinds[] = {"soh", "loh", "poh", "unknown"};
+
+std::string Escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out;
+}
+
+class Writer {
+ public:
+  Writer(const LiveView& view, MetricsFormat format) : view_(view), format_(format) {}
+
+  // `name` without "_total"; `unit`: its last part, or "".
+  void Family(std::string_view name, bool counter, std::string_view unit, std::string_view help) {
+    const bool open = format_ == MetricsFormat::kOpenMetrics;
+    name_ = name;
+    if (counter) name_ += "_total";
+    const std::string family = open ? std::string(name) : name_;
+    out_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", family, help, family,
+                        counter ? "counter" : "gauge");
+    if (open && !unit.empty()) out_ += fmt::format("# UNIT {} {}\n", family, unit);
+  }
+  // f(process, add): calls add(more labels, value) for each sample of the family.
+  template <class F>
+  void ForEach(F f) {
+    for (size_t i = 0; i < view_.processes().size(); ++i) {
+      const auto& known = view_.tables().processes()[i];
+      if (known.ended) continue;
+      const std::string labels = fmt::format("process=\"{}\",pid=\"{}\"",
+                                             Escape(view_.tables().str(known.name)), known.pid);
+      f(view_.processes()[i], [&](std::string_view more, double value) {
+        out_ +=
+            fmt::format("{}{{{}{}{}}} {}\n", name_, labels, more.empty() ? "" : ",", more, value);
+      });
+    }
+  }
+  std::string Take() {
+    if (format_ == MetricsFormat::kOpenMetrics) out_ += "# EOF\n";
+    return std::move(out_);
+  }
+
+ private:
+  const LiveView& view_;
+  MetricsFormat format_;
+  std::string name_, out_;
+};
+
+std::string Generation(size_t i) {
+  return fmt::format("dotnet_gc_heap_generation=\"{}\"", kGenerations[i]);
+}
+
+void WriteGc(Writer& w) {
+  w.Family("dotnet_gc_collections", true, "",
+           "Garbage collections that ended since clrscope joined the process, by generation.");
+  w.ForEach([](const Process& p, auto add) {
+    for (size_t i = 0; i < 3; ++i) add(Generation(i), static_cast<double>(p.collections[i]));
+  });
+  w.Family("dotnet_gc_pause_time_seconds", true, "seconds",
+           "Time that all threads were stopped for garbage collections.");
+  w.ForEach([](const Process& p, auto add) { add("", static_cast<double>(p.pause_ns) / 1e9); });
+  w.Family("clrscope_gc_pauses", true, "", "How often all threads were stopped for a collection.");
+  w.ForEach([](const Process& p, auto add) { add("", static_cast<double>(p.pauses)); });
+  w.Family("dotnet_gc_last_collection_heap_size_bytes", false, "bytes",
+           "Heap size after the last collection, by generation.");
+  w.ForEach([](const Process& p, auto add) {
+    for (size_t i = 0; i < 5; ++i)
+      if (p.last_gc.size_after[i] >= 0)
+        add(Generation(i), static_cast<double>(p.last_gc.size_after[i]));
+  });
+}
+
+void WriteAllocations(Writer& w) {
+  w.Family("clrscope_allocated_bytes", true, "bytes",
+           "Bytes allocated since clrscope joined the process, estimated from samples, by heap.");
+  w.ForEach([](const Process& p, auto add) {
+    for (size_t i = 0; i < 4; ++i)
+      if (i < 3 || p.by_kind[i].samples != 0)
+        add(fmt::format("heap=\"{}\"", kKinds[i]), std::round(p.by_kind[i].bytes));
+  });
+  w.Family("clrscope_allocated_objects", true, "",
+           "Objects allocated since clrscope joined the process, estimated from samples, by heap.");
+  w.ForEach([](const Process& p, auto add) {
+    for (size_t i = 0; i < 4; ++i)
+      if (i < 3 || p.by_kind[i].samples != 0)
+        add(fmt::format("heap=\"{}\"", kKinds[i]), std::round(p.by_kind[i].objects));
+  });
+  w.Family("clrscope_samples", true, "", "Allocation samples that the estimates rest on.");
+  w.ForEach([](const Process& p, auto add) {
+    add(fmt::format("event=\"{}\"", p.biased ? "AllocationTick" : "AllocationSampled"),
+        static_cast<double>(p.samples));
+  });
+  w.Family("clrscope_events_dropped", true, "", "Events that the runtime dropped.");
+  w.ForEach([](const Process& p, auto add) { add("", static_cast<double>(p.dropped)); });
+}
+
+}  // namespace
+
+MetricsFormat FormatFor(std::string_view accept) {
+  return accept.find("application/openmetrics-text") != std::string_view::npos
+             ? MetricsFormat::kOpenMetrics
+             : MetricsFormat::kPrometheus;
+}
+
+std::string_view ContentType(MetricsFormat format) {
+  return format == MetricsFormat::kOpenMetrics
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string MetricsText(const LiveView& view, MetricsFormat format) {
+  Writer w(view, format);
+  WriteAllocations(w);
+  WriteGc(w);
+  return w.Take();
+}
+
+}  // namespace clrscope::cli
