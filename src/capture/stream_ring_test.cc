@@ -124,5 +124,25 @@ TEST(StreamRing, DamagedStreamsReachTheReaderThatExplainsThem) {
   EXPECT_FALSE(Decode(ring).ok);
 }
 
+TEST(StreamRing, WhoFloodsThePoolIsDiscardedAndTheOthersAreNot) {
+  const std::string trace = Trace(2000, 5);  // 1.3 MB
+  const std::string little = Trace(50, 5);   // 33 KB
+  const auto pool = std::make_shared<RingPool>(400'000);
+  StreamRing flood(StreamRing::kDefaultBytes, pool), quiet(StreamRing::kDefaultBytes, pool);
+  for (size_t at = 0; at < trace.size(); at += 4096)
+    flood.Push(AsBytes(trace.data() + at, std::min<size_t>(4096, trace.size() - at)));
+  flood.Close();
+  EXPECT_LE(pool->bytes(), 400'000u);
+  quiet.Push(AsBytes(little.data(), little.size()));
+  quiet.Close();
+  const Counted lost = Decode(flood), whole = Decode(quiet);
+  EXPECT_TRUE(lost.ok && lost.ended);
+  EXPECT_GT(lost.discarded_blocks, 500u);
+  EXPECT_EQ(lost.events + lost.dropped, 10'000u);
+  EXPECT_EQ(whole.discarded_blocks, 0u);
+  EXPECT_EQ(whole.events, 250u);
+  EXPECT_EQ(pool->bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace clrscope::capture

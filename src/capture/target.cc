@@ -94,6 +94,11 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
   if (!process_.clr_version.empty()) info.runtime = s.Intern(".NET " + process_.clr_version);
   if (home_.clock->started()) info.start_ns = std::max<int64_t>(0, home_.clock->now_ns());
   fold_ = std::make_unique<analysis::ProcessFold>(&s, tables_, index_, home_.sink, options_.fold);
+  if (process_.open_sessions != 0 && opened.source == profile::Source::kSampled)
+    notes_.push_back(fmt::format(
+        "another tool has a session open on process {}: while this recording goes on it gets no "
+        "AllocationTick (--sampling tick would leave it alone)",
+        process_.pid));
   Take(std::move(opened));
 }
 

@@ -7,8 +7,8 @@
 namespace clrscope::capture {
 
 WorkerPool::~WorkerPool() {
-  std::deque<std::function<void()>> dropped;
   {
+    std::deque<std::function<void()>> dropped;
     const std::lock_guard lock(mutex_);
     stop_ = true;
     dropped.swap(tasks_);

@@ -26,6 +26,7 @@ Json ProcessJson(const ipc::DotnetProcess& p) {
   json["event"] = p.sampling == ipc::SamplingEvent::kAllocationSampled ? Json("AllocationSampled")
                   : p.sampling == ipc::SamplingEvent::kAllocationTick  ? Json("AllocationTick")
                                                                        : Json();
+  json["open_sessions"] = p.open_sessions;
   json["attachable"] = p.attachable;
   json["reason"] = p.attachable ? Json() : Json(p.reason);
   json["reason_code"] = p.attachable ? Json() : Json(CodeName(p.reason_code));

@@ -28,6 +28,7 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
   process.rss_bytes = facts.rss_bytes;
   process.uptime_s = facts.uptime_s;
   process.socket_path = facts.socket_path;
+  process.open_sessions = facts.open_sessions;
   for (const std::string& arg : facts.argv)
     process.command_line += fmt::format("{}{}", process.command_line.empty() ? "" : " ", arg);
   if (info != nullptr) {

@@ -217,6 +217,26 @@ void CheckVersion(const std::string& version, Checks& out) {
              "move to .NET 10");
 }
 
+void CheckSessions(const ProcessFacts& facts, const std::string& version, Checks& out) {
+  if (facts.open_sessions == 0) return;
+  const std::string what =
+      fmt::format("{} of another tool {} open on it",
+                  facts.open_sessions == 1 ? std::string("a session")
+                                           : fmt::format("{} sessions", facts.open_sessions),
+                  facts.open_sessions == 1 ? "is" : "are");
+  if (SamplingEventOf(version) != SamplingEvent::kAllocationSampled) {
+    out.Ok("sessions", what + "; each gets its own events");
+    return;
+  }
+  out.Warn(
+      "sessions",
+      what +
+          ": while anybody samples by AllocationSampled, as clrscope does here, nobody gets "
+          "AllocationTick (dotnet-trace's gc-verbose)",
+      "if the other tool needs AllocationTick, record with `--sampling tick`; if it samples by "
+      "AllocationSampled itself, both get their samples as they are");
+}
+
 void CheckProfiler(const ProcessFacts& facts, Checks& out) {
   for (const std::string_view prefix : {"CORECLR", "DOTNET"}) {
     const auto on = FindVariable(facts.environ, fmt::format("{}_ENABLE_PROFILING", prefix));
@@ -256,6 +276,7 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
   CheckStart(facts, out);
   if (answer) CheckAnswer(facts, *answer, out);
   CheckVersion(answer && answer->ok() ? (*answer)->clr_version : "", out);
+  CheckSessions(facts, answer && answer->ok() ? (*answer)->clr_version : "", out);
   CheckProfiler(facts, out);
   return out.Take();
 }

@@ -63,6 +63,19 @@ TEST(DiagnosisTest, HealthyProcessHasNoBlocker) {
   EXPECT_TRUE(WorthAsking(Healthy(), 0));
 }
 
+TEST(DiagnosisTest, AnotherToolsSessionIsAWarningWhereItMatters) {
+  ProcessFacts facts = Healthy();
+  EXPECT_EQ(Find(Judge(facts), "sessions"), nullptr);
+  facts.open_sessions = 2;
+  const Diagnosis ten = Judge(facts), nine = Judge(facts, 1000, Version("9.0.1"));
+  ASSERT_NE(Find(ten, "sessions"), nullptr);
+  EXPECT_EQ(Find(ten, "sessions")->verdict, Verdict::kWarn);
+  EXPECT_NE(Find(ten, "sessions")->fix.find("--sampling tick"), std::string::npos);
+  EXPECT_FALSE(ten.blocker().has_value());
+  ASSERT_NE(Find(nine, "sessions"), nullptr);
+  EXPECT_EQ(Find(nine, "sessions")->verdict, Verdict::kOk);
+}
+
 TEST(DiagnosisTest, NotDotnet) {
   ProcessFacts facts = Healthy();
   facts.runtime = RuntimeKind::kNone;

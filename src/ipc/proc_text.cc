@@ -110,6 +110,19 @@ bool ListensAt(std::string_view net_unix, std::string_view path) {
   return false;
 }
 
+size_t ConnectionsTo(std::string_view net_unix, std::string_view file_name) {
+  // An accepted socket has its listener's path; type 1 is a stream, state 3 connected.
+  const std::string needle = fmt::format("/{}", file_name);
+  size_t count = 0;
+  while (!net_unix.empty()) {
+    const size_t end = std::min(net_unix.find('\n'), net_unix.size());
+    const std::string_view line = net_unix.substr(0, end);
+    net_unix.remove_prefix(std::min(end + 1, net_unix.size()));
+    if (line.ends_with(needle) && line.find(" 00000000 0001 03 ") != line.npos) ++count;
+  }
+  return count;
+}
+
 std::optional<SocketName> ParseSocketName(std::string_view file_name) {
   if (!file_name.starts_with(kSocketPrefix) || !file_name.ends_with(kSocketSuffix)) return {};
   file_name.remove_prefix(kSocketPrefix.size());

@@ -40,6 +40,8 @@ std::string FindMapping(std::string_view maps, std::string_view file_name);
 
 // Whether /proc/PID/net/unix names a socket that listens at `path`.
 bool ListensAt(std::string_view net_unix, std::string_view path);
+// How many connections a listener of that file name has accepted and not closed.
+size_t ConnectionsTo(std::string_view net_unix, std::string_view file_name);
 
 // dotnet-diagnostic-{pid}-{key}-socket
 struct SocketName {

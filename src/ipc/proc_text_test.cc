@@ -71,5 +71,18 @@ TEST(ProcTextTest, OnlyListenersAtTheVeryPathCount) {
   EXPECT_FALSE(ListensAt("", "/run/a.sock"));
 }
 
+TEST(ProcTextTest, ConnectionsThatAListenerAcceptedAreCounted) {
+  const std::string table =
+      "Num       RefCount Protocol Flags    Type St Inode Path\n"
+      "0000000000000000: 00000002 00000000 00010000 0001 01 1 /tmp/dotnet-diagnostic-7-9-socket\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 2 /tmp/dotnet-diagnostic-7-9-socket\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 3\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 4 /tmp/dotnet-diagnostic-17-9-socket\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 5 /tmp/dotnet-diagnostic-7-9-socket\n";
+  EXPECT_EQ(ConnectionsTo(table, "dotnet-diagnostic-7-9-socket"), 2u);
+  EXPECT_EQ(ConnectionsTo(table, "dotnet-diagnostic-8-9-socket"), 0u);
+  EXPECT_EQ(ConnectionsTo("", "dotnet-diagnostic-7-9-socket"), 0u);
+}
+
 }  // namespace
 }  // namespace clrscope::ipc

@@ -48,6 +48,7 @@ struct ProcessFacts {
   bool tmp_dir_exists = true;
   std::string socket_path;                 // as we see it; "" = none
   std::vector<std::string> stale_sockets;  // of its pid, left by earlier processes
+  size_t open_sessions = 0;                // other tools' connections to it, as a rule sessions
   bool socket_name_too_long = false;       // the runtime then makes no socket
 
   // Ports that it dials to be resumed, and where nobody listens; as it sees them.

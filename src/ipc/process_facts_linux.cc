@@ -82,6 +82,13 @@ void FindUnheardPorts(const std::string& proc, ProcessFacts& facts) {
       facts.unheard_ports.push_back(port.path);
 }
 
+void CountSessions(const std::string& proc, ProcessFacts& facts) {
+  const Result<std::string> sockets = ReadFile(proc + "/net/unix", kMapsLimit);
+  if (sockets.ok())
+    facts.open_sessions = ConnectionsTo(
+        *sockets, std::string_view(facts.socket_path).substr(facts.socket_path.rfind('/') + 1));
+}
+
 }  // namespace
 
 bool ProcessFacts::HasThread(std::string_view name) const {
@@ -114,6 +121,7 @@ Result<ProcessFacts> GatherFacts(pid_t pid) {
 void GatherRuntimeFacts(ProcessFacts& facts) {
   FindRuntime(fmt::format("/proc/{}", facts.pid), facts);
   if (facts.runtime != RuntimeKind::kNone && facts.socket_path.empty()) FindOtherSockets(facts);
+  if (!facts.socket_path.empty()) CountSessions(fmt::format("/proc/{}", facts.pid), facts);
   if (facts.suspended_at_start()) FindUnheardPorts(fmt::format("/proc/{}", facts.pid), facts);
 }
 

@@ -332,6 +332,48 @@ TEST(Capture, CompactionToWiderSlicesKeepsEverySum) {
   EXPECT_GE(oldest[1], kEnd - 600);
 }
 
+TEST(Capture, AProcessThatHasEndedNeedsItsTablesNoLonger) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 12));
+  recording.processes.push_back(MakeProcess(recording.strings, 2, 12));
+  Totals want;
+  constexpr int64_t kEnds = 1000, kEnd = 3 * 3600;  // compacted twice after it has ended
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    std::mt19937 random(4);
+    for (int64_t second = 0; second < kEnd; ++second) {
+      if (second < kEnds || second % 10 == 0) {
+        Slice s = RandomSlice(random, *recording.processes[second < kEnds ? 0 : 1],
+                              second * kSecond, (second + 1) * kSecond);
+        s.process = second < kEnds ? 0 : 1;
+        AddTo(want, s);
+        (*writer)->Add(s);
+      }
+      if (second == kEnds) {
+        recording.processes[0]->losses.Add(Loss::kTargetLost);
+        (*writer)->Retire(0);
+      }
+      if (second % 30 != 0 && second != kEnds) continue;
+      ASSERT_TRUE((*writer)->Commit((second + 1) * kSecond).ok());
+      if (second == kEnds) recording.processes[0]->Release();
+    }
+    recording.end_ns = kEnd * kSecond;
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  EXPECT_EQ(read.strings.Get(read.processes[0]->info.name), "app1");
+  EXPECT_EQ(read.processes[0]->series.keys().size(), 12u);
+  EXPECT_EQ(read.processes[0]->losses[Loss::kTargetLost], 1u);
+  EXPECT_FALSE(read.processes[0]->code.methods().empty());
+  Totals got;
+  ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
+  EXPECT_EQ(got, want);
+}
+
 TEST(Capture, KilledWriterLeavesEverythingUpToItsLastCommit) {
   TempFile file;
   int pipe_ends[2];

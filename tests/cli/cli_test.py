@@ -65,7 +65,7 @@ class Basics(Case):
     def test_help_starts_with_examples(self):
         text = self.ok("--help")
         self.assertIn("Examples:", text.splitlines()[2])
-        for verb in ("ps", "doctor", "record", "report", "diff", "convert", "query", "inspect"):
+        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "convert", "query", "inspect"):
             self.assertIn(verb, text)
             lines = self.ok(verb, "--help").splitlines()
             self.assertIn("Examples:", lines[:5])

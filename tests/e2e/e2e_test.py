@@ -8,8 +8,10 @@ import time
 import unittest
 
 import harness
-from every_process import EveryProcess  # noqa: F401  (run with the others)
+from every_process import EveryProcess  # noqa: F401  (these are run with the others)
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
+from together import Together  # noqa: F401
+from watching import Watching  # noqa: F401
 
 # An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
 SIGMAS = 5

@@ -77,6 +77,15 @@ def sockets(pid):
     return count
 
 
+def dotnet_trace():
+    """The tool's path, installed from NuGet on its first use; None where that is not possible."""
+    folder = os.path.join(os.path.dirname(WORKLOADS), "tools")
+    tool = os.path.join(folder, "dotnet-trace")
+    if not os.path.exists(tool):
+        subprocess.run(["dotnet", "tool", "install", "--tool-path", folder, "dotnet-trace"], capture_output=True, timeout=300)
+    return tool if os.path.exists(tool) else None
+
+
 def wait_until(condition, seconds, what):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
