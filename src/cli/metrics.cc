@@ -55,6 +55,11 @@ class Server {
   // Returns the port. errors: the address is taken, or not ours
   Result<int> Start(const Address& address) {
     server_.new_task_queue = [] { return new httplib::ThreadPool(2); };
+    // Not SO_REUSEPORT, the library's default: two servers would share one address.
+    server_.set_socket_options([](socket_t fd) {
+      const int yes = 1;
+      (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
     server_.set_read_timeout(5s);
     server_.set_write_timeout(5s);
     server_.set_payload_max_length(4096);

@@ -9,6 +9,7 @@ import unittest
 
 import harness
 from every_process import EveryProcess  # noqa: F401  (these are run with the others)
+from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from together import Together  # noqa: F401
 from watching import Watching  # noqa: F401
