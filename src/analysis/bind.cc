@@ -103,7 +103,9 @@ class Binder {
     out_.whole = aggregate_.whole();
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
+    const bool both = ChooseSources();
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    if (out_.mixed && !both) std::erase(out_.also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     std::sort(out_.cells.begin(), out_.cells.end(),
               [](const profile::Cell& a, const profile::Cell& b) {
@@ -111,10 +113,10 @@ class Binder {
                        std::tie(b.process, b.node, b.type, b.kind);
               });
     for (const auto& [key, value] : aggregate_.times())
-      if (key.source == out_.source)
+      if (key.source == SourceOf(key.process))
         out_.times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
     for (const auto& [key, value] : aggregate_.threads())
-      if (std::get<3>(key) == out_.source)
+      if (std::get<3>(key) == SourceOf(std::get<0>(key)))
         out_.threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
     return std::move(out_);
   }
@@ -135,6 +137,25 @@ class Binder {
       if (uncounted[out_.nodes[c.node].frame]) out_.types[c.type].partial = true;
   }
 
+  // Runtimes before .NET 10 know no AllocationSampled: beside newer ones each process is told by
+  // its own event. Returns whether any process has both.
+  bool ChooseSources() {
+    bool both = false;
+    for (const auto& t : recording_.processes) {
+      bool sampled = false, ticks = false;
+      for (const profile::SeriesKey& key : t->series.keys()) {
+        sampled = sampled || key.source() == Source::kSampled;
+        ticks = ticks || key.source() == Source::kTick;
+      }
+      const bool by_ticks =
+          !options_.source && out_.source == Source::kSampled && ticks && !sampled;
+      sources_.push_back(by_ticks ? Source::kTick : out_.source);
+      both = both || (sampled && ticks);
+    }
+    return both;
+  }
+  Source SourceOf(uint32_t process) const { return sources_[process]; }
+
   void BindProcess(uint32_t index) {
     const profile::ProcessTables& t = *recording_.processes[index];
     process_ = &t;
@@ -153,7 +174,9 @@ class Binder {
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
     out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
-    if (out_.source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
+    const Source source = SourceOf(index);
+    if (source != out_.source) out_.mixed = out_.processes.back().ticks = true;
+    if (source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
 
     frame_of_address_.assign(t.stacks.addresses().size(), kNone);
     frame_of_method_.clear();
@@ -172,7 +195,7 @@ class Binder {
     for (uint32_t s = 0; s < sums.size(); ++s) {
       if (sums[s].samples == 0) continue;
       const profile::SeriesKey& key = t.series.keys()[s];
-      if (key.source() != out_.source) continue;
+      if (key.source() != source) continue;
       CellFor(index, key) += EstimateOf(key, sums[s]);
     }
   }
@@ -342,6 +365,7 @@ class Binder {
   const BindOptions& options_;
   Profile out_;
   const profile::ProcessTables* process_ = nullptr;
+  std::vector<Source> sources_;  // by process
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<const profile::MethodCode*, uint32_t> frame_of_method_;
   std::unordered_map<uint64_t, size_t> cell_of_;

@@ -90,6 +90,12 @@ profile::Measured Totals(const std::vector<DiffInput>& side) {
   return m;
 }
 
+// A row of processes that know no AllocationSampled has no known error.
+profile::Source SourceOf(const profile::Pair& pair, profile::Source source) {
+  return Sum(pair.before.runs).biased || Sum(pair.after.runs).biased ? profile::Source::kTick
+                                                                     : source;
+}
+
 DiffRow RowOf(Json key, const profile::Pair& pair, const profile::Difference& difference) {
   return {std::move(key), difference, Sum(pair.before.runs), Sum(pair.after.runs)};
 }
@@ -121,12 +127,13 @@ DiffTable MakeDiff(const std::vector<DiffInput>& before, const std::vector<DiffI
   table.spread = profile::SpreadOf(matcher.pairs_, metric);
   std::vector<profile::Difference> differences;
   for (const profile::Pair& pair : matcher.pairs_)
-    differences.push_back(profile::Compare(pair, metric, table.source, table.spread));
+    differences.push_back(
+        profile::Compare(pair, metric, SourceOf(pair, table.source), table.spread));
   profile::NameChanges(differences);
 
   const profile::Pair totals{Totals(before), Totals(after)};
   const profile::Spread own = profile::SpreadOf({&totals, 1}, metric);
-  profile::Difference total = profile::Compare(totals, metric, table.source, own);
+  profile::Difference total = profile::Compare(totals, metric, SourceOf(totals, table.source), own);
   profile::NameChanges({&total, 1});
   table.total = RowOf({}, totals, total);
 

@@ -89,6 +89,7 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
   head["also"] = Json::array();
   for (const profile::Source s : p.also) head["also"].push_back(EventName(s));
   head["biased"] = p.biased();
+  head["mixed"] = p.mixed;
   head["objects_known"] = p.objects_known;
   head["complete"] = p.complete && !input.damage;
   head["damage"] =
@@ -104,16 +105,18 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
   Json& processes = head["processes"] = Json::array();
   for (const profile::Process& process : p.processes) {
     const auto text = [&](StringId id) { return id.value == 0 ? Json() : Json(p.str(id)); };
-    processes.push_back({{"pid", process.pid},
-                         {"name", text(process.name)},
-                         {"command_line", text(process.command_line)},
-                         {"runtime", text(process.runtime)},
-                         {"os", text(process.os)},
-                         {"arch", text(process.arch)},
-                         {"start_s", seconds(process.start_ns)},
-                         {"end_s", seconds(process.end_ns)},
-                         {"counting", CountingJson(process.counting)},
-                         {"complete", process.complete}});
+    processes.push_back(
+        {{"pid", process.pid},
+         {"name", text(process.name)},
+         {"command_line", text(process.command_line)},
+         {"runtime", text(process.runtime)},
+         {"os", text(process.os)},
+         {"arch", text(process.arch)},
+         {"start_s", seconds(process.start_ns)},
+         {"end_s", seconds(process.end_ns)},
+         {"counting", CountingJson(process.counting)},
+         {"event", EventName(p.SourceOf(static_cast<uint32_t>(&process - p.processes.data())))},
+         {"complete", process.complete}});
   }
   AddEstimate(head["totals"], p.Total(), p);
   head["exact"] = p.exact();

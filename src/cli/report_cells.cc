@@ -19,10 +19,10 @@ std::string ObjectsText(const Profile& p, const Estimate& e) {
                      : HumanCount(e.objects);
 }
 std::string BytesError(const Profile& p, const Estimate& e) {
-  return p.has_interval() ? HumanBytesInterval(e.bytes, profile::BytesInterval(e)) : "";
+  return p.has_interval(e) ? HumanBytesInterval(e.bytes, profile::BytesInterval(e)) : "";
 }
 std::string ObjectsError(const Profile& p, const Estimate& e) {
-  return p.has_interval() ? HumanCountInterval(e.objects, profile::ObjectsInterval(e)) : "";
+  return p.has_interval(e) ? HumanCountInterval(e.objects, profile::ObjectsInterval(e)) : "";
 }
 
 std::string Text(const Json& value) {

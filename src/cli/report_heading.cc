@@ -54,11 +54,11 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
   const std::string bytes = HumanBytes(total.bytes);
   const bool at_least = p.counted() && !p.exact();
   std::string sums = bytes;
-  if (p.has_interval())
+  if (p.has_interval(total))
     sums += fmt::format(" {}", HumanBytesInterval(total.bytes, BytesInterval(total)));
   if (p.objects_known) {
     sums += fmt::format(" in {} objects", ObjectsText(p, total));
-    if (p.has_interval())
+    if (p.has_interval(total))
       sums += fmt::format(" {}", HumanCountInterval(total.objects, ObjectsInterval(total)));
   }
   if (span > 0) sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
@@ -66,9 +66,15 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
                       at_least      ? "at least, by"
                       : p.counted() ? "exactly, by"
                                     : "by",
-                      Thousands(total.samples), EventName(p.source),
+                      Thousands(total.samples),
+                      p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
                       p.counted() ? "events" : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
+  if (p.mixed)
+    out += Wrap(
+        "Runtimes before .NET 10 are sampled by AllocationTick, the others by AllocationSampled. "
+        "Figures that rest on ticks are biased and have no interval.",
+        0, 0, o.width);
   if (p.biased())
     out += Wrap(
         "AllocationTick fires once per 100 KB of a heap: figures are biased, without an interval.",

@@ -298,8 +298,8 @@ Json Describe(const Profile& p, const PageTree& page) {
   return {
       {"source", SourceName(p.source)},
       {"also", also},
-      {"biased", p.biased()},
-      {"hasInterval", p.has_interval()},
+      {"biased", p.biased() || p.mixed},
+      {"hasInterval", p.has_interval() && !p.mixed},
       {"exact", p.exact()},
       {"objectsKnown", p.objects_known},
       {"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},

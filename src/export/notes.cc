@@ -59,11 +59,14 @@ void AddCounting(const Profile& p, std::vector<std::string>& notes) {
 
 void AddTotals(const Profile& p, std::vector<std::string>& notes) {
   const profile::Estimate total = p.Total();
-  const profile::Interval bytes = p.has_interval() ? BytesInterval(total) : profile::Interval{};
-  const profile::Interval objects = p.has_interval() ? ObjectsInterval(total) : profile::Interval{};
-  notes.push_back(TotalNote("bytes", total.bytes, p.has_interval() ? &bytes : nullptr));
+  const profile::Interval bytes =
+      p.has_interval(total) ? BytesInterval(total) : profile::Interval{};
+  const profile::Interval objects =
+      p.has_interval(total) ? ObjectsInterval(total) : profile::Interval{};
+  notes.push_back(TotalNote("bytes", total.bytes, p.has_interval(total) ? &bytes : nullptr));
   if (p.objects_known) {
-    notes.push_back(TotalNote("objects", total.objects, p.has_interval() ? &objects : nullptr));
+    notes.push_back(
+        TotalNote("objects", total.objects, p.has_interval(total) ? &objects : nullptr));
   } else {
     notes.emplace_back("objects are unknown: this runtime's event does not tell object sizes");
   }
@@ -93,7 +96,7 @@ std::vector<std::string> Notes(const Profile& profile) {
   notes.push_back(EventNote(profile));
   AddTotals(profile, notes);
   if (profile.counted()) AddCounting(profile, notes);
-  if (profile.biased()) {
+  if (profile.biased() || profile.mixed) {
     notes.emplace_back(
         "biased: AllocationTick fires at a fixed stride, so these figures are a biased sample "
         "without an interval");

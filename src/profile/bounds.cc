@@ -18,14 +18,14 @@ Bounds AtLeast(const Profile& p, double low, double value, double unit) {
 }  // namespace
 
 Bounds BytesBounds(const Profile& p, const Estimate& value, bool partial) {
-  if (p.has_interval()) return Of(BytesInterval(value));
+  if (p.has_interval()) return value.biased ? Bounds{} : Of(BytesInterval(value));
   if (!p.counted()) return {};
   if (IsExact(p, value) && !partial) return {value.bytes, value.bytes};
   return AtLeast(p, value.seen_bytes, value.bytes, 1);
 }
 
 Bounds ObjectsBounds(const Profile& p, const Estimate& value, bool partial) {
-  if (p.has_interval()) return Of(ObjectsInterval(value));
+  if (p.has_interval()) return value.biased ? Bounds{} : Of(ObjectsInterval(value));
   if (!p.counted()) return {};
   if (p.exact() && !partial) return {value.objects, value.objects};
   return AtLeast(p, value.objects, value.objects, kSmallestObject);

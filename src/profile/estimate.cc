@@ -66,6 +66,7 @@ Estimate EstimateSampled(uint64_t n, double size, double mean) {
 Estimate EstimateTick(uint64_t n, double amount, double size) {
   Estimate e;
   e.samples = n;
+  e.biased = n != 0;
   e.bytes = amount;
   e.objects = size > 0 ? amount / size : 0;
   e.seen_bytes = static_cast<double>(n) * size;

@@ -49,6 +49,7 @@ struct Estimate {
   double seen_bytes = 0, seen_objects = 0;
   double var_bytes = 0, var_objects = 0;
   double max_bytes = 0, max_objects = 0;
+  bool biased = false;  // rests on AllocationTick, at least in part: no interval
 
   Estimate& operator+=(const Estimate& o) {
     samples += o.samples;
@@ -60,6 +61,7 @@ struct Estimate {
     var_objects += o.var_objects;
     if (o.max_bytes > max_bytes) max_bytes = o.max_bytes;
     if (o.max_objects > max_objects) max_objects = o.max_objects;
+    biased = biased || o.biased;
     return *this;
   }
 };

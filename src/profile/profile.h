@@ -72,6 +72,7 @@ struct Process {
   StringId main_module;
   int64_t start_ns = 0, end_ns = 0;  // of what was recorded, since the recording's start
   bool complete = false;             // the session ended as it should
+  bool ticks = false;                // told by AllocationTick, although others are not
   Counting counting;                 // of GCSampledObjectAllocation
   bool dropped = false;              // something of its streams was lost
 };
@@ -113,9 +114,11 @@ struct Profile {
   LossCounters losses;
 
   Source source = Source::kSampled;  // the event that the cells rest on
-  std::vector<Source> also;          // other sources that the recording holds too
-  bool objects_known = true;         // false for AllocationTick before payload V4
-  int64_t start_unix_ns = 0;         // wall clock at the recording's start
+  // Except for these processes, which know no AllocationSampled: theirs rest on AllocationTick.
+  bool mixed = false;
+  std::vector<Source> also;   // other sources that the recording holds too
+  bool objects_known = true;  // false for AllocationTick before payload V4
+  int64_t start_unix_ns = 0;  // wall clock at the recording's start
   int64_t duration_ns = 0;
   bool complete = true;  // the recording was closed as it should
   std::string origin;    // file that it was read from, for messages
@@ -125,11 +128,16 @@ struct Profile {
   // AllocationTick is a fixed stride: its figures are biased and have no interval.
   bool biased() const { return source == Source::kTick; }
   bool has_interval() const { return source == Source::kSampled; }
+  bool has_interval(const Estimate& e) const { return has_interval() && !e.biased; }
   bool counted() const { return source == Source::kCounted; }
   // The runtime wrote an event for every object, and all of them arrived.
   bool exact() const;
   // The most bytes that can be missing in counted figures that are not exact; no value: unknown.
   std::optional<double> MissingHigh() const;
+  // The event that a process's cells rest on.
+  Source SourceOf(uint32_t process) const {
+    return processes[process].ticks ? Source::kTick : source;
+  }
   Estimate Total() const {
     Estimate e;
     for (const Cell& c : cells) e += c.value;

@@ -126,7 +126,7 @@ std::unique_ptr<TableCursor> RecordingRow(const Catalog& c, std::optional<int64_
       case 0:
         return Put(out, EventName(p.source));
       case 1:
-        return PutFlag(out, p.biased());
+        return PutFlag(out, p.biased() || p.mixed);
       case 2:
         return Put(out, p.start_unix_ns);
       case 3:

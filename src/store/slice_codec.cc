@@ -89,6 +89,7 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
     t.value.objects = r.Number();
     t.value.seen_bytes = r.Number();
     t.value.seen_objects = r.Number();
+    t.value.biased = t.source == Source::kTick && t.value.samples != 0;
     if (t.source != Source::kSampled) continue;
     for (double* v :
          {&t.value.var_bytes, &t.value.var_objects, &t.value.max_bytes, &t.value.max_objects})

@@ -22,6 +22,26 @@ def sigma(row, what):
     return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
 
 
+class MixedRuntimes(Case):
+    def test_each_process_is_told_by_the_event_that_its_runtime_has(self):
+        load = ("--seconds", "60", "--rate", "50000000")
+        with Workload(*load) as new, Workload(*load, flavour="alloc-net8") as old:
+            r = clrscope("record", "-p", new.pid, "-p", old.pid, "-d", "4s", "-o", self.path())
+            self.assert_ok(r)
+        p = report(self.path(), "--by", "process")
+        self.assertTrue(p["mixed"])
+        self.assertEqual(p["also"], [])
+        events = {q["pid"]: q["event"] for q in p["processes"]}
+        self.assertEqual(events, {new.pid: "AllocationSampled", old.pid: "AllocationTick"})
+        rows = {row["pid"]: row for row in p["rows"]}
+        for pid in (new.pid, old.pid):
+            self.assertGreater(rows[pid]["bytes"], 100e6)
+        self.assertIsNotNone(rows[new.pid]["bytes_low"])
+        self.assertIsNone(rows[old.pid]["bytes_low"])
+        self.assertIsNone(p["totals"]["bytes_low"])
+        self.assertEqual(report(self.path(), "--event", "sampled", "--by", "process")["rows"][0]["pid"], new.pid)
+
+
 class Accuracy(Case):
     def record_whole_run(self, flavour, *args):
         """Attaches before the program begins, stops after it has ended its work."""
