@@ -27,7 +27,7 @@ void LiveTables::AddSecond(int64_t second, const Profile& p, const std::vector<u
     return known[index];
   };
   for (const profile::Cell& c : p.cells) {
-    if (c.process >= ids.size()) continue;
+    if (c.process >= ids.size() || ids[c.process] >= processes_.size()) continue;
     const uint32_t process = ids[c.process];
     const uint32_t type = name_of(types, c.type, p.types[c.type].name);
     const uint32_t method = name_of(methods, sites[c.node], p.frames[sites[c.node]].method);

@@ -9,29 +9,54 @@ namespace clrscope::capture {
 
 using profile::Source;
 
-LiveView::LiveView(SessionEngine* engine) : engine_(engine) { OnRotated(); }
+namespace {
+constexpr uint32_t kNobody = ~0u;
+}
 
-void LiveView::OnRotated() {
+LiveView::LiveView(SessionEngine* engine) : engine_(engine) { BeginAggregates(); }
+
+void LiveView::BeginAggregates() {
   second_ = std::make_unique<analysis::Aggregate>(&engine_->recording());
   since_start_ = std::make_unique<analysis::Aggregate>(&engine_->recording());
   slices_ = false;
-  ids_.clear();
-  for (const auto& target : engine_->targets())
-    for (uint32_t id = 0; id < processes_.size(); ++id) {
-      const auto& known = tables_.processes()[id];
-      if (known.ended || known.pid != target->tables().info.pid) continue;
-      if (ids_.size() <= target->index()) ids_.resize(target->index() + 1);
-      ids_[target->index()] = id;
-      processes_[id].index = target->index();
-    }
+}
+
+bool LiveView::RotateIfDue(int64_t rotate_ns) {
+  if (now_ns_ < rotate_ns) return false;
+  rotating_ = true;
+  next_ids_.clear();
+  const auto old = engine_->Rotate();
+  // The last slices come after the last tick.
+  if (slices_) BindSecond(*old);
+  for (ProcessState& state : processes_) {
+    state.earlier_pauses = state.pauses;
+    state.earlier_pause_ns = state.pause_ns;
+    state.earlier_samples = state.samples;
+    state.earlier_dropped = state.dropped;
+  }
+  before_ns_ += old->end_ns;
+  now_ns_ = 0;
+  ids_.swap(next_ids_);
+  for (uint32_t index = 0; index < ids_.size(); ++index)
+    if (ids_[index] != kNobody) processes_[ids_[index]].index = index;
+  BeginAggregates();
+  rotating_ = false;
+  return true;
 }
 
 void LiveView::OnJoined(const Target& target) {
   const profile::Process& info = target.tables().info;
+  std::vector<uint32_t>& ids = rotating_ ? next_ids_ : ids_;
+  if (ids.size() <= target.index()) ids.resize(target.index() + 1, kNobody);
+  if (rotating_) {  // it goes on
+    for (uint32_t id = 0; id < processes_.size(); ++id)
+      if (!tables_.processes()[id].ended && tables_.processes()[id].pid == info.pid)
+        ids[target.index()] = id;
+    return;
+  }
   const StringPool& strings = engine_->recording().strings;
   const uint32_t id = tables_.AddProcess(info.pid, strings.Get(info.name));
-  if (ids_.size() <= target.index()) ids_.resize(target.index() + 1);
-  ids_[target.index()] = id;
+  ids[target.index()] = id;
   processes_.resize(id + 1);
   processes_[id].index = target.index();
   processes_[id].runtime = strings.Get(info.runtime);
@@ -44,7 +69,8 @@ void LiveView::OnSlice(const profile::Slice& slice) {
 }
 
 void LiveView::OnEnded(const Target& target) {
-  if (target.index() < ids_.size()) tables_.MarkEnded(ids_[target.index()]);
+  if (target.index() < ids_.size() && ids_[target.index()] != kNobody)
+    tables_.MarkEnded(ids_[target.index()]);
   since_start_->Drop(target.index());
 }
 
@@ -52,28 +78,27 @@ void LiveView::OnTick(int64_t now_ns) {
   now_ns_ = now_ns;
   ++ticks_;
   const profile::Recording& recording = engine_->recording();
-  bool any = false;
-  // Old and new runtimes side by side: each by its own event.
+  tables_.AddSecond(ticks_, profile::Profile(), {});
+  if (slices_) BindSecond(recording);
+  for (uint32_t index = 0; index < ids_.size(); ++index)
+    if (index < recording.processes.size() && ids_[index] != kNobody) ReadCounters(ids_[index]);
+}
+
+// Old and new runtimes side by side: each by its own event.
+void LiveView::BindSecond(const profile::Recording& recording) {
   for (const Source source : {Source::kSampled, Source::kTick}) {
-    if (!slices_) break;
     analysis::BindOptions options;
     options.source = source;
     const profile::Profile p = analysis::Bind(recording, *second_, options);
-    if (p.cells.empty()) continue;
-    any = true;
     for (const profile::Cell& c : p.cells) {
-      if (c.process >= ids_.size()) continue;
+      if (c.process >= ids_.size() || ids_[c.process] == kNobody) continue;
       ProcessState& state = processes_[ids_[c.process]];
       state.by_kind[static_cast<size_t>(c.kind)] += c.value;
       state.biased = state.biased || p.biased();
     }
-    tables_.AddSecond(ticks_, p, ids_);
+    if (!p.cells.empty()) tables_.AddSecond(ticks_, p, ids_);
   }
-  if (!any) tables_.AddSecond(ticks_, profile::Profile(), {});
-  for (uint32_t id = 0; id < processes_.size(); ++id)
-    if (processes_[id].index < recording.processes.size() && ids_[processes_[id].index] == id)
-      ReadCounters(id);
-  second_ = std::make_unique<analysis::Aggregate>(&recording);
+  second_ = std::make_unique<analysis::Aggregate>(&engine_->recording());
   slices_ = false;
 }
 
@@ -88,10 +113,10 @@ void LiveView::ReadCounters(uint32_t id) {
     if (gc.number >= state.last_gc.number) state.last_gc = gc;
     return true;
   });
-  state.pauses = t.gc_pauses;
-  state.pause_ns = t.gc_pause_ns;
-  state.dropped = t.losses[Loss::kEventsDropped];
-  state.samples = t.source_samples[static_cast<size_t>(Source::kSampled)] +
+  state.pauses = state.earlier_pauses + t.gc_pauses;
+  state.pause_ns = state.earlier_pause_ns + t.gc_pause_ns;
+  state.dropped = state.earlier_dropped + t.losses[Loss::kEventsDropped];
+  state.samples = state.earlier_samples + t.source_samples[static_cast<size_t>(Source::kSampled)] +
                   t.source_samples[static_cast<size_t>(Source::kTick)];
 }
 

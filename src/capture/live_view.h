@@ -26,18 +26,26 @@ class LiveView final : public SessionObserver {
     int64_t pause_ns = 0;
     profile::GcRow last_gc;  // number 0: none yet
     uint64_t samples = 0, dropped = 0;
+    // Of these, what earlier recordings counted.
+    uint64_t earlier_pauses = 0, earlier_samples = 0, earlier_dropped = 0;
+    int64_t earlier_pause_ns = 0;
   };
+
+  // What is kept of a recording goes after so long, so that stacks do not grow for ever; totals,
+  // rates and counters go on.
+  static constexpr int64_t kRotateNs = int64_t{3600} * 1'000'000'000;
 
   // `engine` must outlive the view, which it must have as its observer.
   explicit LiveView(SessionEngine* engine);
 
   const analysis::LiveTables& tables() const { return tables_; }
   const std::vector<ProcessState>& processes() const { return processes_; }
-  int64_t now_ns() const { return now_ns_; }
-  // Everything since the start (or the last Rotate()) of the processes that live, bound.
+  int64_t now_ns() const { return before_ns_ + now_ns_; }  // since the start
+  // Everything since the start (or the last rotation) of the processes that live, bound.
   profile::Profile SinceStart(profile::Source source) const;
-  // After the engine began another recording.
-  void OnRotated();
+  // Lets the engine begin another recording when `rotate_ns` are over. Not inside Work(). Returns
+  // whether it did.
+  bool RotateIfDue(int64_t rotate_ns = kRotateNs);
 
   void OnJoined(const Target& target) override;
   void OnSlice(const profile::Slice& slice) override;
@@ -49,15 +57,19 @@ class LiveView final : public SessionObserver {
   std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
 
  private:
+  void BeginAggregates();
+  void BindSecond(const profile::Recording& recording);
   void ReadCounters(uint32_t id);
 
   SessionEngine* engine_;
   analysis::LiveTables tables_;
   std::vector<ProcessState> processes_;
-  std::vector<uint32_t> ids_;  // by the engine's index
+  std::vector<uint32_t> ids_;       // by the engine's index
+  std::vector<uint32_t> next_ids_;  // of the recording that is beginning
+  bool rotating_ = false;
   std::unique_ptr<analysis::Aggregate> second_, since_start_;
   bool slices_ = false;
-  int64_t now_ns_ = 0, ticks_ = 0;
+  int64_t now_ns_ = 0, before_ns_ = 0, ticks_ = 0;
   std::vector<std::string> notes_;
 };
 

@@ -21,9 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is kept of one recording is let go of after so long; the counters go on.
-constexpr int64_t kRotateNs = int64_t{3600} * 1'000'000'000;
-
 struct Address {
   std::string host;
   int port = 0;
@@ -115,7 +112,7 @@ int Serve(const LiveSelection& selection, const Address& address) {
       address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]",
       *port));
   bool quit = false;
-  int64_t published = -1, rotated_ns = 0;
+  int64_t published = -1;
   while (!quit) {
     if (!live->engine->Work()) {
       pollfd fd{signals->fd(), POLLIN, 0};
@@ -127,11 +124,7 @@ int Serve(const LiveSelection& selection, const Address& address) {
     for (const std::string& note : view.TakeNotes()) Warn("not served: " + note);
     if (view.tables().second() == published) continue;
     published = view.tables().second();
-    if (view.now_ns() - rotated_ns > kRotateNs) {
-      rotated_ns = view.now_ns();
-      const auto old = live->engine->Rotate();
-      view.OnRotated();
-    }
+    (void)view.RotateIfDue();
     server.Publish(view);
   }
   StopLive(*live->engine);

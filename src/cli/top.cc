@@ -23,9 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 using analysis::LiveBy;
 
-// What a live view keeps of one recording is let go of after so long; totals stay.
-constexpr int64_t kRotateNs = int64_t{3600} * 1'000'000'000;
-
 struct TopOptions {
   LiveSelection selection;
   std::string by = "type", duration;
@@ -95,12 +92,7 @@ class Top {
       else
         Warn("not shown: " + note);
     }
-    if (live_.view->now_ns() - rotated_ns_ > kRotateNs) {
-      rotated_ns_ = live_.view->now_ns();
-      (void)model_.Leave();
-      const auto old = live_.engine->Rotate();
-      live_.view->OnRotated();
-    }
+    if (live_.view->RotateIfDue()) (void)model_.Leave();
     if (screen_) return;
     const size_t limit = options_.limit.value_or(options_.jsonl ? 50 : 15);
     Output out;
@@ -125,7 +117,6 @@ class Top {
   std::optional<int64_t> duration_ns_;
   TopModel model_;
   std::unique_ptr<TopScreen> screen_;
-  int64_t rotated_ns_ = 0;
   bool quit_ = false, failed_ = false, keys_ = false;
 };
 
