@@ -24,8 +24,11 @@ class Together(Case):
 
     def test_two_recordings_of_one_process_see_the_same_samples(self):
         with Workload("--bytes", "200000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin") as w:
-            both = [start_clrscope("record", "-p", w.pid, "-o", self.path(f"{i}.clrscope")) for i in range(2)]
-            time.sleep(1.0)
+            both = []
+            for i in range(2):  # one after the other: the second sees the first
+                both.append(start_clrscope("record", "-p", w.pid, "-o", self.path(f"{i}.clrscope")))
+                self.assertIn("Recording", both[i].stderr.readline())
+                time.sleep(0.5)
             w.go()
             truth = w.truth()["total_allocated_bytes"]
             time.sleep(0.5)
