@@ -40,7 +40,7 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
     build()
-    alive = [subprocess.Popen(["dotnet", ALLOC, "--mode", MODES[i % len(MODES)], "--rate", "10000000", "--seed", str(i),
+    alive = [subprocess.Popen(["dotnet", ALLOC, "--mode", MODES[i % len(MODES)], "--rate", os.environ.get("RATE", "10000000"), "--seed", str(i),
                                "--seconds", str(seconds + 60)], stdout=subprocess.PIPE, text=True) for i in range(count)]
     try:
         pids = [str(json.loads(p.stdout.readline())["ready"]) for p in alive]
