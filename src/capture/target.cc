@@ -291,6 +291,10 @@ void Target::Abandon(std::string_view why) {
                   process_.pid, why));
 }
 
+void Target::Rest() {
+  for (Live& s : sessions_) s.decoder->Rest();
+}
+
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);

@@ -5,34 +5,69 @@
 
 namespace clrscope::profile {
 
+uint32_t& CodeMap::StartIndex::Place(const std::vector<MethodCode>& methods, uint64_t start) {
+  if ((used_ + 1) * 4 > places_.size() * 3) {
+    std::vector<uint32_t> bigger(std::max<size_t>(64, places_.size() * 2));
+    for (const uint32_t place : places_) {
+      if (place == 0) continue;
+      size_t i = Hash(methods[place - 1].start) & (bigger.size() - 1);
+      while (bigger[i] != 0) i = (i + 1) & (bigger.size() - 1);
+      bigger[i] = place;
+    }
+    places_.swap(bigger);
+  }
+  const size_t mask = places_.size() - 1;
+  size_t i = Hash(start) & mask;
+  while (places_[i] != 0 && methods[places_[i] - 1].start != start) i = (i + 1) & mask;
+  if (places_[i] == 0) ++used_;
+  return places_[i];
+}
+
+const uint32_t* CodeMap::StartIndex::Find(const std::vector<MethodCode>& methods,
+                                          uint64_t start) const {
+  if (places_.empty()) return nullptr;
+  const size_t mask = places_.size() - 1;
+  for (size_t i = Hash(start) & mask; places_[i] != 0; i = (i + 1) & mask)
+    if (methods[places_[i] - 1].start == start) return &places_[i];
+  return nullptr;
+}
+
+void CodeMap::Append(const MethodCode& method) {
+  // By a quarter, not by half of what a rundown needs in the end.
+  if (methods_.size() == methods_.capacity())
+    methods_.reserve(std::max<size_t>(16, methods_.size() + methods_.size() / 4));
+  methods_.push_back(method);
+}
+
 bool CodeMap::Knows(uint64_t start, uint32_t size, uint64_t method_id) const {
-  const auto it = latest_at_.find(start);
-  if (it == latest_at_.end()) return false;
-  const MethodCode& m = methods_[it->second];
+  const uint32_t* place = latest_at_.Find(methods_, start);
+  if (place == nullptr) return false;
+  const MethodCode& m = methods_[*place - 1];
   return m.size == size && m.method_id == method_id && m.unload_ns == kNever;
 }
 
 void CodeMap::Add(const MethodCode& method) {
-  const auto [it, is_new] = latest_at_.try_emplace(method.start, 0);
-  if (!is_new) {
-    MethodCode& previous = methods_[it->second];
+  uint32_t& place = latest_at_.Place(methods_, method.start);
+  if (place != 0) {
+    MethodCode& previous = methods_[place - 1];
     if (previous.unload_ns == kNever && method.load_ns != kAlways)
       previous.unload_ns = method.load_ns;
   }
-  it->second = static_cast<uint32_t>(methods_.size());
-  methods_.push_back(method);
+  Append(method);
+  place = static_cast<uint32_t>(methods_.size());
 }
 
 void CodeMap::AddEntry(const MethodCode& method) {
-  const auto [it, is_new] =
-      entry_at_.try_emplace(method.start, static_cast<uint32_t>(methods_.size()));
-  if (is_new) methods_.push_back(method);
+  uint32_t& place = entry_at_.Place(methods_, method.start);
+  if (place != 0) return;
+  Append(method);
+  place = static_cast<uint32_t>(methods_.size());
 }
 
 void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
-  const auto it = latest_at_.find(start);
-  if (it == latest_at_.end()) return;
-  MethodCode& m = methods_[it->second];
+  const uint32_t* place = latest_at_.Find(methods_, start);
+  if (place == nullptr) return;
+  MethodCode& m = methods_[*place - 1];
   if (m.method_id == method_id && m.unload_ns == kNever) m.unload_ns = time_ns;
 }
 

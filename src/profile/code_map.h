@@ -18,13 +18,13 @@ inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // not u
 // One extent of one version of a method's code.
 struct MethodCode {
   uint64_t start = 0;
-  uint32_t size = 0;
-  uint32_t token = 0;
-  uint32_t flags = 0;  // the runtime's method flags
   uint64_t method_id = 0;
   uint64_t module_id = 0;
-  StringId owner, name, signature;  // as the runtime writes them
   int64_t load_ns = kAlways, unload_ns = kNever;
+  uint32_t size = 0;
+  uint32_t token = 0;
+  uint32_t flags = 0;               // the runtime's method flags
+  StringId owner, name, signature;  // as the runtime writes them
 };
 
 struct ModuleImage {
@@ -67,10 +67,28 @@ class CodeMap {
   const MethodCode* NearestEntry(uint64_t address) const;
 
   std::vector<MethodCode> methods_;
-  std::unordered_map<uint64_t, uint32_t> latest_at_;  // start → index of the newest code there
+  // Of a map from a method's start to its index: places, index + 1; 0 = empty. A process has
+  // thousands of methods, and a machine many processes: four bytes a place.
+  class StartIndex {
+   public:
+    // The place of `start`: its method's or the empty one where it belongs.
+    uint32_t& Place(const std::vector<MethodCode>& methods, uint64_t start);
+    const uint32_t* Find(const std::vector<MethodCode>& methods, uint64_t start) const;
+
+   private:
+    static size_t Hash(uint64_t start) {
+      start *= 0x9E3779B97F4A7C15u;
+      return static_cast<size_t>(start ^ (start >> 32));
+    }
+    std::vector<uint32_t> places_;
+    size_t used_ = 0;
+  };
+  void Append(const MethodCode& method);
+
+  StartIndex latest_at_;  // the newest code there
   std::vector<ModuleImage> modules_;
   std::unordered_map<uint64_t, uint32_t> module_at_;
-  std::unordered_map<uint64_t, uint32_t> entry_at_;  // start → index, size unknown
+  StartIndex entry_at_;  // size unknown
   // Built when asked for: method indexes by start, and the largest end among those up to each.
   mutable std::vector<uint32_t> by_start_;
   mutable std::vector<uint64_t> max_end_;
