@@ -49,6 +49,9 @@ class EventMerge {
   // After Flush().
   void ForgetIdle();
 
+  // Gives back the memory of threads for which nothing waits.
+  void Shrink();
+
   uint64_t dropped() const { return dropped_; }
   size_t queued() const { return queued_; }
   size_t threads() const { return by_id_.size(); }
