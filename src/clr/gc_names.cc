@@ -78,6 +78,7 @@ std::string_view GcReasonName(int32_t reason) { return At(kReasons, reason); }
 bool IsInduced(int32_t reason) {
   return reason == 1 || reason == 7 || reason == 9 || reason == 10 || reason == 17;
 }
+bool IsCausedByAllocation(int32_t reason) { return reason == 0 || (reason >= 4 && reason <= 6); }
 std::string_view GcTypeName(int32_t type) { return At(kTypes, type); }
 std::string_view GcGenerationName(int index) { return At(kGenerations, index); }
 std::string_view GcRootKindName(int kind) { return At(kRoots, kind); }

@@ -14,6 +14,8 @@ namespace clrscope::clr {
 std::string_view GcReasonName(int32_t reason);
 // The program (or somebody in it) asked for the GC: GC.Collect in all of its modes.
 bool IsInduced(int32_t reason);
+// An allocation found no room.
+bool IsCausedByAllocation(int32_t reason);
 // "blocking", "background", "foreground"
 std::string_view GcTypeName(int32_t type);
 // "gen0", "gen1", "gen2", "loh", "poh"
