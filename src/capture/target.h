@@ -143,8 +143,7 @@ class Target {
     LossCounters noted;  // of the decoder's losses
   };
   struct Totals {
-    uint64_t samples = 0, gcs = 0, dropped = 0;
-    uint64_t allocation_gcs = 0;
+    uint64_t samples = 0, gcs = 0, dropped = 0, allocation_gcs = 0;
   };
 
   void MakeTables();
