@@ -164,10 +164,10 @@ struct GcFacts {
   // How often, and for how long in all, every thread was stopped for a GC.
   uint64_t pauses = 0;
   int64_t paused_ns = 0;
-  uint64_t started = 0;            // GCStart events
+  uint64_t started = 0;               // GCStart events
   uint64_t caused_by_allocation = 0;  // of them
-  uint64_t missing = 0;            // numbers between them that no event told of
-  uint64_t orphan_ends = 0;        // ends of GCs whose start was not seen
+  uint64_t missing = 0;               // numbers between them that no event told of
+  uint64_t orphan_ends = 0;           // ends of GCs whose start was not seen
   uint64_t other_suspensions = 0;  // of the runtime, not for a GC: debugger, sampling profiler …
   int64_t other_suspended_ns = 0;
   uint64_t finalized_objects = 0;  // by the finalizer thread (GCFinalizersEnd)

@@ -103,7 +103,7 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  std::vector<GcRecord> gcs;      // by process, then by time
+  std::vector<GcRecord> gcs;  // by process, then by time
   LossCounters losses;
 
   Source source = Source::kSampled;  // the event that the cells rest on
