@@ -519,11 +519,11 @@ void GcTimeline::EmitIfSettled(uint64_t serial) {
                                [&](const OpenGc& gc) { return gc.serial == serial; });
   if (it == open_.end() || !it->ended() || it->pause_from_ns >= 0) return;
   const GcRecord& r = it->record;
-  // Without a suspension nothing tells when the histories of a blocking GC are all there but its
-  // stats; those of a server background GC follow its stats.
+  // Histories come before the stats, but those of a server background GC after them.
   const bool whole = r.has(profile::kGcHasStats) && r.heap_count > 0 &&
                      r.heaps.size() >= static_cast<size_t>(r.heap_count);
-  if (whole || (!it->background() && r.restart_ns >= 0))
+  const bool no_restart_comes = r.has(profile::kGcSuspensionMissing) && r.has(profile::kGcHasStats);
+  if (whole || (!it->background() && (r.restart_ns >= 0 || no_restart_comes)))
     Emit(static_cast<size_t>(it - open_.begin()));
 }
 
