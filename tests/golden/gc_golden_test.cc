@@ -127,15 +127,16 @@ TEST_P(GcGolden, PausesAreEqualOrAccountForWhatTraceEventLeavesOut) {
       // suspending and that GC's start to neither of them.
       const double until = static_cast<double>(pairs[i + 1].ours.start_ns - p.ours.start_ns) / 1e6;
       EXPECT_GT(ours, theirs);
-      EXPECT_NEAR(p.ours.initial_pause_ns, pairs[i + 1].ours.start_ns - p.ours.pause_start_ns, 0);
+      EXPECT_EQ(p.ours.initial_pause_ns, pairs[i + 1].ours.start_ns - p.ours.pause_start_ns);
       EXPECT_GT(ours - theirs, until);  // GCStart to GCStart is part of what is left out
     } else {
       EXPECT_NEAR(ours, theirs, kMicrosecond);
       ++equal;
     }
-    if (p.ours.background() && !p.ours.has(profile::kGcFellBack))
+    if (p.ours.background() && !p.ours.has(profile::kGcFellBack)) {
       EXPECT_NEAR(static_cast<double>(std::max<int64_t>(p.ours.final_pause_ns, 0)) / 1e6,
                   p.theirs["bgcFinalPauseMs"], kMicrosecond);
+    }
   }
   EXPECT_GE(equal * 10, pairs.size() * 7);
 }
@@ -206,8 +207,9 @@ TEST_P(GcGolden, HistoriesGiveEqualPeaksSurvivalAndFragmentation) {
       const auto mean = sum / static_cast<int64_t>(p.ours.heaps.size());
       EXPECT_EQ(p.ours.Collected(g) ? mean : -1, t["survPct"]);
       // Ours is weighted by bytes; with one heap they differ by the rounding only.
-      if (p.ours.Collected(g) && p.ours.heaps.size() == 1 && d.objects_before() > 0)
+      if (p.ours.Collected(g) && p.ours.heaps.size() == 1 && d.objects_before() > 0) {
         EXPECT_EQ(static_cast<int64_t>(p.figures.survival_percent[g]), t["survPct"]);
+      }
     }
   }
   EXPECT_GT(compared, 0u);
@@ -237,10 +239,11 @@ TEST_P(GcGolden, AllocationsAgreeWithTheTicksWhereTraceEventsDoNot) {
       // A tick comes for each 100 KB of a heap, so at either end one per heap is under way, and it
       // counts what is left unused of allocation contexts. What was allocated before the first GC
       // and before the recording is known to that GC alone.
-      if (p.ours.number > 1)
+      if (p.ours.number > 1) {
         EXPECT_NEAR(static_cast<double>(p.figures.allocated[k]),
                     static_cast<double>(p.ours.ticked_bytes[k]),
                     0.12 * static_cast<double>(p.ours.ticked_bytes[k]) + 250e3 * p.ours.heap_count);
+      }
       ours[k] += p.figures.allocated[k];
       ticked[k] += p.ours.ticked_bytes[k];
     }
@@ -251,8 +254,8 @@ TEST_P(GcGolden, AllocationsAgreeWithTheTicksWhereTraceEventsDoNot) {
         << kKinds[k];
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, GcGolden, ::testing::ValuesIn(kTraces), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Traces, GcGolden, ::testing::ValuesIn(kTraces), [](const auto& trace) {
+  std::string name = trace.param;
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return name;
