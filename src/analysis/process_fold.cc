@@ -9,6 +9,7 @@
 #include "clr/alloc_events.h"
 #include "clr/code_events.h"
 #include "clr/gc_events.h"
+#include "clr/gc_names.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -25,8 +26,6 @@ uint64_t HashBytes(Bytes bytes) {
   return h | 1;  // 0 = no name yet
 }
 
-// How many GCs back one may still be running: the foreground GCs during a background one.
-constexpr std::ptrdiff_t kOpenGcs = 1024;
 constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
 HeapKind KindOf(uint32_t wire) {
@@ -42,6 +41,7 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       index_(index),
       sink_(sink),
       options_(options),
+      gcs_(strings, &tables->gcs, &tables->info.gc, &tables->losses, index),
       type_counter_(options.count_mode) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
@@ -89,13 +89,8 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kModuleDcStart:
     case EventTag::kDomainModuleLoad:
       return OnModule(event);
-    case EventTag::kGcStart:
-    case EventTag::kGcEnd:
-    case EventTag::kGcHeapStats:
-      return OnGc(event);
-    case EventTag::kGcSuspendEeBegin:
-    case EventTag::kGcRestartEeEnd:
-      return OnPause(event);
+    case EventTag::kGcTriggered:
+      return OnGcTriggered(event);
     case EventTag::kAssemblyUnload: {
       // At its end a process says so of all its assemblies; only a collectible one is unloaded
       // before, and then the runtime forgets what it has gathered of all types.
@@ -112,7 +107,7 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kProcessInfo:
       return OnProcessInfo(event);
     default:
-      return;
+      return gcs_.OnEvent(event, now_ns_);
   }
 }
 
@@ -180,6 +175,7 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   counting.gc_known = true;
   counting.gc_bytes += tick.amount;
   if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
+  gcs_.OnTick(tick.kind, tick.amount);
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   Count(event,
         SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
@@ -340,69 +336,19 @@ void ProcessFold::OnModule(const clr::RawEvent& event) {
   tables_->code.AddModule(image);
 }
 
-void ProcessFold::OnGc(const clr::RawEvent& event) {
-  std::vector<profile::GcRow>& gcs = tables_->gcs;
-  switch (event.kind->tag) {
-    case EventTag::kGcStart: {
-      clr::GcStart start;
-      if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      profile::GcRow row;
-      row.process = index_;
-      row.number = start.number;
-      row.generation = start.generation;
-      row.type = start.type;
-      row.reason = start.reason;
-      row.start_ns = now_ns_;
-      gcs.push_back(row);
-      ++tables_->gc_count;
-      return;
-    }
-    case EventTag::kGcEnd: {
-      clr::GcEnd end;
-      if (!clr::Decode(event, end)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it) {
-        if (it->number != end.number) continue;
-        it->end_ns = now_ns_;
-        return;
-      }
-      return;
-    }
-    default: {
-      clr::GcHeapStats stats;
-      if (!clr::Decode(event, stats)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      // HeapStats follows its GC's end. Dozens of foreground GCs run inside a background one.
-      profile::GcRow* ended = nullptr;
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it)
-        if (it->end_ns >= 0 && it->size_after[0] < 0 &&
-            (ended == nullptr || it->end_ns > ended->end_ns))
-          ended = &*it;
-      if (ended != nullptr)
-        std::copy(std::begin(stats.size), std::end(stats.size), std::begin(ended->size_after));
-      return;
-    }
-  }
-}
-
-void ProcessFold::OnPause(const clr::RawEvent& event) {
-  if (event.kind->tag == EventTag::kGcSuspendEeBegin) {
-    // Source: dotnet/runtime src/coreclr/vm/threads.h, SUSPEND_REASON
-    constexpr uint32_t kForGc = 1, kForGcPrep = 6;
-    clr::GcSuspendBegin begin;
-    const bool known = clr::Decode(event, begin);
-    suspended_ns_ = known && (begin.reason == kForGc || begin.reason == kForGcPrep) ? now_ns_ : -1;
-    return;
-  }
-  if (suspended_ns_ >= 0 && now_ns_ >= suspended_ns_) {
-    ++tables_->gc_pauses;
-    tables_->gc_pause_ns += now_ns_ - suspended_ns_;
-  }
-  suspended_ns_ = -1;
+// Its stack is who asked; of GCs that allocations triggered, the samples tell more.
+void ProcessFold::OnGcTriggered(const clr::RawEvent& event) {
+  clr::GcTriggered triggered;
+  const bool asked = clr::Decode(event, triggered) &&
+                     clr::IsInduced(static_cast<int32_t>(triggered.reason)) &&
+                     event.stack_state == clr::StackState::kPresent;
+  gcs_.OnEvent(event, now_ns_, asked ? NodeOf(event) : 0);
 }
 
 void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
+  gcs_.OnEvent(event, now_ns_);
   clr::GcSettings settings;
-  if (!clr::Decode(event, settings)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  if (settings.loh_threshold == 0) return;
+  if (!clr::Decode(event, settings) || settings.loh_threshold == 0) return;
   tables_->counting.loh_threshold = settings.loh_threshold;
   tables_->counting.loh_known = true;
 }
@@ -410,6 +356,7 @@ void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
 void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
   clr::RuntimeStart start;
   if (!clr::Decode(event, start)) return;
+  tables_->info.gc.startup_flags = start.startup_flags;
   const uint16_t* v = start.clr_version;
   if (tables_->info.runtime.value == 0)
     // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
@@ -451,6 +398,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   type_index_ = std::move(types);
   type_name_hash_ = std::move(hashes);
   slice_ = {};
+  gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
   OutdateMemos();
   last_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;
@@ -460,6 +408,11 @@ void ProcessFold::Advance(int64_t now_ns) {
   if (now_ns < slice_end_ns_) return;
   Flush();
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
+}
+
+void ProcessFold::Finish() {
+  Flush();
+  gcs_.Finish();
 }
 
 void ProcessFold::Flush() {

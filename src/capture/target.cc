@@ -28,7 +28,6 @@ bool IsStopped(pid_t pid) {
 }
 
 // Reasons of GCStart: small objects, large objects, out of space for either.
-bool CausedByAllocation(int32_t reason) { return reason == 0 || (reason >= 4 && reason <= 6); }
 
 }  // namespace
 
@@ -308,12 +307,7 @@ void Target::Tick(int64_t now_ns) {
 }
 
 void Target::WatchTicks(int64_t now_ns) {
-  for (const profile::GcRow& gc : tables_->gcs) {
-    if (gc.start_ns <= last_gc_ns_) continue;
-    last_gc_ns_ = gc.start_ns;
-    if (CausedByAllocation(gc.reason)) ++allocation_gcs_;
-  }
-  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs_);
+  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs());
   if (verdict.fell_silent) {
     tables_->losses.Add(Loss::kTicksStalled);
     notes_.push_back(fmt::format(
@@ -339,7 +333,7 @@ void Target::RepairTicks() {
 void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
-  earlier_ = {samples(), gcs(), dropped()};
+  earlier_ = {samples(), gcs(), dropped(), allocation_gcs()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one
   const profile::ProcessTables& old = *tables_;
@@ -348,7 +342,6 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   MakeTables();
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
-  last_gc_ns_ = std::max<int64_t>(-1, last_gc_ns_ - shift_ns);
   next_mappings_ns_ -= shift_ns;
 }
 
@@ -397,7 +390,7 @@ void Target::ReadMappings() {
 
 void Target::Close() {
   for (Live& s : sessions_) NoteLosses(s);
-  fold_->Flush();
+  fold_->Finish();
   for (const auto& file : kept_) {
     if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
     if (file->error())

@@ -26,12 +26,6 @@ std::string_view OptionOf(Source source) {
   return source == Source::kSampled ? "sampled" : source == Source::kTick ? "tick" : "counted";
 }
 
-// A file of which nothing could be read is a failure, not incomplete data.
-Error Unreadable(Error e) {
-  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
-  return e;
-}
-
 Status LoadCapture(const InputOptions& options, const analysis::BindOptions& bind, Input& input) {
   auto opened = store::CaptureReader::Open(options.path);
   if (!opened.ok()) return Unreadable(opened.error());
@@ -41,11 +35,7 @@ Status LoadCapture(const InputOptions& options, const analysis::BindOptions& bin
       reader->ForEachSlice(input.range, [&](const profile::Slice& s) { aggregate.Add(s); });
   if (!read.ok()) input.damage = read.error();
   if (read.ok() && !reader->recording().complete)
-    input.damage = Error{
-        ErrorCode::kTruncated,
-        fmt::format("{} was not closed: its recording goes on or was killed; it holds the first {}",
-                    options.path,
-                    HumanDuration(static_cast<double>(reader->recording().end_ns) / 1e9))};
+    input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
   input.profile = analysis::Bind(reader->recording(), aggregate, bind);
   return OkStatus();
 }
@@ -61,6 +51,18 @@ Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind,
 }
 
 }  // namespace
+
+Error Unreadable(Error e) {
+  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
+  return e;
+}
+
+Error UnfinishedCapture(const std::string& path, int64_t end_ns) {
+  return {
+      ErrorCode::kTruncated,
+      fmt::format("{} was not closed: its recording goes on or was killed; it holds the first {}",
+                  path, HumanDuration(static_cast<double>(end_ns) / 1e9))};
+}
 
 Result<analysis::TimeRange> RangeOf(const InputOptions& options) {
   analysis::TimeRange range;

@@ -9,6 +9,7 @@
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
+#include "cli/gcstats.h"
 #include "cli/inspect.h"
 #include "cli/metrics.h"
 #include "cli/output.h"
@@ -30,6 +31,7 @@ constexpr Verb kVerbs[] = {
     {"top", "show live who allocates, on one screen", RunTop},
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
+    {"gcstats", "show what the garbage collector did and what it cost", RunGcStats},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},

@@ -13,6 +13,7 @@
 #include "base/string_pool.h"
 #include "profile/counting.h"
 #include "profile/estimate.h"
+#include "profile/gc_record.h"
 
 namespace clrscope::profile {
 
@@ -75,6 +76,7 @@ struct Process {
   bool ticks = false;                // told by AllocationTick, although others are not
   Counting counting;                 // of GCSampledObjectAllocation
   bool dropped = false;              // something of its streams was lost
+  GcFacts gc;
 };
 
 struct ThreadRow {
@@ -91,15 +93,6 @@ struct TimeRow {
   Estimate value;
 };
 
-// Start and end of a garbage collection and the heap after it; -1 = unknown.
-struct GcRow {
-  uint32_t process = 0;
-  uint32_t number = 0;
-  int32_t generation = -1, type = -1, reason = -1;
-  int64_t start_ns = -1, end_ns = -1;
-  int64_t size_after[5] = {-1, -1, -1, -1, -1};  // gen0, gen1, gen2, LOH, POH, bytes
-};
-
 struct Profile {
   StringPool strings;
   std::vector<Frame> frames;
@@ -110,7 +103,7 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  std::vector<GcRow> gcs;
+  std::vector<GcRecord> gcs;  // by process, then by time
   LossCounters losses;
 
   Source source = Source::kSampled;  // the event that the cells rest on

@@ -275,7 +275,7 @@ Status CaptureReader::LoadRest() {
     if (!row) break;
     profile::ProcessTables* t = Process(gcs.Int(0));
     if (t == nullptr) continue;
-    profile::GcRow g;
+    profile::GcRecord g;
     g.process = static_cast<uint32_t>(gcs.Int(0));
     g.number = static_cast<uint32_t>(gcs.Int(1));
     g.generation = static_cast<int32_t>(gcs.Int(2));
@@ -283,7 +283,7 @@ Status CaptureReader::LoadRest() {
     g.reason = static_cast<int32_t>(gcs.Int(4));
     g.start_ns = gcs.Int(5);
     g.end_ns = gcs.Int(6);
-    for (int k = 0; k < 5; ++k) g.size_after[k] = gcs.Int(7 + k);
+    for (int k = 0; k < 5; ++k) g.size_after[static_cast<size_t>(k)] = gcs.Int(7 + k);
     t->gcs.push_back(g);
   }
   RETURN_IF_ERROR(LoadCounting());

@@ -236,7 +236,7 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
       ASSERT_TRUE((*writer)->Commit((second + 1) * kSecond).ok());
       EXPECT_EQ((*writer)->pending_bytes(), 0u);
     }
-    profile::GcRow gc;
+    profile::GcRecord gc;
     gc.number = 3;
     gc.end_ns = 5;
     recording.processes[0]->gcs.push_back(gc);
@@ -426,11 +426,11 @@ TEST(Capture, BackgroundGcIsWrittenOnceItEnded) {
   TempFile file;
   profile::Recording recording;
   recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
-  std::vector<profile::GcRow>& gcs = recording.processes[0]->gcs;
+  std::vector<profile::GcRecord>& gcs = recording.processes[0]->gcs;
   auto writer = CaptureWriter::Create(file.str(), &recording);
   ASSERT_TRUE(writer.ok());
   for (uint32_t number = 1; number <= 50; ++number) {
-    profile::GcRow gc;
+    profile::GcRecord gc;
     gc.number = number;
     gc.start_ns = number;
     if (number != 2) gc.end_ns = number + 1;
@@ -509,7 +509,7 @@ TEST(Capture, FailedCommitIsTheLast) {
   ASSERT_TRUE((*writer)->Commit(kSecond).ok());
   auto other = Database::Open(file.str(), Database::Mode::kCreate);
   ASSERT_TRUE(other->Execute("drop table gc").ok());
-  profile::GcRow gc;
+  profile::GcRecord gc;
   gc.end_ns = 1;
   for (int i = 0; i < 20; ++i) recording.processes[0]->gcs.push_back(gc);
   EXPECT_FALSE((*writer)->Commit(2 * kSecond).ok());

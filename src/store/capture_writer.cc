@@ -312,10 +312,10 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
   // Rows leave memory once they are written: the last few wait, and a background GC until it ends,
   // with dozens of foreground ones meanwhile.
   constexpr size_t kKeep = 8, kKeepRunning = 1024;
-  std::vector<profile::GcRow>& gcs = recording_->processes[index]->gcs;
+  std::vector<profile::GcRecord>& gcs = recording_->processes[index]->gcs;
   size_t kept = 0;
   for (size_t i = 0; i < gcs.size(); ++i) {
-    const profile::GcRow& g = gcs[i];
+    const profile::GcRecord& g = gcs[i];
     const size_t younger = gcs.size() - i - 1;
     if (!last && (younger < kKeep || (younger < kKeepRunning && g.end_ns < 0))) {
       gcs[kept++] = g;
@@ -327,7 +327,7 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
         .Bind(3, int64_t{g.type})
         .Bind(4, int64_t{g.reason});
     insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
-    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[k]);
+    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[static_cast<size_t>(k)]);
     RETURN_IF_ERROR(insert_gc_.Run());
   }
   gcs.resize(kept);

@@ -84,7 +84,7 @@ std::unique_ptr<TableCursor> Counts(const Catalog& c, std::optional<int64_t>) {
 
 std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
-  return List(p.gcs, [&p](const profile::GcRow& r, int column, sqlite3_context* out) {
+  return List(p.gcs, [&p](const profile::GcRecord& r, int column, sqlite3_context* out) {
     switch (column) {
       case 0:
         return PutProcess(out, p, r.process);
@@ -103,7 +103,7 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
       case 7:
         return r.end_ns == -1 ? void() : PutSeconds(out, r.end_ns);
       default:
-        return PutKnown(out, r.size_after[column - 8]);
+        return PutKnown(out, r.size_after[static_cast<size_t>(column - 8)]);
     }
   });
 }

@@ -65,7 +65,7 @@ class Basics(Case):
     def test_help_starts_with_examples(self):
         text = self.ok("--help")
         self.assertIn("Examples:", text.splitlines()[2])
-        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "convert", "query", "inspect"):
+        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "gcstats", "convert", "query", "inspect"):
             self.assertIn(verb, text)
             lines = self.ok(verb, "--help").splitlines()
             self.assertIn("Examples:", lines[:5])
@@ -289,6 +289,97 @@ class Report(Case):
             r = subprocess.run([CLRSCOPE, "report", self.sampled], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(r.returncode, 1)
         self.assertIn(b"No space left", r.stderr)
+
+
+GENERATIONS = ("gen0", "gen1", "gen2", "loh", "poh")
+
+
+class GcStats(Case):
+    def test_schema(self):
+        d = self.json("gcstats", trace("08a-net8"))
+        self.assertEqual(d["losses"], [])
+        [process] = d["processes"]
+        self.assertEqual(process["gcs"], 174)
+        self.assertIs(process["gc_server"], False)
+        self.assertEqual(len(d["gcs"]), 174)
+        for gc in d["gcs"]:
+            self.assertIn(gc["type"], ("blocking", "background", "foreground"))
+            self.assertIn(gc["reason"], ("AllocSmall", "AllocLarge"))
+            self.assertGreater(gc["pause_ms"], 0)
+            self.assertLessEqual(gc["suspend_ms"], gc["pause_ms"])
+            for name in ("size_before_bytes", "size_after_bytes", "promoted_bytes"):
+                self.assertEqual(tuple(gc[name]), GENERATIONS)
+                self.assertTrue(all(v >= 0 for v in gc[name].values()), gc["number"])
+            self.assertEqual(sum(gc["size_after_bytes"].values()), gc["after_bytes"])
+            self.assertGreaterEqual(gc["peak_bytes"], gc["before_bytes"])
+            if gc["generation"] < 2:
+                self.assertIsNone(gc["survival_percent"]["gen2"])
+        rollup = {(r["generation"], r["background"]): r for r in process["by_generation"]}
+        self.assertEqual(rollup[("all", None)]["count"], 174)
+        self.assertEqual(sum(rollup[(g, None)]["count"] for g in (0, 1, 2)), 174)
+        self.assertEqual(sum(b["count"] for b in process["pause_histogram"]), 174)
+        self.assertAlmostEqual(sum(g["pause_ms"] for g in d["gcs"]), process["pause_total_ms"], 6)
+        self.assertAlmostEqual(sum(b["paused_ms"] for b in process["pause_share"]), process["pause_total_ms"], 6)
+
+    def test_every_heap_of_server_gc(self):
+        d = self.json("gcstats", trace("07a-server"))
+        self.assertEqual(d["processes"][0]["heap_count_max"], 2)
+        for gc in d["gcs"]:
+            self.assertEqual([h["heap"] for h in gc["heaps"]], [0, 1])
+            self.assertGreaterEqual(gc["survived_imbalance"] or 1, 1)
+        self.assertGreater(d["processes"][0]["pinned_types"][0]["count"], 30000)
+
+    def test_csv_has_one_row_per_collection_and_as_many_cells(self):
+        out = TMP / "gc.csv"
+        self.ok("gcstats", trace("07a-server"), "-o", out, "-f")
+        rows = list(csv.DictReader(io.StringIO(out.read_text())))
+        self.assertEqual(len(rows), 44)
+        self.assertNotIn(None, rows[0])
+        d = self.json("gcstats", trace("07a-server"))
+        for row, gc in zip(rows, d["gcs"]):
+            self.assertNotIn(None, row.values())
+            self.assertEqual(row["number"], str(gc["number"]))
+            self.assertEqual(row["size_after_bytes.poh"], str(gc["size_after_bytes"]["poh"]))
+            self.assertAlmostEqual(float(row["pause_ms"]), gc["pause_ms"])
+
+    def test_json_file_is_what_json_prints(self):
+        out = TMP / "gc.json"
+        self.ok("gcstats", trace("02-"), "-o", out, "-f")
+        self.assertEqual(out.read_text(), self.ok("gcstats", trace("02-"), "--json"))
+        self.fails(2, "exists", "gcstats", trace("02-"), "-o", out)
+        self.fails(2, "its ending tells", "gcstats", trace("02-"), "-o", TMP / "gc.doc")
+
+    def test_tables_fit_100_columns_and_wide_shows_more(self):
+        for name in ("02-", "07a-server", "08a-net8"):
+            text = self.ok("gcstats", trace(name), "-n", "0")
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+            self.assertIn("POH", text)
+        wide = self.ok("gcstats", trace("07a-server"), "--wide")
+        self.assertIn("Surv2 %", wide)
+        self.assertIn("Committed", wide)
+
+    def test_limit_and_sort(self):
+        text = self.ok("gcstats", trace("08a-net8"), "-n", "3", "--sort", "pause")
+        rows = [l.split() for l in text[text.index("Longest pauses"):].splitlines()[2:5]]
+        pauses = [float(r[4]) for r in rows]
+        self.assertEqual(pauses, sorted(pauses, reverse=True))
+        d = self.json("gcstats", trace("08a-net8"))
+        self.assertEqual(rows[0][0], str(max(d["gcs"], key=lambda g: g["pause_ms"])["number"]))
+
+    def test_nothing_to_show(self):
+        self.fails(4, "cannot open", "gcstats", TMP / "missing.nettrace")
+        self.fails(3, "no process", "gcstats", trace("02-"), "--process", "nobody")
+
+    def test_cut_trace_shows_what_it_holds(self):
+        data = trace("08a-net8").read_bytes()
+        cut = TMP / "gc-cut.nettrace"
+        cut.write_bytes(data[: len(data) // 2])
+        r = run("gcstats", cut, "--json")
+        self.assertEqual(r.returncode, 8)
+        d = json.loads(r.stdout)
+        self.assertTrue(10 < len(d["gcs"]) < 174)
+        self.assertEqual(d["losses"][0]["name"], "truncated_input")
+        self.assertFalse(d["complete"])
 
 
 class Inspect(Case):
