@@ -277,7 +277,8 @@ void SessionEngine::LetGo(Target& target) {
 }
 
 void SessionEngine::ReleaseTables() {
-  for (const uint32_t index : released_) recording_->processes[index]->Release();
+  if (!options_.keep_tables)
+    for (const uint32_t index : released_) recording_->processes[index]->Release();
   released_.clear();
   for (const auto& t : targets_) {
     std::vector<profile::GcRecord>& gcs = t->tables().gcs;

@@ -15,6 +15,6 @@ nlohmann::ordered_json GcProcessJson(const analysis::ProcessGcs& report,
                                      const profile::Profile& profile);
 // One collection, `index` of the process's.
 nlohmann::ordered_json GcJson(const analysis::ProcessGcs& report, size_t index,
-                              const profile::Profile& profile);
+                              const profile::Profile& profile, const analysis::GcSites& sites);
 
 }  // namespace clrscope::exporter

@@ -366,6 +366,21 @@ class GcStats(Case):
         d = self.json("gcstats", trace("08a-net8"))
         self.assertEqual(rows[0][0], str(max(d["gcs"], key=lambda g: g["pause_ms"])["number"]))
 
+    def test_a_capture_tells_all_that_its_trace_does(self):
+        for name in TRACES:
+            out = TMP / "gc-kept.clrscope"
+            out.unlink(missing_ok=True)
+            r = run("convert", TRACES[name], "-o", out)
+            self.assertIn(r.returncode, (0, 8), r.stderr)
+            pair = [json.loads(run("gcstats", f, "--json").stdout) for f in (TRACES[name], out)]
+            for d in pair:
+                d.pop("file")
+                # What a damaged file lacks is told by its capture as unfinished.
+                d.pop("complete")
+                d["losses"] = [l for l in d["losses"] if l["name"] != "truncated_input"]
+            self.maxDiff = 2000
+            self.assertEqual(pair[0], pair[1], name)
+
     def test_nothing_to_show(self):
         self.fails(4, "cannot open", "gcstats", TMP / "missing.nettrace")
         self.fails(3, "no process", "gcstats", trace("02-"), "--process", "nobody")
