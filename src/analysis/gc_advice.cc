@@ -207,16 +207,16 @@ std::optional<GcAdvice> Gen1Budget(const Observed& o) {
 
 std::optional<GcAdvice> ServerGcInSmallContainer(const Observed& o) {
   const int32_t heaps = o.stats.max_heap_count;
-  if (heaps < 2 || o.facts.physical_memory_bytes <= 0) return {};
+  // In a container the GC takes three quarters of its memory as its limit; that is what it says.
+  const int64_t memory =
+      o.facts.hard_limit_bytes > 0 ? o.facts.hard_limit_bytes : o.facts.physical_memory_bytes;
+  if (heaps < 2 || memory <= 0) return {};
   int32_t load = -1;
   int64_t committed = -1;
   for (const GcRecord& r : o.gcs) {
     load = std::max(load, r.memory_load_percent);
     committed = std::max(committed, r.committed_after.total());
   }
-  const int64_t memory = o.facts.hard_limit_bytes > 0
-                             ? std::min(o.facts.hard_limit_bytes, o.facts.physical_memory_bytes)
-                             : o.facts.physical_memory_bytes;
   if (memory / heaps > 512 * kMiB || load < 75) return {};
   std::string held;
   if (committed > 0) held = fmt::format(", {} of it committed by the GC", Mib(committed));

@@ -159,11 +159,11 @@ TEST(GcAdvice, ServerGcInSmallContainerWhenMemoryRunsShort) {
     gcs.back().memory_load_percent = 88;
   }
   GcFacts facts;
-  facts.physical_memory_bytes = 1024 * kMiB;
+  facts.hard_limit_bytes = 1024 * kMiB;
   EXPECT_EQ(Rules(gcs, facts), Names{"server_gc_small"});
   EXPECT_EQ(Rules(gcs), Names());  // the memory is not known
   GcFacts large = facts;
-  large.physical_memory_bytes = 64 * 1024 * kMiB;
+  large.hard_limit_bytes = 64 * 1024 * kMiB;
   EXPECT_EQ(Rules(gcs, large), Names());
   auto idle = gcs;
   for (GcRecord& r : idle) r.memory_load_percent = 30;

@@ -423,7 +423,7 @@ std::string GcText(const ProcessGcs& report, const profile::Profile& profile,
 namespace {
 
 // Of the columns of live lines, as Cells() gives them; below 0: to the left.
-constexpr int kLineWidths[] = {6, 9, -4, -11, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6};
+constexpr int kLineWidths[] = {5, 8, -4, -10, 6, 5, 5, 6, 5, 6, 5, 6, 6, 5};
 constexpr const char* kLineTitles[] = {"GC",   "At s",  "Gen",  "Reason", "Pause", "Susp", "Alloc",
                                        "Peak", "Promo", "gen0", "gen1",   "gen2",  "LOH",  "POH"};
 
@@ -447,7 +447,10 @@ std::string GcLines::Line(const ProcessGcs& report, size_t index,
   const GcRecord& r = report.gcs[index];
   std::string out =
       several_ ? Pad(std::to_string(profile.processes[report.process].pid), 8) : std::string();
-  const std::vector<std::string> cells = Cells(r, report.figures[index]);
+  std::vector<std::string> cells = Cells(r, report.figures[index]);
+  constexpr size_t kReason = 3, kReasonWidth = 10;
+  if (cells[kReason].size() > kReasonWidth)
+    cells[kReason] = cells[kReason].substr(0, kReasonWidth - 1) + "…";
   for (size_t i = 0; i < cells.size(); ++i)
     out += (out.empty() ? "" : " ") + Pad(cells[i], kLineWidths[i]);
   if (const std::string marks = Marks(r); !marks.empty()) out += " " + marks;

@@ -273,6 +273,10 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["after_bytes"] = Known(f.after_bytes);
   row["peak_bytes"] = Known(f.peak_bytes);
   row["promoted_total_bytes"] = Known(f.promoted_bytes);
+  profile::GcBytes survived = profile::kGcBytesUnknown;
+  for (size_t g = 0; g < r.generations; ++g)
+    if (r.Collected(g)) survived[g] = r.generation_data[g].survived();
+  row["survived_bytes"] = Generations(survived);
   row["survival_percent"] = Generations(f.survival_percent);
   row["fragmentation_bytes"] = Generations(f.fragmentation);
   row["fragmentation_percent"] = Generations(f.fragmentation_percent);

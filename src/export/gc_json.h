@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collections as JSON: plain numbers with the unit in the key, null for what is not known.
-// Others build on it: members may be added, never renamed. docs/gc-statistics.md tells each.
+// Others build on it: members may be added, never renamed. docs/gc.md tells each.
 #pragma once
 
 #include <nlohmann/json.hpp>
