@@ -278,12 +278,12 @@ class Binder {
 
   uint32_t ResolveAddress(const profile::CodeAddress& a) {
     const profile::MethodMatch match = process_->code.Find(a.address, a.first_ns);
-    if (match.method == nullptr) {
+    if (!match.method) {
       out_.losses.Add(Loss::kUnresolvedFrame);
       return UnresolvedFrame(a.address);
     }
     if (match.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
-    const auto [it, is_new] = frame_of_method_.try_emplace(match.method, 0);
+    const auto [it, is_new] = frame_of_method_.try_emplace(match.index, 0);
     if (is_new) it->second = MethodFrame(*match.method);
     return it->second;
   }
@@ -396,7 +396,7 @@ class Binder {
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;  // by process
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
-  std::unordered_map<const profile::MethodCode*, uint32_t> frame_of_method_;
+  std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   std::unordered_map<uint64_t, size_t> cell_of_;
   FlatMap child_of_, frame_by_name_, module_by_name_;
 };

@@ -111,7 +111,7 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   }
 }
 
-uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
+uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t** note) {
   if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
   if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
   const clr::StackView& s = event.stack;
@@ -119,7 +119,7 @@ uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
   if (s.memo != nullptr && s.memo->generation == memo_generation_) {
     node = s.memo->node;
   } else {
-    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_);
+    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, note);
     if (s.memo != nullptr) *s.memo = {memo_generation_, node, 0, 0};
   }
   if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
@@ -138,7 +138,10 @@ uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
     tables_->types.push_back({id, {}});
     type_name_hash_.push_back(0);
     type_index_.Set(id, type);
-    if (reused) OutdateMemos();  // they may hold the series of the old type
+    if (reused) {  // these may hold the series of the old type
+      OutdateMemos();
+      slice_.ForgetNotes();
+    }
   }
   if (hash != 0 && type_name_hash_[type] == 0) NameType(type, name);
   return type;
@@ -200,7 +203,8 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   if (!clr::Decode(event, e) || e.count == 0) return tables_->losses.Add(Loss::kUnsupportedVersion);
   // Only the last object of an event can be large: the others were gathered because they were not.
   const uint64_t gathered = (e.count - 1) * (profile::kAlwaysCounted - 1);
-  const uint32_t node = NodeOf(event);
+  uint32_t* note = nullptr;
+  const uint32_t node = NodeOf(event, &note);
   const bool large = e.total_size >= tables_->counting.loh_threshold + gathered;
   if (large && e.count > 1) {
     Count(event,
@@ -217,23 +221,23 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   uint32_t series;
   if (remembers && memo->key == key && key != 0) {
     series = memo->value;
+  } else if (note != nullptr && *note != 0 && slice_.note(*note - 1) == key && key != 0) {
+    series = *note - 1;  // so does the stack itself, when the stream sends it again
+    if (remembers) {
+      memo->key = key;
+      memo->value = series;
+    }
   } else {
-    // So does its node, when the stream sends the stack again.
-    if (node >= counted_hints_.size())
-      counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
-    CountedHint& hint = counted_hints_[node];
     bool capped = false;
-    if (hint.key != key || hint.generation != memo_generation_) {
-      const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
-      series = tables_->series.Find(
-          SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
-          StackTree::kOther, &capped);
-      if (capped)
-        tables_->losses.Add(Loss::kSeriesCapped);
-      else
-        hint = {key, memo_generation_, series};
-    } else {
-      series = hint.series;
+    const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
+    series = tables_->series.Find(
+        SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
+        StackTree::kOther, &capped);
+    if (capped) {
+      tables_->losses.Add(Loss::kSeriesCapped);
+    } else if (note != nullptr) {
+      *note = series + 1;
+      slice_.SetNote(series, key);
     }
     if (remembers && !capped) {
       memo->key = key;
@@ -400,8 +404,6 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   type_name_hash_ = std::move(hashes);
   slice_ = {};
   gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
-  counted_hints_.clear();
-  counted_hints_.shrink_to_fit();
   OutdateMemos();
   last_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;

@@ -64,7 +64,8 @@ class ProcessFold {
   void OnProcessInfo(const clr::RawEvent& event);
 
   void OutdateMemos();
-  uint32_t NodeOf(const clr::RawEvent& event);
+  // `note`: of the stack, see StackTree::Fold(); null when it need not be looked at.
+  uint32_t NodeOf(const clr::RawEvent& event, uint32_t** note = nullptr);
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
   // Returns the index of the series.
@@ -99,13 +100,6 @@ class ProcessFold {
   int64_t slice_end_ns_ = 0;
   // Of this fold alone: processes of one trace may share a stack, but not their nodes.
   uint32_t memo_generation_;
-  // By node: the last series that GCSampledObjectAllocation counted there.
-  struct CountedHint {
-    uint64_t key = 0;
-    uint32_t generation = 0;
-    uint32_t series = 0;
-  };
-  std::vector<CountedHint> counted_hints_;
   TypeCounter type_counter_;
 };
 

@@ -21,7 +21,8 @@ void TraceFold::SelectSlow(uint32_t pid) {
   if (folds_.size() >= kMaxProcesses && pid != 0 && !by_pid_.contains(pid)) pid = 0;
   const auto [it, is_new] = by_pid_.try_emplace(pid, folds_.size());
   if (is_new) {
-    auto tables = std::make_unique<profile::ProcessTables>(options_.max_nodes, options_.max_series);
+    auto tables = std::make_unique<profile::ProcessTables>(options_.max_nodes, options_.max_series,
+                                                           recording_->methods);
     tables->info.pid = pid;
     tables->pointer_size = pointer_size_;
     const auto index = static_cast<uint32_t>(recording_->processes.size());

@@ -51,6 +51,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
         for (const std::string& kept : r->keeper_->Paths()) ::unlink(kept.c_str());
       return status.error();
     }
+    (void)r->engine_->Work();  // its rundown need not wait for the others
   }
   return r;
 }

@@ -176,8 +176,8 @@ class SessionEngine {
   std::vector<uint32_t> released_;  // indexes whose tables go with the next tick
   std::map<ProcessKey, Retry> retries_;
   std::vector<ProcessKey> for_next_;  // the recording holds no more processes
-  int64_t next_tick_ns_ = 0;          // on the machine's clock
-  EngineCounts past_;                 // of processes that were released
+  int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_trim_ns_ = 0;  // on the machine's clock
+  EngineCounts past_;  // of processes that were released
   bool joining_ = true;
 
   Fd inbox_event_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -23,6 +24,7 @@ constexpr int64_t kFirstRetryNs = kSecond / 4, kLongestRetryNs = 30 * kSecond;
 constexpr int64_t kAfterEndNs = 2 * kSecond;
 // One that will not answer is told after this, and one that is ending is given up.
 constexpr int64_t kTellAfterNs = 2 * kSecond, kGiveUpAfterNs = 16 * kSecond;
+constexpr int64_t kRestEveryNs = kSecond / 4, kTrimEveryNs = 10 * kSecond;
 constexpr int64_t kUnderWay = std::numeric_limits<int64_t>::max();
 // GCs that nobody takes out of the tables.
 constexpr size_t kMaxGcs = 4096;
@@ -48,6 +50,10 @@ class SessionEngine::Fan final : public profile::SliceSink {
 };
 
 Result<std::unique_ptr<SessionEngine>> SessionEngine::Start(EngineOptions options) {
+  // Large pieces go back to the system when they are freed, and a dozen threads that allocate
+  // little share what they leave free.
+  (void)::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  (void)::mallopt(M_ARENA_MAX, 2);
   ASSIGN_OR_RETURN(std::unique_ptr<Drain> drain, Drain::Start());
   auto pool = std::make_shared<RingPool>(kPoolBytes);
   ASSIGN_OR_RETURN(std::unique_ptr<ProcessFeed> feed,
@@ -213,6 +219,10 @@ bool SessionEngine::Work() {
   }
   TakeJoined();
   const bool any = PumpAll();
+  if (const int64_t now = machine_clock_->monotonic_ns(); now >= next_rest_ns_) {
+    next_rest_ns_ = now + kRestEveryNs;
+    for (const auto& t : targets_) t->Rest();
+  }
   if (machine_clock_->monotonic_ns() >= next_tick_ns_) Tick();
   return any;
 }
@@ -279,6 +289,11 @@ void SessionEngine::LetGo(Target& target) {
 void SessionEngine::ReleaseTables() {
   if (!options_.keep_tables)
     for (const uint32_t index : released_) recording_->processes[index]->Release();
+  if (const int64_t now = machine_clock_->monotonic_ns();
+      !released_.empty() && now >= next_trim_ns_) {
+    next_trim_ns_ = now + kTrimEveryNs;
+    (void)::malloc_trim(0);
+  }
   released_.clear();
   for (const auto& t : targets_) {
     std::vector<profile::GcRecord>& gcs = t->tables().gcs;

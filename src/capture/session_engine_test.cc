@@ -208,7 +208,7 @@ TEST_F(EngineTest, ARotationSplitsTheSamplesAndKeepsTheNames) {
   EXPECT_EQ(listener.samples[11], 17u);
   const profile::ProcessTables& t = *engine.recording().processes[0];
   EXPECT_EQ(t.source_samples[static_cast<size_t>(profile::Source::kSampled)], 7u);
-  ASSERT_EQ(t.code.methods().size(), 1u) << "what was unloaded stays behind";
+  ASSERT_EQ(t.code.size(), 1u) << "what was unloaded stays behind";
   const profile::Profile after = BindAll(engine.recording(), 11);
   for (const profile::Profile* p : {&before, &after}) {
     ASSERT_EQ(p->cells.size(), 1u);

@@ -22,6 +22,10 @@ class StreamDecoder final : public nettrace::EventSink {
 
   // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.
   bool Pump(int limit);
+  // Now and then: delivers what waits for others' events, and keeps no more than is needed.
+  void Rest() {
+    if (!finished_) reader_.Rest();
+  }
   // The stream is over and everything of it was decoded.
   bool finished() const { return finished_; }
   // It ended with its end tag: the session was stopped, not cut.

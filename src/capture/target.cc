@@ -101,8 +101,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
 }
 
 void Target::MakeTables() {
-  auto tables =
-      std::make_unique<profile::ProcessTables>(options_.fold.max_nodes, options_.fold.max_series);
+  auto tables = std::make_unique<profile::ProcessTables>(
+      options_.fold.max_nodes, options_.fold.max_series, home_.recording->methods);
   tables_ = tables.get();
   index_ = static_cast<uint32_t>(home_.recording->processes.size());
   home_.recording->processes.push_back(std::move(tables));
@@ -290,6 +290,10 @@ void Target::Abandon(std::string_view why) {
                   process_.pid, why));
 }
 
+void Target::Rest() {
+  for (Live& s : sessions_) s.decoder->Rest();
+}
+
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);
@@ -351,16 +355,16 @@ uint64_t Target::events() const {
 
 size_t Target::TableBytes() const {
   // Measured: of a node, a series with its sums, a method, a type, with the indexes over them.
-  constexpr size_t kNode = 48, kSeries = 80, kMethod = 144, kType = 48;
+  constexpr size_t kNode = 48, kSeries = 80, kMethod = 72, kType = 48;
   return tables_->stacks.size() * kNode + tables_->series.keys().size() * kSeries +
-         tables_->code.methods().size() * kMethod + tables_->types.size() * kType;
+         tables_->code.size() * kMethod + tables_->types.size() * kType;
 }
 
 size_t Target::UnresolvedAddresses() const {
   const auto& addresses = tables_->stacks.addresses();
   return static_cast<size_t>(
       std::count_if(addresses.begin(), addresses.end(), [this](const profile::CodeAddress& a) {
-        return tables_->code.Find(a.address, a.first_ns).method == nullptr;
+        return !tables_->code.Find(a.address, a.first_ns).method;
       }));
 }
 

@@ -92,6 +92,8 @@ class Target {
   void Abandon(std::string_view why);
   // Opens the sessions again after a stop (Ctrl-Z and fg).
   Status Reopen();
+  // Some times a second: keeps no more of the streams than is needed.
+  void Rest();
   // Once a second: time passes without events, losses so far are noted, and ticks that another
   // tool's session has silenced are asked for again.
   void Tick(int64_t now_ns);

@@ -152,9 +152,14 @@ Json ProcessesJson(const profile::Recording& r) {
 }
 
 std::string ProcessesText(const profile::Recording& r, size_t width) {
+  constexpr size_t kMost = 20;
   std::string out;
-  for (const auto& tables : r.processes) {
-    const profile::Process& p = tables->info;
+  for (size_t i = 0; i < r.processes.size(); ++i) {
+    if (i == kMost) {
+      out += fmt::format("… and {} more processes: --json lists them\n", r.processes.size() - i);
+      break;
+    }
+    const profile::Process& p = r.processes[i]->info;
     const std::string_view name = r.strings.Get(p.name), runtime = r.strings.Get(p.runtime);
     std::string line = fmt::format("{} ({})", name.empty() ? "process" : name, p.pid);
     if (!runtime.empty()) line += fmt::format(" · {}", runtime);

@@ -45,4 +45,18 @@ void ChunkBuffer::Release() {
   retained_bytes_ = 0;
 }
 
+void ChunkBuffer::Shrink() {
+  Release();
+  spare_.clear();
+  const size_t tail = filled_ - consumed_;
+  Chunk next;
+  if (tail != 0) {
+    next = {std::unique_ptr<std::byte[]>(new std::byte[tail]), tail};
+    std::memcpy(next.data.get(), current_.data.get() + consumed_, tail);
+  }
+  current_ = std::move(next);
+  filled_ = tail;
+  consumed_ = 0;
+}
+
 }  // namespace clrscope::nettrace

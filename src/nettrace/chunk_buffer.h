@@ -29,6 +29,8 @@ class ChunkBuffer {
 
   // Forgets everything that was consumed: no pointer into it may be used any more.
   void Release();
+  // The same, and gives back all memory but what the unconsumed bytes need.
+  void Shrink();
   size_t retained_bytes() const { return retained_bytes_; }
 
  private:

@@ -121,6 +121,14 @@ void EventMerge::ReleaseDrained() {
   active_.clear();
 }
 
+void EventMerge::Shrink() {
+  for (Thread& t : threads_)
+    if (t.head == t.rows.size()) {
+      t.head = 0;
+      t.rows = {};
+    }
+}
+
 void EventMerge::Clear() {
   threads_.clear();
   free_.clear();

@@ -52,6 +52,9 @@ class EventMerge {
   // After Flush().
   void ForgetIdle();
 
+  // Gives back the memory of threads for which nothing waits.
+  void Shrink();
+
   uint64_t dropped() const { return dropped_; }
   // Where the dropped events are missing: after one time and before another, of one thread; at most
   // some thousand, the last of them then spans the rest.

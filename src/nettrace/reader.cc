@@ -70,6 +70,14 @@ Status Reader::Commit(size_t n) {
   return status;
 }
 
+void Reader::Rest() {
+  if (error_ || !merge_ || info_.version >= 6) return;  // labels of V6 lie in the buffer too
+  FlushEvents();
+  merge_->Shrink();
+  stacks_.Own();
+  buffer_.Shrink();
+}
+
 Status Reader::Parse() {
   while (!ended_) {
     const Bytes pending = buffer_.pending();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 namespace clrscope::nettrace {
 namespace {
 // Between two sequence points a runtime writes some hundred blocks, whose ids follow on each other.
@@ -46,7 +48,24 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
   return OkStatus();
 }
 
+void StackTable::Own() {
+  size_t bytes = 0;
+  for (size_t i = owned_stacks_; i < stacks_.size(); ++i)
+    bytes += size_t{stacks_[i].frames} * pointer_size_;
+  if (bytes != 0) owned_.emplace_back(new std::byte[bytes]);
+  for (size_t at = 0; owned_stacks_ < stacks_.size(); ++owned_stacks_) {
+    Stack& s = stacks_[owned_stacks_];
+    const size_t n = size_t{s.frames} * pointer_size_;
+    if (n == 0) continue;
+    std::memcpy(owned_.back().get() + at, s.data, n);
+    s.data = owned_.back().get() + at;
+    at += n;
+  }
+}
+
 void StackTable::Clear() {
+  owned_stacks_ = 0;
+  owned_.clear();
   stacks_.clear();
   blocks_.clear();
   last_count_ = 0;

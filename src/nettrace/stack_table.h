@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/byte_reader.h"
@@ -17,6 +18,8 @@ class StackTable {
   // Takes a StackBlock's content; the bytes must live until Clear().
   Status AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size);
   void Clear();
+  // Copies the bytes of all stacks: those that were given may go away.
+  void Own();
   size_t size() const { return stacks_.size(); }
 
   // Sets `view` and returns whether the stack `id` is known.
@@ -57,6 +60,8 @@ class StackTable {
 
   std::vector<Stack> stacks_;
   std::vector<Block> blocks_;  // a later block wins
+  size_t owned_stacks_ = 0;    // the first so many lie in owned_
+  std::vector<std::unique_ptr<std::byte[]>> owned_;
   uint32_t last_first_ = 0, last_count_ = 0;
   size_t last_base_ = 0;
   uint8_t pointer_size_ = 8;

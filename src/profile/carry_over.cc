@@ -19,8 +19,9 @@ void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_
   to.pointer_size = from.pointer_size;
   for (const ModuleImage& m : from.code.modules())
     to.code.AddModule({m.id, copy(m.path), copy(m.native_path), copy(m.mvid)});
-  for (const MethodCode& m : from.code.methods()) {
-    if (m.unload_ns != kNever) continue;
+  for (uint32_t i = 0; i < from.code.size(); ++i) {
+    if (from.code.unloaded(i)) continue;
+    const MethodCode m = from.code.method(i);
     MethodCode moved = m;
     moved.owner = copy(m.owner);
     moved.name = copy(m.name);

@@ -5,116 +5,176 @@
 
 namespace clrscope::profile {
 
+uint32_t& CodeMap::StartIndex::Place(const std::vector<Row>& rows, uint64_t start) {
+  if ((used_ + 1) * 4 > places_.size() * 3) {
+    std::vector<uint32_t> bigger(std::max<size_t>(64, places_.size() * 2));
+    for (const uint32_t place : places_) {
+      if (place == 0) continue;
+      size_t i = Hash(rows[place - 1].start) & (bigger.size() - 1);
+      while (bigger[i] != 0) i = (i + 1) & (bigger.size() - 1);
+      bigger[i] = place;
+    }
+    places_.swap(bigger);
+  }
+  const size_t mask = places_.size() - 1;
+  size_t i = Hash(start) & mask;
+  while (places_[i] != 0 && rows[places_[i] - 1].start != start) i = (i + 1) & mask;
+  if (places_[i] == 0) ++used_;
+  return places_[i];
+}
+
+const uint32_t* CodeMap::StartIndex::Find(const std::vector<Row>& rows, uint64_t start) const {
+  if (places_.empty()) return nullptr;
+  const size_t mask = places_.size() - 1;
+  for (size_t i = Hash(start) & mask; places_[i] != 0; i = (i + 1) & mask)
+    if (rows[places_[i] - 1].start == start) return &places_[i];
+  return nullptr;
+}
+
+uint32_t CodeMap::ModuleIndex(uint64_t module_id) {
+  const auto [it, is_new] =
+      module_index_.try_emplace(module_id, static_cast<uint32_t>(module_ids_.size()));
+  if (is_new) module_ids_.push_back(module_id);
+  return it->second;
+}
+
+uint32_t CodeMap::Append(const MethodCode& m) {
+  if (!pool_) pool_ = std::make_shared<MethodPool>();
+  // By a quarter, not by half of what a rundown needs in the end.
+  if (rows_.size() == rows_.capacity())
+    rows_.reserve(std::max<size_t>(16, rows_.size() + rows_.size() / 4));
+  rows_.push_back({m.start, m.method_id, m.load_ns, m.size,
+                   pool_->Intern({m.owner, m.name, m.signature, m.token, m.flags}),
+                   ModuleIndex(m.module_id)});
+  if (m.unload_ns != kNever) unloads_[size() - 1] = m.unload_ns;
+  return size();
+}
+
+MethodCode CodeMap::method(uint32_t index) const {
+  const Row& r = rows_[index];
+  const MethodInfo& info = pool_->Get(r.info);
+  MethodCode m;
+  m.start = r.start;
+  m.method_id = r.method_id;
+  m.module_id = module_ids_[r.module];
+  m.load_ns = r.load_ns;
+  m.unload_ns = UnloadOf(index);
+  m.size = r.size;
+  m.token = info.token;
+  m.flags = info.flags;
+  m.owner = info.owner;
+  m.name = info.name;
+  m.signature = info.signature;
+  return m;
+}
+
+int64_t CodeMap::UnloadOf(uint32_t index) const {
+  if (unloads_.empty()) return kNever;
+  const auto it = unloads_.find(index);
+  return it == unloads_.end() ? kNever : it->second;
+}
+
 bool CodeMap::Knows(uint64_t start, uint32_t size, uint64_t method_id) const {
-  const auto it = latest_at_.find(start);
-  if (it == latest_at_.end()) return false;
-  const MethodCode& m = methods_[it->second];
-  return m.size == size && m.method_id == method_id && m.unload_ns == kNever;
+  const uint32_t* place = latest_at_.Find(rows_, start);
+  if (place == nullptr) return false;
+  const Row& r = rows_[*place - 1];
+  return r.size == size && r.method_id == method_id && UnloadOf(*place - 1) == kNever;
 }
 
 void CodeMap::Add(const MethodCode& method) {
-  const auto [it, is_new] = latest_at_.try_emplace(method.start, 0);
-  if (!is_new) {
-    MethodCode& previous = methods_[it->second];
-    if (previous.unload_ns == kNever && method.load_ns != kAlways)
-      previous.unload_ns = method.load_ns;
-  }
-  it->second = static_cast<uint32_t>(methods_.size());
-  methods_.push_back(method);
+  uint32_t& place = latest_at_.Place(rows_, method.start);
+  // try_emplace: one that was unloaded stays so.
+  if (place != 0 && method.load_ns != kAlways) unloads_.try_emplace(place - 1, method.load_ns);
+  place = Append(method);
 }
 
 void CodeMap::AddEntry(const MethodCode& method) {
-  const auto [it, is_new] =
-      entry_at_.try_emplace(method.start, static_cast<uint32_t>(methods_.size()));
-  if (is_new) methods_.push_back(method);
+  uint32_t& place = entry_at_.Place(rows_, method.start);
+  if (place == 0) place = Append(method);
 }
 
 void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
-  const auto it = latest_at_.find(start);
-  if (it == latest_at_.end()) return;
-  MethodCode& m = methods_[it->second];
-  if (m.method_id == method_id && m.unload_ns == kNever) m.unload_ns = time_ns;
+  const uint32_t* place = latest_at_.Find(rows_, start);
+  if (place != nullptr && rows_[*place - 1].method_id == method_id)
+    unloads_.try_emplace(*place - 1, time_ns);
 }
 
 void CodeMap::Index() const {
-  if (by_start_.size() + entries_.size() == methods_.size()) return;
+  if (by_start_.size() + entries_.size() == rows_.size()) return;
   by_start_.clear();
   entries_.clear();
-  for (uint32_t i = 0; i < methods_.size(); ++i)
-    (methods_[i].size == 0 ? entries_ : by_start_).push_back(i);
-  const auto by_start = [this](uint32_t a, uint32_t b) {
-    return methods_[a].start < methods_[b].start;
-  };
+  for (uint32_t i = 0; i < rows_.size(); ++i)
+    (rows_[i].size == 0 ? entries_ : by_start_).push_back(i);
+  const auto by_start = [this](uint32_t a, uint32_t b) { return rows_[a].start < rows_[b].start; };
   std::stable_sort(by_start_.begin(), by_start_.end(), by_start);
   std::stable_sort(entries_.begin(), entries_.end(), by_start);
-  max_end_.resize(by_start_.size());
-  uint64_t end = 0;
+  ends_last_.resize(by_start_.size());
   for (size_t i = 0; i < by_start_.size(); ++i) {
-    const MethodCode& m = methods_[by_start_[i]];
-    end = std::max(end, m.start + m.size);
-    max_end_[i] = end;
+    const bool first = i == 0 || EndOf(by_start_[i]) > EndOf(ends_last_[i - 1]);
+    ends_last_[i] = first ? by_start_[i] : ends_last_[i - 1];
   }
 }
 
-std::vector<const MethodCode*> CodeMap::Owners(uint64_t address) const {
+std::vector<uint32_t> CodeMap::Owners(uint64_t address) const {
   Index();
-  std::vector<const MethodCode*> owners;
+  std::vector<uint32_t> owners;
   auto it = std::upper_bound(by_start_.begin(), by_start_.end(), address,
-                             [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
-  for (auto i = static_cast<size_t>(it - by_start_.begin()); i-- > 0 && max_end_[i] > address;) {
-    const MethodCode& m = methods_[by_start_[i]];
-    if (address - m.start < m.size) owners.push_back(&m);
+                             [this](uint64_t a, uint32_t i) { return a < rows_[i].start; });
+  for (auto i = static_cast<size_t>(it - by_start_.begin());
+       i-- > 0 && EndOf(ends_last_[i]) > address;) {
+    const Row& r = rows_[by_start_[i]];
+    if (address - r.start < r.size) owners.push_back(by_start_[i]);
   }
   if (owners.empty())
-    if (const MethodCode* entry = NearestEntry(address)) owners.push_back(entry);
+    if (const uint32_t entry = NearestEntry(address); entry != size()) owners.push_back(entry);
   return owners;
 }
 
-const MethodCode* CodeMap::NearestEntry(uint64_t address) const {
+uint32_t CodeMap::NearestEntry(uint64_t address) const {
   constexpr uint64_t kLongestMethod = 256 << 10;
-  const auto last_before = [&](const std::vector<uint32_t>& list) -> const MethodCode* {
-    const auto it =
-        std::upper_bound(list.begin(), list.end(), address,
-                         [this](uint64_t a, uint32_t i) { return a < methods_[i].start; });
-    return it == list.begin() ? nullptr : &methods_[*(it - 1)];
+  const auto last_before = [&](const std::vector<uint32_t>& list) {
+    const auto it = std::upper_bound(list.begin(), list.end(), address,
+                                     [this](uint64_t a, uint32_t i) { return a < rows_[i].start; });
+    return it == list.begin() ? size() : *(it - 1);
   };
-  const MethodCode* entry = last_before(entries_);
-  if (entry == nullptr || address - entry->start > kLongestMethod) return nullptr;
+  const uint32_t entry = last_before(entries_);
+  if (entry == size() || address - rows_[entry].start > kLongestMethod) return size();
   // Code whose size is known lies in between and does not reach the address: neither does the
   // entry.
-  const MethodCode* sized = last_before(by_start_);
-  return sized != nullptr && sized->start >= entry->start ? nullptr : entry;
+  const uint32_t sized = last_before(by_start_);
+  return sized != size() && rows_[sized].start >= rows_[entry].start ? size() : entry;
 }
 
 MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
   // How far `time_ns` lies outside a method's life; the load event is written after the code may
   // already run, so a little is normal.
-  const auto distance = [time_ns](const MethodCode& m) -> uint64_t {
-    if (time_ns < m.load_ns)
-      return static_cast<uint64_t>(m.load_ns) - static_cast<uint64_t>(time_ns);
-    if (time_ns > m.unload_ns)
-      return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(m.unload_ns);
+  const auto distance = [this, time_ns](uint32_t i) -> uint64_t {
+    const int64_t load = rows_[i].load_ns, unload = UnloadOf(i);
+    if (time_ns < load) return static_cast<uint64_t>(load) - static_cast<uint64_t>(time_ns);
+    if (time_ns > unload) return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(unload);
     return 0;
   };
-  MethodMatch best;
+  MethodMatch match;
+  uint32_t best = size();
   uint64_t best_distance = 0;
   bool tied = false;
-  for (const MethodCode* m : Owners(address)) {
-    const uint64_t d = distance(*m);
-    if (best.method == nullptr || d < best_distance) {
-      best.method = m;
+  for (const uint32_t i : Owners(address)) {
+    const uint64_t d = distance(i);
+    if (best == size() || d < best_distance) {
+      best = i;
       best_distance = d;
       tied = false;
     } else if (d == best_distance) {
       // Both lived then: the one that is known to have been loaded last before is the likelier.
-      if (m->method_id != best.method->method_id) tied = true;
-      if (m->load_ns > best.method->load_ns) best.method = m;
+      if (rows_[i].method_id != rows_[best].method_id) tied = true;
+      if (rows_[i].load_ns > rows_[best].load_ns) best = i;
     }
   }
-  best.ambiguous = tied || best_distance > 1'000'000'000u;
-  if (best.method != nullptr && best.method->load_ns == kAlways && best_distance == 0 && !tied)
-    best.ambiguous = false;
-  return best;
+  match.ambiguous = tied || best_distance > 1'000'000'000u;
+  if (best == size()) return match;
+  match.index = best;
+  match.method = method(best);
+  return match;
 }
 
 void CodeMap::AddModule(const ModuleImage& module) {

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/strong.h"
+#include "profile/method_pool.h"
 
 namespace clrscope::profile {
 
@@ -18,13 +22,13 @@ inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // not u
 // One extent of one version of a method's code.
 struct MethodCode {
   uint64_t start = 0;
-  uint32_t size = 0;
-  uint32_t token = 0;
-  uint32_t flags = 0;  // the runtime's method flags
   uint64_t method_id = 0;
   uint64_t module_id = 0;
-  StringId owner, name, signature;  // as the runtime writes them
   int64_t load_ns = kAlways, unload_ns = kNever;
+  uint32_t size = 0;
+  uint32_t token = 0;
+  uint32_t flags = 0;               // the runtime's method flags
+  StringId owner, name, signature;  // as the runtime writes them
 };
 
 struct ModuleImage {
@@ -35,12 +39,16 @@ struct ModuleImage {
 };
 
 struct MethodMatch {
-  const MethodCode* method = nullptr;  // null: nobody is known to have owned it
-  bool ambiguous = false;              // several methods may have owned it at that time
+  std::optional<MethodCode> method;  // nothing: nobody is known to have owned it
+  uint32_t index = 0;                // of the method, when there is one
+  bool ambiguous = false;            // several methods may have owned it at that time
 };
 
 class CodeMap {
  public:
+  // `pool`: what the maps of several processes share; null: this one has its own.
+  explicit CodeMap(std::shared_ptr<MethodPool> pool = nullptr) : pool_(std::move(pool)) {}
+
   // Whether this very code is known already (same start, size and method, not unloaded): then names
   // need not be read again.
   bool Knows(uint64_t start, uint32_t size, uint64_t method_id) const;
@@ -53,27 +61,63 @@ class CodeMap {
   void Unload(uint64_t start, uint64_t method_id, int64_t time_ns);
   // The owner of `address` at `time_ns`.
   MethodMatch Find(uint64_t address, int64_t time_ns) const;
-  // Everyone who ever owned `address`.
-  std::vector<const MethodCode*> Owners(uint64_t address) const;
+  // Everyone who ever owned `address`, by index.
+  std::vector<uint32_t> Owners(uint64_t address) const;
+
+  // Methods are counted from 0 in order of arrival.
+  uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
+  MethodCode method(uint32_t index) const;
+  bool unloaded(uint32_t index) const { return unloads_.contains(index); }
 
   void AddModule(const ModuleImage& module);
   const ModuleImage* FindModule(uint64_t id) const;
-
-  const std::vector<MethodCode>& methods() const { return methods_; }
   const std::vector<ModuleImage>& modules() const { return modules_; }
 
  private:
-  void Index() const;
-  const MethodCode* NearestEntry(uint64_t address) const;
+  // A process has thousands of methods, and a machine many processes: no more than is needed.
+  struct Row {
+    uint64_t start = 0;
+    uint64_t method_id = 0;
+    int64_t load_ns = kAlways;
+    uint32_t size = 0;
+    uint32_t info = 0;    // in the pool
+    uint32_t module = 0;  // in module_ids_
+  };
+  // From a method's start to its index: places, index + 1; 0 = empty.
+  class StartIndex {
+   public:
+    // The place of `start`: its method's, or the empty one where it belongs and is to be put now.
+    uint32_t& Place(const std::vector<Row>& rows, uint64_t start);
+    const uint32_t* Find(const std::vector<Row>& rows, uint64_t start) const;
 
-  std::vector<MethodCode> methods_;
-  std::unordered_map<uint64_t, uint32_t> latest_at_;  // start → index of the newest code there
+   private:
+    static size_t Hash(uint64_t start) {
+      start *= 0x9E3779B97F4A7C15u;
+      return static_cast<size_t>(start ^ (start >> 32));
+    }
+    std::vector<uint32_t> places_;
+    size_t used_ = 0;
+  };
+
+  uint32_t Append(const MethodCode& method);
+  uint32_t ModuleIndex(uint64_t module_id);
+  int64_t UnloadOf(uint32_t index) const;
+  uint64_t EndOf(uint32_t index) const { return rows_[index].start + rows_[index].size; }
+  void Index() const;
+  uint32_t NearestEntry(uint64_t address) const;  // size() = none
+
+  std::shared_ptr<MethodPool> pool_;
+  std::vector<Row> rows_;
+  std::unordered_map<uint32_t, int64_t> unloads_;  // few, by index
+  StartIndex latest_at_;                           // the newest code there
+  StartIndex entry_at_;                            // size unknown
+  std::vector<uint64_t> module_ids_;
+  std::unordered_map<uint64_t, uint32_t> module_index_;
   std::vector<ModuleImage> modules_;
   std::unordered_map<uint64_t, uint32_t> module_at_;
-  std::unordered_map<uint64_t, uint32_t> entry_at_;  // start → index, size unknown
-  // Built when asked for: method indexes by start, and the largest end among those up to each.
+  // Built when asked for: method indexes by start, and which of those up to each ends last.
   mutable std::vector<uint32_t> by_start_;
-  mutable std::vector<uint64_t> max_end_;
+  mutable std::vector<uint32_t> ends_last_;
   mutable std::vector<uint32_t> entries_;  // of size 0, by start
 };
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/loss.h"
@@ -47,8 +48,10 @@ struct ProcessTables {
   uint64_t source_samples[4] = {};  // by Source
 
   ProcessTables() : ProcessTables(StackTree::kDefaultMaxNodes, SeriesTable::kDefaultMax) {}
-  ProcessTables(uint32_t max_nodes, uint32_t max_series)
-      : stacks(max_nodes), types(1), series(max_series) {}
+  // `methods`: what the processes of a recording share.
+  ProcessTables(uint32_t max_nodes, uint32_t max_series,
+                std::shared_ptr<MethodPool> methods = nullptr)
+      : stacks(max_nodes), types(1), series(max_series), code(std::move(methods)) {}
 
   // Forgets everything but who the process is and what was counted.
   void Release() {
@@ -65,6 +68,7 @@ struct ProcessTables {
 // A whole recording, without its slices.
 struct Recording {
   StringPool strings;
+  std::shared_ptr<MethodPool> methods = std::make_shared<MethodPool>();
   std::vector<std::unique_ptr<ProcessTables>> processes;
   LossCounters losses;        // that belong to no process
   int64_t start_unix_ns = 0;  // wall clock at time 0

@@ -243,11 +243,11 @@ TEST(CodeMap, FindsTheOwnerByRange) {
   CodeMap map;
   map.Add(Code(0x1000, 0x100, 1));
   map.Add(Code(0x1100, 0x100, 2));
-  EXPECT_EQ(map.Find(0x0FFF, 0).method, nullptr);
+  EXPECT_FALSE(map.Find(0x0FFF, 0).method);
   EXPECT_EQ(map.Find(0x1000, 0).method->method_id, 1u);
   EXPECT_EQ(map.Find(0x10FF, 0).method->method_id, 1u);
   EXPECT_EQ(map.Find(0x1100, 0).method->method_id, 2u);
-  EXPECT_EQ(map.Find(0x1200, 0).method, nullptr);
+  EXPECT_FALSE(map.Find(0x1200, 0).method);
   EXPECT_FALSE(map.Find(0x1000, 0).ambiguous);
 }
 
@@ -327,11 +327,34 @@ TEST(CodeMap, RandomIntervalsAgreeWithAPlainSearch) {
       std::vector<uint64_t> want, got;
       for (const MethodCode& m : all)
         if (at >= m.start && at < m.start + m.size) want.push_back(m.method_id);
-      for (const MethodCode* m : map.Owners(at)) got.push_back(m->method_id);
+      for (const uint32_t m : map.Owners(at)) got.push_back(map.method(m).method_id);
       std::sort(got.begin(), got.end());
       ASSERT_EQ(got, want);
     }
   }
+}
+
+TEST(CodeMap, ProcessesShareWhatIsTheSameOfTheirMethods) {
+  const auto pool = std::make_shared<MethodPool>();
+  CodeMap a(pool), b(pool);
+  MethodCode m = Code(0x1000, 0x100, 1);
+  m.owner = StringId{1};
+  m.name = StringId{2};
+  m.token = 7;
+  a.Add(m);
+  m.start = 0x5000;
+  m.method_id = 99;
+  m.module_id = 12;
+  b.Add(m);
+  EXPECT_EQ(pool->size(), 1u);
+  m.token = 8;
+  m.start = 0x6000;
+  b.Add(m);
+  EXPECT_EQ(pool->size(), 2u);
+  EXPECT_EQ(a.Find(0x1000, 0).method->token, 7u);
+  EXPECT_EQ(b.Find(0x5000, 0).method->method_id, 99u);
+  EXPECT_EQ(b.Find(0x5000, 0).method->module_id, 12u);
+  EXPECT_EQ(b.Find(0x6000, 0).method->token, 8u);
 }
 
 // --- Slices ---

@@ -126,7 +126,9 @@ Status CaptureReader::LoadProcesses() {
     ASSIGN_OR_RETURN(const bool row, q.Step());
     if (!row) return OkStatus();
     if (recording_.processes.size() >= kMaxProcesses) return Damaged("its processes");
-    auto t = std::make_unique<profile::ProcessTables>();
+    auto t = std::make_unique<profile::ProcessTables>(profile::StackTree::kDefaultMaxNodes,
+                                                      profile::SeriesTable::kDefaultMax,
+                                                      recording_.methods);
     t->info.pid = static_cast<uint32_t>(q.Int(0));
     t->info.name = s.Intern(q.Text(1));
     t->info.command_line = s.Intern(q.Text(2));

@@ -254,22 +254,20 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
   const profile::ProcessTables& t = *recording_->processes[index];
   Progress& done = progress_[index];
   // Only methods that own an address that was seen: a capture does not need the whole rundown.
-  if (done.methods_seen != t.code.methods().size() || !done.unresolved.empty()) {
-    done.methods_seen = t.code.methods().size();
+  if (done.methods_seen != t.code.size() || !done.unresolved.empty()) {
+    done.methods_seen = t.code.size();
     std::vector<uint32_t> still;
     for (const uint32_t a : done.unresolved) {
       const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
       if (owners.empty()) still.push_back(a);
-      for (const profile::MethodCode* m : owners)
-        if (done.methods.insert(static_cast<size_t>(m - t.code.methods().data())).second)
-          RETURN_IF_ERROR(WriteMethod(index, *m));
+      for (const uint32_t m : owners)
+        if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, t.code.method(m)));
     }
     done.unresolved.swap(still);
   }
   if (last)  // unload times became known after the first write
-    for (const size_t i : done.methods)
-      if (t.code.methods()[i].unload_ns != profile::kNever)
-        RETURN_IF_ERROR(WriteMethod(index, t.code.methods()[i]));
+    for (const uint32_t i : done.methods)
+      if (t.code.unloaded(i)) RETURN_IF_ERROR(WriteMethod(index, t.code.method(i)));
   return OkStatus();
 }
 

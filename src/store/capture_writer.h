@@ -47,12 +47,12 @@ class CaptureWriter final : public profile::SliceSink {
   struct Progress {
     uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
              modules = 0, mappings = 0;
-    size_t methods_seen = 0;             // of the code map, when names were last looked up
-    std::vector<uint32_t> unresolved;    // addresses without a method so far
-    std::vector<uint32_t> unnamed;       // types without a name so far
-    std::unordered_set<size_t> methods;  // indexes that were written
-    uint64_t gcs = 0;                    // rows of table gc
-    std::vector<int64_t> gc_facts;       // as they were written last
+    size_t methods_seen = 0;               // of the code map, when names were last looked up
+    std::vector<uint32_t> unresolved;      // addresses without a method so far
+    std::vector<uint32_t> unnamed;         // types without a name so far
+    std::unordered_set<uint32_t> methods;  // indexes that were written
+    uint64_t gcs = 0;                      // rows of table gc
+    std::vector<int64_t> gc_facts;         // as they were written last
     bool retiring = false, retired = false;
   };
 

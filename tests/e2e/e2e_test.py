@@ -272,6 +272,10 @@ class Survival(Case):
         self.assertEqual(loss(p, "blocks_discarded"), 0)
 
     def test_kept_streams_say_what_the_capture_says(self):
+        def frame(f):
+            # A stream does not say which libraries are mapped where: only a capture knows the library of an unresolved address.
+            return "unresolved" if f["method"].startswith("0x") or "+0x" in f["method"] else f["method"]
+
         for flavour in ("alloc", "alloc-net8"):
             with Workload("--seconds", "30", "--rate", "100000000", "--mode", "async", flavour=flavour) as w:
                 r = clrscope("record", "-p", w.pid, "-d", "2s", "--keep-nettrace", "-f", "-o", self.path("x.clrscope"))
@@ -284,7 +288,7 @@ class Survival(Case):
                 for what in ("samples", "bytes", "objects"):
                     self.assertEqual(capture["totals"][what], kept["totals"][what], f"{what} on {flavour}")
                 key = (lambda row: (row["type"], row["samples"], row["bytes"])) if by == "type" else (
-                    lambda row: ([f["method"] for f in row["frames"]], row["samples"], row["bytes"]))
+                    lambda row: (list(map(frame, row["frames"])), row["samples"], row["bytes"]))
                 self.assertEqual(sorted(map(key, capture["rows"])), sorted(map(key, kept["rows"])), f"{by} on {flavour}")
                 # The main stream has its own rundown: it names its frames without the other files.
                 self.assertEqual(loss(kept, "unresolved_frames"), loss(capture, "unresolved_frames"))
