@@ -141,7 +141,7 @@ TEST(WriteGcHtml, TheLongestPausesKeepWhatWasAllocatedBeforeThem) {
     EXPECT_EQ(detail["sites"][0][2], 4 * kMiB);
   }
   size_t longer = 0;
-  for (const json& v : c["pause_ms"]) longer += v.get<double>() > shortest ? 1 : 0;
+  for (const json& v : c["pause_ms"]) longer += v.get<double>() > shortest ? 1u : 0u;
   EXPECT_LE(longer, 10u);
 }
 

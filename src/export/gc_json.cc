@@ -113,6 +113,10 @@ Json RollupJson(const analysis::GcRollup& r) {
   const double per_pause = r.allocated_per_pause_ns();
   row["allocated_bytes_per_pause_ms"] = Known(per_pause * 1e6);
   row["promoted_bytes"] = r.promoted_known == 0 ? Json() : Json(r.promoted_bytes);
+  row["promoted_bytes_per_pause_ms"] =
+      r.promoted_known == 0 || r.pause_ns <= 0
+          ? Json()
+          : Json(static_cast<double>(r.promoted_bytes) * 1e6 / static_cast<double>(r.pause_ns));
   row["pinned_objects_mean"] =
       r.pinned_known == 0
           ? Json()
@@ -272,11 +276,19 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["before_bytes"] = Known(f.before_bytes);
   row["after_bytes"] = Known(f.after_bytes);
   row["peak_bytes"] = Known(f.peak_bytes);
+  row["peak_after_ratio"] =
+      f.peak_bytes >= 0 && f.after_bytes > 0
+          ? Json(static_cast<double>(f.peak_bytes) / static_cast<double>(f.after_bytes))
+          : Json();
   row["promoted_total_bytes"] = Known(f.promoted_bytes);
   profile::GcBytes survived = profile::kGcBytesUnknown;
   for (size_t g = 0; g < r.generations; ++g)
     if (r.Collected(g)) survived[g] = r.generation_data[g].survived();
   row["survived_bytes"] = Generations(survived);
+  profile::GcBytes pinned = profile::kGcBytesUnknown;
+  for (size_t g = 0; g < r.generations; ++g)
+    if (r.Collected(g)) pinned[g] = r.generation_data[g].pinned_survived;
+  row["survived_pinned_bytes"] = Generations(pinned);
   row["survival_percent"] = Generations(f.survival_percent);
   row["fragmentation_bytes"] = Generations(f.fragmentation);
   row["fragmentation_percent"] = Generations(f.fragmentation_percent);

@@ -366,6 +366,28 @@ class GcStats(Case):
         d = self.json("gcstats", trace("08a-net8"))
         self.assertEqual(rows[0][0], str(max(d["gcs"], key=lambda g: g["pause_ms"])["number"]))
 
+    def test_page(self):
+        out = TMP / "gc.html"
+        self.ok("gcstats", trace("07a-server"), "-o", out, "-f")
+        text = out.read_text()
+        self.assertRegex(text, r"<title>GCPerfSim \(12339\) · GC - clrscope</title>")
+        self.assertLess(len(text), 200_000)
+
+    def test_advice_and_causes(self):
+        [process] = self.json("gcstats", trace("07a-server"))["processes"]
+        rules = {a["rule"]: a for a in process["advice"]}
+        self.assertIn("loh_churn", rules)
+        self.assertEqual(rules["loh_churn"]["setting"], "System.GC.LOHThreshold")
+        self.assertRegex(rules["loh_churn"]["evidence"], r"8 of 8 gen2 GCs")
+        blame = process["pause_by_type"]
+        self.assertEqual(blame["types"][0]["type"], "byte[]")
+        self.assertAlmostEqual(sum(t["pause_ms"] for t in blame["types"]) + blame["unnamed_pause_ms"], blame["pause_ms"], 6)
+        # GCs only, and few of them: nothing stands out.
+        [process] = self.json("gcstats", trace("02-"))["processes"]
+        self.assertEqual(process["advice"], [])
+        self.assertIsNone(process["pause_by_type"])
+        self.assertIsNone(process["gc_cpu"])
+
     def test_a_capture_tells_all_that_its_trace_does(self):
         for name in TRACES:
             out = TMP / "gc-kept.clrscope"

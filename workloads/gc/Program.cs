@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the garbage collector busy in known ways, then tells what the runtime itself counted.
 //   gc [--mode soh|loh|poh|induced|pinned] [--seconds N] [--threads N] [--live MB]
-//      [--start-on-stdin] [--hold-on-stdin]
+//      [--collections N] [--start-on-stdin] [--hold-on-stdin]
+// --collections: nothing but N calls of GC.Collect(0), as fast as they go.
 // Prints {"ready":PID}; at the end, when nothing allocates any more, one line of JSON:
 //   collections: GC.CollectionCount of each generation; induced: calls of GC.Collect;
 //   infos: GC.GetGCMemoryInfo of each kind of GC
@@ -14,7 +15,7 @@ static class Program
 {
     static string s_mode = "soh";
     static double s_seconds = 3;
-    static int s_threads = 1, s_liveMb = 20, s_induced;
+    static int s_threads = 1, s_liveMb = 20, s_induced, s_collections;
     static bool s_startOnStdin, s_holdOnStdin;
 
     static int Main(string[] args)
@@ -27,6 +28,7 @@ static class Program
                 case "--seconds" when i + 1 < args.Length: s_seconds = double.Parse(args[++i], CultureInfo.InvariantCulture); break;
                 case "--threads" when i + 1 < args.Length: s_threads = int.Parse(args[++i]); break;
                 case "--live" when i + 1 < args.Length: s_liveMb = int.Parse(args[++i]); break;
+                case "--collections" when i + 1 < args.Length: s_collections = int.Parse(args[++i]); break;
                 case "--start-on-stdin": s_startOnStdin = true; break;
                 case "--hold-on-stdin": s_holdOnStdin = true; break;
                 default:
@@ -58,6 +60,15 @@ static class Program
 
     static void Work(int seed)
     {
+        if (s_collections > 0)
+        {
+            for (int i = 0; i < s_collections; i++, s_induced++)
+            {
+                GC.KeepAlive(new byte[1000]);
+                GC.Collect(0);
+            }
+            return;
+        }
         var random = new Random(seed);
         long end = Environment.TickCount64 + (long)(s_seconds * 1000);
         object?[] live = new object?[Math.Max(1, s_liveMb * (s_mode is "soh" or "induced" ? 2000 : 4))];

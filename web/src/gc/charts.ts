@@ -64,7 +64,7 @@ export const kCharts: readonly ChartSpec[] = [
   {
     id: "heap",
     title: "Heap after each GC",
-    about: "sizes of the generations, stacked, with the large and the pinned object heap on top, and the peak before each GC",
+    about: "sizes of the generations, stacked, with the large and the pinned object heap on top, and the peak before each GC, of several in one place the largest",
     wide: true,
     bytes: true,
     legend: [["POH", "--g4"], ["LOH", "--g3"], ["gen0", "--g0"], ["gen1", "--g1"], ["gen2", "--g2"], ["peak", "--peak"]],
@@ -80,7 +80,10 @@ export const kCharts: readonly ChartSpec[] = [
           plot.ctx.fillRect(x0, y, x1 - x0, plot.height - y);
         });
       }
-      dots(plot, state, state.column("peak_bytes"), plot.color("--peak"));
+      const peaks = state.column("peak_bytes");
+      plot.ctx.fillStyle = plot.color("--peak");
+      largestPerPixel(state.process.value.columns.start_ms, peaks, { from: plot.from, to: plot.to }, Math.max(1, Math.round(plot.width)))
+        .forEach((row, x) => row >= 0 && plot.ctx.fillRect(x - 1, plot.y(peaks[row]!) - 1, 3, 2));
     },
   },
   {
@@ -125,14 +128,14 @@ export const kCharts: readonly ChartSpec[] = [
   {
     id: "promoted",
     title: "Promoted",
-    about: "bytes that each GC found alive in the generations that it collected",
+    about: "bytes that each GC found alive in the generations that it collected; of merged ones the mean",
     bytes: true,
     legend: [],
-    max: maxOf("promoted_bytes"),
+    max: maxOf("promoted_each"),
     format: formatBytes,
     paint(plot, state) {
       const color = plot.color("--g3");
-      bars(plot, state, state.column("promoted_bytes"), () => color);
+      bars(plot, state, state.column("promoted_each"), () => color);
     },
   },
   {

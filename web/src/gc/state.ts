@@ -6,7 +6,6 @@ import { type Range, sortedRows } from "./series.ts";
 
 export type Theme = "light" | "dark";
 export type Kind = "all" | "0" | "1" | "2" | "induced";
-export type Derived = "rate" | "after_bytes";
 export interface Sort { readonly column: string; readonly descending: boolean }
 
 export function createState(page: GcPage, theme: Theme) {
@@ -33,7 +32,9 @@ export function createState(page: GcPage, theme: Theme) {
       return sum;
     });
     const rate = c.allocated_bytes.map((bytes, i) => (c.ran_ms[i]! > 0 ? (bytes / c.ran_ms[i]!) * 1000 : Number.NaN));
-    return { after_bytes: after, rate };
+    // Merged rows hold sums; beside single ones their means are drawn.
+    const promoted = c.promoted_bytes.map((bytes, i) => bytes / c.count[i]!);
+    return { after_bytes: after, rate, promoted_each: promoted };
   });
   const column = (name: string): Float64Array =>
     (derived.value as Record<string, Float64Array>)[name] ??
