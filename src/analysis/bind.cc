@@ -205,6 +205,11 @@ class Binder {
     for (profile::GcRecord gc : t.gcs) {
       gc.process = index;
       if (gc.trigger_node != 0) gc.trigger_node = NodeFor(gc.trigger_node);
+      for (auto* top : {&gc.top_types, &gc.top_stacks})
+        for (profile::GcAllocated& a : *top) {
+          a.type = TypeFor(index, a.type);
+          if (a.node != 0) a.node = NodeFor(a.node);
+        }
       out_.gcs.push_back(std::move(gc));
     }
     std::stable_sort(out_.gcs.begin() + static_cast<std::ptrdiff_t>(first), out_.gcs.end(),

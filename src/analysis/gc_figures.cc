@@ -81,7 +81,10 @@ class Allocations {
   void Next(const GcRecord& r, GcFigures& f) {
     // Before the first GC of a program nothing was there.
     if (first_) known_ = r.number == 1;
+    // The one between may still run, in the background: what it found is not told yet.
+    if (!first_ && r.number != last_number_ + 1) known_ = false;
     first_ = false;
+    last_number_ = r.number;
     // A background GC frees objects of every generation while it sweeps, beside the program: across
     // that, sizes are no measure of allocation (TraceEvent shows negative ones).
     const bool usable = known_ && r.has_histories() && !r.has(profile::kGcAfterMissing) &&
@@ -126,6 +129,7 @@ class Allocations {
   }
 
   std::array<int64_t, 3> objects_{};
+  uint32_t last_number_ = 0;
   bool first_ = true, known_ = false, after_background_ = false;
   int64_t sweep_from_ns_ = INT64_MAX, sweep_to_ns_ = -1;
 };

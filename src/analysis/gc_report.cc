@@ -15,6 +15,9 @@ std::vector<ProcessGcs> GcReportOf(const profile::Profile& profile) {
     one.figures = FiguresOf(one.gcs);
     const profile::Process& info = profile.processes[p];
     one.stats = StatsOf(one.gcs, one.figures, info.start_ns, info.end_ns);
+    one.advice = AdviceFor(one.gcs, one.figures, one.stats, info.gc);
+    one.induced_by = InducingStacks(one.gcs);
+    one.blame = BlameTypes(one.gcs);
     out.push_back(std::move(one));
   }
   return out;

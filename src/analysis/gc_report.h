@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "analysis/gc_advice.h"
+#include "analysis/gc_causes.h"
 #include "analysis/gc_stats.h"
 #include "profile/profile.h"
 
@@ -16,6 +18,9 @@ struct ProcessGcs {
   std::span<const profile::GcRecord> gcs;  // the profile's, sorted by start
   std::vector<GcFigures> figures;
   GcStats stats;
+  std::vector<GcAdvice> advice;
+  std::vector<InducingStack> induced_by;
+  Blame blame;
 };
 
 // One entry per process, those without collections too. `profile` must outlive what is returned.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collections of one process summed up: by generation, their pauses as a distribution, the
-// share of time over time. docs/gc-statistics.md says how each differs from PerfView's.
+// share of time over time. docs/gc.md says how each differs from PerfView's.
 #pragma once
 
 #include <cstdint>

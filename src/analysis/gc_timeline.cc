@@ -293,6 +293,7 @@ void GcTimeline::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   // What was allocated before the recording began belongs to the first GC too.
   if (ticks_seen_ && (!first || start.number == 1)) r.ticked_bytes = ticked_;
   ticked_ = {};
+  allocations_.TakeInto(r);
   open_.push_back(std::move(gc));
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/gc_allocations.h"
 #include "base/flat_map.h"
 #include "base/loss.h"
 #include "base/string_pool.h"
@@ -37,6 +38,10 @@ class GcTimeline {
   void OnEvent(const clr::RawEvent& event, int64_t now_ns, uint32_t node = 0);
   // An AllocationTick; `kind`: 0 SOH, 1 LOH, 2 POH.
   void OnTick(uint32_t kind, uint64_t bytes);
+  // A sample of an allocation, AllocationTick's too, and the bytes that it stands for.
+  void OnSample(uint32_t series, uint32_t type, uint32_t node, double bytes) {
+    allocations_.Add(series, type, node, bytes);
+  }
   // Events were lost between two times.
   void OnGap(int64_t after_ns, int64_t before_ns);
   // Nothing more comes: hands out what is open, incomplete, and sorts `out` by time.
@@ -113,6 +118,7 @@ class GcTimeline {
   } trigger_;
   bool ticks_seen_ = false;
   std::array<int64_t, 3> ticked_{};
+  GcAllocations allocations_;
   std::vector<std::pair<int64_t, int64_t>> gaps_;
   FlatMap pinned_types_, finalized_types_;
   std::string scratch_;

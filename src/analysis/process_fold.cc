@@ -152,11 +152,12 @@ void ProcessFold::NameType(uint32_t type, Utf16View name) {
   type_name_hash_[type] = HashBytes(name.bytes());
 }
 
-void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
+uint32_t ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
   bool capped = false;
   const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
   if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
   CountSeries(event.thread, series, sums);
+  return series;
 }
 
 void ProcessFold::CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums) {
@@ -177,20 +178,24 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
   gcs_.OnTick(tick.kind, tick.amount);
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
-  Count(event,
-        SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
-                        profile::SizeClass(tick.object_size)),
-        {1, tick.object_size, tick.amount});
+  const uint32_t series =
+      Count(event,
+            SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
+                            profile::SizeClass(tick.object_size)),
+            {1, tick.object_size, tick.amount});
+  NoteCause(series, static_cast<double>(tick.amount));
 }
 
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  Count(
+  const uint32_t series = Count(
       event,
       SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind),
                       Source::kSampled, profile::SizeClass(sample.object_size)),
       {1, sample.object_size, 0});
+  const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
+  NoteCause(series, size / profile::HitProbability(size));
 }
 
 void ProcessFold::OnCounted(const clr::RawEvent& event) {

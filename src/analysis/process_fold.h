@@ -68,7 +68,13 @@ class ProcessFold {
   uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
-  void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  // Returns the index of the series.
+  uint32_t Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  // Allocations are what the next GC comes from.
+  void NoteCause(uint32_t series, double bytes) {
+    const profile::SeriesKey& key = tables_->series.keys()[series];
+    gcs_.OnSample(series, key.type, key.node, bytes);
+  }
   void CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums);
   void CountObjects(uint64_t thread, uint32_t series, profile::HeapKind kind,
                     const profile::Sums& sums) {

@@ -287,7 +287,8 @@ void SessionEngine::LetGo(Target& target) {
 }
 
 void SessionEngine::ReleaseTables() {
-  for (const uint32_t index : released_) recording_->processes[index]->Release();
+  if (!options_.keep_tables)
+    for (const uint32_t index : released_) recording_->processes[index]->Release();
   if (const int64_t now = machine_clock_->monotonic_ns();
       !released_.empty() && now >= next_trim_ns_) {
     next_trim_ns_ = now + kTrimEveryNs;

@@ -15,6 +15,7 @@
 
 #include "analysis/process_fold.h"
 #include "capture/clock.h"
+#include "capture/gc_threads.h"
 #include "capture/providers.h"
 #include "capture/runtime_link.h"
 #include "capture/stream_decoder.h"
@@ -171,6 +172,7 @@ class Target {
   std::vector<Live> sessions_;
   std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
   TickWatch tick_watch_;
+  GcThreads gc_threads_;
   // Shared with the worker threads, which may outlive the target.
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -127,7 +129,36 @@ std::string Rollup(const ProcessGcs& report, const GcTextOptions& o) {
          table.Render(o.wide ? ~size_t{0} : o.width, o.style);
 }
 
-std::string Collections(const ProcessGcs& report, const GcTextOptions& o) {
+// "string 45 %, Orders.Line[] 20 %": what was allocated most since the GC before.
+std::string Mostly(const GcRecord& r, const profile::Profile& p) {
+  std::string out;
+  constexpr size_t kShown = 2;
+  for (size_t i = 0; i < std::min(kShown, r.top_types.size()) && r.sampled_bytes > 0; ++i) {
+    const profile::GcAllocated& a = r.top_types[i];
+    out +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", Printable(p.str(p.types[a.type].name)),
+                    HumanShare(static_cast<double>(a.bytes), static_cast<double>(r.sampled_bytes)));
+  }
+  return out;
+}
+
+// The first columns of the table of collections.
+std::vector<std::string> Cells(const GcRecord& r, const GcFigures& f) {
+  std::vector<std::string> row = {std::to_string(r.number),
+                                  fmt::format("{:.3f}", static_cast<double>(r.start_ns) / 1e9),
+                                  Kind(r),
+                                  ReasonText(r.reason),
+                                  Millis(r.pause_ns),
+                                  Millis(r.suspend_ns),
+                                  Mib(f.allocated_bytes),
+                                  Mib(f.peak_bytes),
+                                  Mib(f.promoted_bytes)};
+  for (const int64_t size : r.size_after) row.push_back(Mib(size));
+  return row;
+}
+
+std::string Collections(const ProcessGcs& report, const profile::Profile& p,
+                        const GcTextOptions& o) {
   using A = Align;
   std::vector<TextColumn> columns = {
       {"GC", A::kRight},    {"At s", A::kRight},  {"Gen"},
@@ -142,6 +173,7 @@ std::string Collections(const ProcessGcs& report, const GcTextOptions& o) {
           "Fin MiB",  "Pinned",   "Handles", "Heaps", "Committed", "Load %",  "Mark",
           "Plan",     "Relocate", "Compact", "Sweep"})
       columns.push_back({title, A::kRight});
+  if (o.wide) columns.push_back({"Mostly allocated before"});
   TextTable table(columns);
   std::vector<size_t> order(report.gcs.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -155,21 +187,12 @@ std::string Collections(const ProcessGcs& report, const GcTextOptions& o) {
   for (const size_t i : order) {
     const GcRecord& r = report.gcs[i];
     const GcFigures& f = report.figures[i];
-    std::vector<std::string> row = {std::to_string(r.number),
-                                    fmt::format("{:.3f}", static_cast<double>(r.start_ns) / 1e9),
-                                    Kind(r),
-                                    ReasonText(r.reason),
-                                    Millis(r.pause_ns),
-                                    Millis(r.suspend_ns),
-                                    Mib(f.allocated_bytes),
-                                    Mib(f.peak_bytes),
-                                    Mib(f.promoted_bytes)};
-    for (const int64_t size : r.size_after) row.push_back(Mib(size));
+    std::vector<std::string> row = Cells(r, f);
     row.push_back(Marks(r));
     if (o.wide) {
       using profile::GcPhase;
-      const auto phase = [&](GcPhase p) {
-        const int64_t us = r.phase_us[static_cast<size_t>(p)];
+      const auto phase = [&](GcPhase one) {
+        const int64_t us = r.phase_us[static_cast<size_t>(one)];
         return us < 0 ? std::string(kUnknown) : Millis(us * 1000);
       };
       row.push_back(r.ended() ? Millis(r.end_ns - r.start_ns) : kUnknown);
@@ -188,9 +211,10 @@ std::string Collections(const ProcessGcs& report, const GcTextOptions& o) {
           Mib(r.committed_after.known() ? r.committed_after.total() : r.committed_before.total()));
       row.push_back(r.memory_load_percent < 0 ? kUnknown : std::to_string(r.memory_load_percent));
       row.push_back(phase(GcPhase::kMarkRoots));
-      for (const GcPhase p :
+      for (const GcPhase one :
            {GcPhase::kPlan, GcPhase::kRelocate, GcPhase::kCompact, GcPhase::kSweep})
-        row.push_back(phase(p));
+        row.push_back(phase(one));
+      row.push_back(Mostly(r, p));
     }
     table.Add(std::move(row));
   }
@@ -269,6 +293,82 @@ void AddTypes(std::string& out, const char* title, bool bytes,
     out += fmt::format("… and {} more types: --json\n", types.size() - kShown);
 }
 
+std::string Advice(const ProcessGcs& report, const GcTextOptions& o) {
+  if (report.advice.empty()) return {};
+  std::string out = "\n" + o.style.Bold("Advice") + "\n";
+  for (const analysis::GcAdvice& a : report.advice)
+    out += Wrap(fmt::format("{}: {}. {} Setting: {}", a.rule, a.evidence, a.advice, a.setting), 0,
+                2, o.width);
+  return out;
+}
+
+// Leaf first, as many methods as say something.
+std::string StackText(uint32_t node, const profile::Profile& p) {
+  constexpr uint8_t kDull = profile::kFramework | profile::kMachinery | profile::kPseudo;
+  std::string out;
+  size_t own = 0;
+  for (; node != 0 && own < 3; node = p.nodes[node].parent) {
+    const profile::Frame& frame = p.frames[p.nodes[node].frame];
+    if ((frame.flags & kDull) != 0) continue;
+    out += fmt::format("{}{}", own++ == 0 ? "" : " < ", Printable(p.str(frame.method)));
+  }
+  return out;
+}
+
+std::string InducedBy(const ProcessGcs& report, const profile::Profile& p, const GcTextOptions& o) {
+  if (report.induced_by.empty()) return {};
+  TextTable table({{"GCs", Align::kRight},
+                   {"Pause ms", Align::kRight},
+                   {"Asked for by", Align::kLeft, TextColumn::Fit::kName}});
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(kShown, report.induced_by.size()); ++i) {
+    const analysis::InducingStack& s = report.induced_by[i];
+    const std::string stack = StackText(s.node, p);
+    table.Add({Thousands(s.gcs), Millis(s.pause_ns), stack.empty() ? "[no stack]" : stack});
+  }
+  std::string out = "\n" + o.style.Bold("Induced") + "\n" + table.Render(o.width, o.style);
+  if (report.induced_by.size() > kShown)
+    out += fmt::format("… and {} more stacks: --json\n", report.induced_by.size() - kShown);
+  return out;
+}
+
+std::string BlameText(const ProcessGcs& report, const profile::Profile& p, const GcTextOptions& o) {
+  const analysis::Blame& blame = report.blame;
+  if (blame.pause_ns <= 0) return {};
+  TextTable table({{"Pause ms", Align::kRight},
+                   {"Share", Align::kRight},
+                   {"~MiB", Align::kRight},
+                   {"Type", Align::kLeft, TextColumn::Fit::kName}});
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(kShown, blame.types.size()); ++i) {
+    const analysis::TypeBlame& t = blame.types[i];
+    table.Add({Millis(t.pause_ns), HumanShare(t.pause_ns, blame.pause_ns), Mib(t.bytes),
+               std::string(p.str(p.types[t.type].name))});
+  }
+  return "\n" + o.style.Bold("What was allocated before") +
+         "  each pause split by what was allocated since the GC before it\n" +
+         table.Render(o.width, o.style);
+}
+
+// What the GC's own threads used, seen from outside.
+std::string GcCpu(const profile::GcFacts& f) {
+  if (f.cpu_to_ns < 0)
+    return "The GC's CPU time is not known: it is read while clrscope records, and this file is "
+           "not such a recording";
+  std::string out = "CPU time of the GC's own threads: ";
+  const auto part = [&](std::string_view name, int64_t threads, int64_t ns) {
+    return threads <= 0 ? fmt::format("no {} threads", name)
+                        : fmt::format("{} {} {} ms", threads, name, Millis(ns));
+  };
+  out += part("server GC", f.server_threads, f.server_cpu_ns) + ", " +
+         part("background GC", f.background_threads, f.background_cpu_ns);
+  if (f.process_cpu_ns >= 0)
+    out += fmt::format("; the whole process {} ms", Millis(f.process_cpu_ns));
+  if (f.server_threads <= 0)
+    out += "; blocking GCs run on the program's own threads, whose share nothing tells";
+  return out;
+}
+
 std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const GcTextOptions& o) {
   const profile::GcFacts& facts = p.processes[report.process].gc;
   const analysis::GcStats& s = report.stats;
@@ -297,6 +397,7 @@ std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const G
   if (!s.heap_counts.empty())
     say(fmt::format("The number of heaps changed {} times, last to {}", s.heap_counts.size(),
                     s.heap_counts.back().to));
+  say(GcCpu(facts));
   if (facts.other_suspensions > 0)
     say(fmt::format("{} suspensions ({} ms) were not the GC's and count nowhere",
                     Thousands(facts.other_suspensions), Millis(facts.other_suspended_ns)));
@@ -310,12 +411,50 @@ std::string GcText(const ProcessGcs& report, const profile::Profile& profile,
   std::string out = Heading(report, profile, o);
   if (report.gcs.empty()) return out + Remarks(report, profile, o);
   out += "\n" + Rollup(report, o) + "\n" + Pauses(report, o);
-  out += "\n" + Collections(report, o);
+  if (o.collections) out += "\n" + Collections(report, profile, o);
+  out += Advice(report, o) + InducedBy(report, profile, o) + BlameText(report, profile, o);
   const profile::GcFacts& facts = profile.processes[report.process].gc;
   AddTypes(out, "Pinned", true, facts.pinned_types, profile, o);
   AddTypes(out, "Finalized", false, facts.finalized_types, profile, o);
   const std::string remarks = Remarks(report, profile, o);
   return remarks.empty() ? out : out + "\n" + remarks;
+}
+
+namespace {
+
+// Of the columns of live lines, as Cells() gives them; below 0: to the left.
+constexpr int kLineWidths[] = {5, 8, -4, -10, 6, 5, 5, 6, 5, 6, 5, 6, 6, 5};
+constexpr const char* kLineTitles[] = {"GC",   "At s",  "Gen",  "Reason", "Pause", "Susp", "Alloc",
+                                       "Peak", "Promo", "gen0", "gen1",   "gen2",  "LOH",  "POH"};
+
+std::string Pad(const std::string& cell, int width) {
+  const size_t wide = static_cast<size_t>(std::abs(width)), is = DisplayWidth(cell);
+  const std::string room(wide > is ? wide - is : 0, ' ');
+  return width < 0 ? cell + room : room + cell;
+}
+
+}  // namespace
+
+std::string GcLines::Heading() const {
+  std::string out = several_ ? Pad("PID", 8) : std::string();
+  for (size_t i = 0; i < std::size(kLineWidths); ++i)
+    out += (out.empty() ? "" : " ") + Pad(kLineTitles[i], kLineWidths[i]);
+  return style_.Bold(out) + "\n";
+}
+
+std::string GcLines::Line(const ProcessGcs& report, size_t index,
+                          const profile::Profile& profile) const {
+  const GcRecord& r = report.gcs[index];
+  std::string out =
+      several_ ? Pad(std::to_string(profile.processes[report.process].pid), 8) : std::string();
+  std::vector<std::string> cells = Cells(r, report.figures[index]);
+  constexpr size_t kReason = 3, kReasonWidth = 10;
+  if (cells[kReason].size() > kReasonWidth)
+    cells[kReason] = cells[kReason].substr(0, kReasonWidth - 1) + "…";
+  for (size_t i = 0; i < cells.size(); ++i)
+    out += (out.empty() ? "" : " ") + Pad(cells[i], kLineWidths[i]);
+  if (const std::string marks = Marks(r); !marks.empty()) out += " " + marks;
+  return out + "\n";
 }
 
 }  // namespace clrscope::cli

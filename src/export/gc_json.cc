@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/gc_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -112,6 +113,10 @@ Json RollupJson(const analysis::GcRollup& r) {
   const double per_pause = r.allocated_per_pause_ns();
   row["allocated_bytes_per_pause_ms"] = Known(per_pause * 1e6);
   row["promoted_bytes"] = r.promoted_known == 0 ? Json() : Json(r.promoted_bytes);
+  row["promoted_bytes_per_pause_ms"] =
+      r.promoted_known == 0 || r.pause_ns <= 0
+          ? Json()
+          : Json(static_cast<double>(r.promoted_bytes) * 1e6 / static_cast<double>(r.pause_ns));
   row["pinned_objects_mean"] =
       r.pinned_known == 0
           ? Json()
@@ -144,6 +149,37 @@ Json SettingsJson(const profile::GcFacts& f) {
           {"frozen_segments", (f.setting_bits & 4) != 0},
           {"hard_limit_configured", (f.setting_bits & 8) != 0},
           {"no_affinitize", (f.setting_bits & 16) != 0}};
+}
+
+Json GcCpuJson(const profile::GcFacts& f) {
+  if (f.cpu_to_ns < 0) return {};
+  return {
+      {"from_ms", Millis(f.cpu_from_ns)},
+      {"to_ms", Millis(f.cpu_to_ns)},
+      {"process_cpu_ms", Millis(f.process_cpu_ns)},
+      {"server_gc_threads", f.server_threads},
+      {"server_gc_cpu_ms", f.server_threads > 0 ? Millis(f.server_cpu_ns) : Json()},
+      {"background_gc_threads", f.background_threads},
+      {"background_gc_cpu_ms", f.background_threads > 0 ? Millis(f.background_cpu_ns) : Json()}};
+}
+
+Json InducedJson(const std::vector<analysis::InducingStack>& stacks, const profile::Profile& p) {
+  Json rows = Json::array();
+  for (const analysis::InducingStack& s : stacks)
+    rows.push_back({{"gcs", s.gcs}, {"pause_ms", Millis(s.pause_ns)}, {"stack", Stack(s.node, p)}});
+  return rows;
+}
+
+Json BlameJson(const analysis::Blame& blame, const profile::Profile& p) {
+  if (blame.pause_ns <= 0) return {};
+  Json rows = Json::array();
+  for (const analysis::TypeBlame& t : blame.types)
+    rows.push_back({{"type", p.str(p.types[t.type].name)},
+                    {"pause_ms", Millis(t.pause_ns)},
+                    {"allocated_estimate_bytes", t.bytes}});
+  return {{"pause_ms", Millis(blame.pause_ns)},
+          {"unnamed_pause_ms", Millis(std::max(blame.pause_ns - blame.named_ns, 0.0))},
+          {"types", std::move(rows)}};
 }
 
 }  // namespace
@@ -198,12 +234,20 @@ Json GcProcessJson(const ProcessGcs& report, const profile::Profile& profile) {
   for (const uint32_t i : s.slow_suspensions)
     slow.push_back({{"number", report.gcs[i].number},
                     {"suspend_ms", Millis(report.gcs[i].longest_suspend_ns)}});
+  Json& advice = out["advice"] = Json::array();
+  for (const analysis::GcAdvice& a : report.advice)
+    advice.push_back(
+        {{"rule", a.rule}, {"evidence", a.evidence}, {"advice", a.advice}, {"setting", a.setting}});
+  out["induced_by"] = InducedJson(report.induced_by, profile);
+  out["pause_by_type"] = BlameJson(report.blame, profile);
+  out["gc_cpu"] = GcCpuJson(facts);
   out["pinned_types"] = TypeCounts(facts.pinned_types, true, profile);
   out["finalized_types"] = TypeCounts(facts.finalized_types, false, profile);
   return out;
 }
 
-Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& profile) {
+Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& profile,
+            const analysis::GcSites& sites) {
   const GcRecord& r = report.gcs[index];
   const GcFigures& f = report.figures[index];
   Json row{{"pid", profile.processes[report.process].pid},
@@ -232,7 +276,19 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["before_bytes"] = Known(f.before_bytes);
   row["after_bytes"] = Known(f.after_bytes);
   row["peak_bytes"] = Known(f.peak_bytes);
+  row["peak_after_ratio"] =
+      f.peak_bytes >= 0 && f.after_bytes > 0
+          ? Json(static_cast<double>(f.peak_bytes) / static_cast<double>(f.after_bytes))
+          : Json();
   row["promoted_total_bytes"] = Known(f.promoted_bytes);
+  profile::GcBytes survived = profile::kGcBytesUnknown;
+  for (size_t g = 0; g < r.generations; ++g)
+    if (r.Collected(g)) survived[g] = r.generation_data[g].survived();
+  row["survived_bytes"] = Generations(survived);
+  profile::GcBytes pinned = profile::kGcBytesUnknown;
+  for (size_t g = 0; g < r.generations; ++g)
+    if (r.Collected(g)) pinned[g] = r.generation_data[g].pinned_survived;
+  row["survived_pinned_bytes"] = Generations(pinned);
   row["survival_percent"] = Generations(f.survival_percent);
   row["fragmentation_bytes"] = Generations(f.fragmentation);
   row["fragmentation_percent"] = Generations(f.fragmentation_percent);
@@ -277,6 +333,16 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["survived_imbalance"] = Known(f.survived_imbalance);
   row["mark_imbalance"] = Known(f.mark_imbalance);
   row["heaps"] = HeapRows(r);
+  row["allocated_estimate_bytes"] = Known(r.sampled_bytes);
+  Json& types = row["top_types"] = Json::array();
+  for (const profile::GcAllocated& a : r.top_types)
+    types.push_back(
+        {{"type", profile.str(profile.types[a.type].name)}, {"allocated_estimate_bytes", a.bytes}});
+  Json& top_sites = row["top_sites"] = Json::array();
+  for (const analysis::GcSite& s : sites.Of(r))
+    top_sites.push_back({{"type", profile.str(profile.types[s.type].name)},
+                         {"method", profile.str(profile.frames[s.frame].method)},
+                         {"allocated_estimate_bytes", s.bytes}});
   row["trigger_stack"] = Stack(r.trigger_node, profile);
   return row;
 }

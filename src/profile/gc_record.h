@@ -96,6 +96,16 @@ enum GcFlag : uint16_t {
   kGcAfterMissing = 128,  // the GC before it is missing: what happened since is not known
 };
 
+// What was allocated of one type, or by one stack of it, since the GC before: estimated from
+// samples. Indexes of the process's tables, or of the profile once it is bound.
+struct GcAllocated {
+  uint32_t type = 0;
+  uint32_t node = 0;  // leaf of the stack; 0 = of any
+  int64_t bytes = 0;
+};
+// How many types, and sites, a GC keeps; and of how many stacks the sites are put together.
+inline constexpr size_t kGcTop = 8, kGcTopStacks = 32;
+
 struct GcRecord {
   uint32_t process = 0;
   uint32_t number = 0;
@@ -148,6 +158,10 @@ struct GcRecord {
 
   // Allocated since the GC before it: SOH, LOH, POH, by AllocationTick; -1 = no such events.
   std::array<int64_t, 3> ticked_bytes = {-1, -1, -1};
+  // The same by whatever samples there are, all heaps together; largest first. Of the first GC:
+  // since the recording began.
+  int64_t sampled_bytes = -1;
+  std::vector<GcAllocated> top_types, top_stacks;
 
   bool has(GcFlag flag) const { return (flags & flag) != 0; }
   bool background() const { return type == 1; }
@@ -173,6 +187,12 @@ struct GcFacts {
   uint64_t finalized_objects = 0;  // by the finalizer thread (GCFinalizersEnd)
   int64_t startup_flags = -1;      // RuntimeStart: 1 concurrent GC, 0x1000 server GC
 
+  // CPU time of the GC's own threads, read from the system while recording; -1 = not read.
+  int64_t server_threads = -1, server_cpu_ns = -1;          // ".NET Server GC"
+  int64_t background_threads = -1, background_cpu_ns = -1;  // ".NET BGC"
+  int64_t process_cpu_ns = -1;                              // of the whole process, meanwhile
+  int64_t cpu_from_ns = -1, cpu_to_ns = -1;                 // between which times
+
   // GCSettingsRundown; -1 = not seen, 0 = not configured.
   int64_t hard_limit_bytes = -1, loh_threshold_bytes = -1, physical_memory_bytes = -1;
   int64_t gen0_min_budget_bytes = -1, gen0_max_budget_bytes = -1;
@@ -187,6 +207,20 @@ struct GcFacts {
     uint64_t bytes = 0;  // of pinned objects
   };
   std::vector<TypeCount> pinned_types, finalized_types;
+
+  // What stays true in a recording that goes on where this one ends.
+  GcFacts Settings() const {
+    GcFacts kept;
+    kept.startup_flags = startup_flags;
+    kept.hard_limit_bytes = hard_limit_bytes;
+    kept.loh_threshold_bytes = loh_threshold_bytes;
+    kept.physical_memory_bytes = physical_memory_bytes;
+    kept.gen0_min_budget_bytes = gen0_min_budget_bytes;
+    kept.gen0_max_budget_bytes = gen0_max_budget_bytes;
+    kept.high_memory_percent = high_memory_percent;
+    kept.setting_bits = setting_bits;
+    return kept;
+  }
 };
 
 }  // namespace clrscope::profile

@@ -38,7 +38,10 @@ class CaptureReader {
   Status LoadDictionaries();
   Status LoadCode();
   Status LoadRest();
+  Status LoadGcs();
+  Status LoadGcDetails();
   Status LoadCounting();
+  Result<bool> HasTable(std::string_view name);
   profile::ProcessTables* Process(int64_t index) const;
 
   Database db_;

@@ -366,6 +366,43 @@ class GcStats(Case):
         d = self.json("gcstats", trace("08a-net8"))
         self.assertEqual(rows[0][0], str(max(d["gcs"], key=lambda g: g["pause_ms"])["number"]))
 
+    def test_page(self):
+        out = TMP / "gc.html"
+        self.ok("gcstats", trace("07a-server"), "-o", out, "-f")
+        text = out.read_text()
+        self.assertRegex(text, r"<title>GCPerfSim \(12339\) · GC - clrscope</title>")
+        self.assertLess(len(text), 200_000)
+
+    def test_advice_and_causes(self):
+        [process] = self.json("gcstats", trace("07a-server"))["processes"]
+        rules = {a["rule"]: a for a in process["advice"]}
+        self.assertIn("loh_churn", rules)
+        self.assertEqual(rules["loh_churn"]["setting"], "System.GC.LOHThreshold")
+        self.assertRegex(rules["loh_churn"]["evidence"], r"8 of 8 gen2 GCs")
+        blame = process["pause_by_type"]
+        self.assertEqual(blame["types"][0]["type"], "byte[]")
+        self.assertAlmostEqual(sum(t["pause_ms"] for t in blame["types"]) + blame["unnamed_pause_ms"], blame["pause_ms"], 6)
+        # GCs only, and few of them: nothing stands out.
+        [process] = self.json("gcstats", trace("02-"))["processes"]
+        self.assertEqual(process["advice"], [])
+        self.assertIsNone(process["pause_by_type"])
+        self.assertIsNone(process["gc_cpu"])
+
+    def test_a_capture_tells_all_that_its_trace_does(self):
+        for name in TRACES:
+            out = TMP / "gc-kept.clrscope"
+            out.unlink(missing_ok=True)
+            r = run("convert", TRACES[name], "-o", out)
+            self.assertIn(r.returncode, (0, 8), r.stderr)
+            pair = [json.loads(run("gcstats", f, "--json").stdout) for f in (TRACES[name], out)]
+            for d in pair:
+                d.pop("file")
+                # What a damaged file lacks is told by its capture as unfinished.
+                d.pop("complete")
+                d["losses"] = [l for l in d["losses"] if l["name"] != "truncated_input"]
+            self.maxDiff = 2000
+            self.assertEqual(pair[0], pair[1], name)
+
     def test_nothing_to_show(self):
         self.fails(4, "cannot open", "gcstats", TMP / "missing.nettrace")
         self.fails(3, "no process", "gcstats", trace("02-"), "--process", "nobody")
