@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <unordered_map>
 
 #include "base/flat_map.h"
@@ -89,9 +91,10 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
 // Binds one recording; one object so that the caches have a home.
 class Binder {
  public:
+  // `owned`: the same recording when it is not needed afterwards.
   Binder(const profile::Recording& recording, const Aggregate& aggregate,
-         const BindOptions& options)
-      : recording_(recording), aggregate_(aggregate), options_(options) {}
+         const BindOptions& options, profile::Recording* owned = nullptr)
+      : recording_(recording), aggregate_(aggregate), options_(options), owned_(owned) {}
 
   Profile Run() {
     out_.source = ChooseSource(recording_, aggregate_, options_, out_.also);
@@ -202,7 +205,17 @@ class Binder {
 
   void BindGcs(uint32_t index, const profile::ProcessTables& t) {
     const size_t first = out_.gcs.size();
-    for (profile::GcRecord gc : t.gcs) {
+    if (owned_ == nullptr) {
+      out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
+    } else if (std::vector<profile::GcRecord>& gcs = owned_->processes[index]->gcs;
+               out_.gcs.empty()) {
+      out_.gcs = std::move(gcs);
+    } else {
+      out_.gcs.insert(out_.gcs.end(), std::make_move_iterator(gcs.begin()),
+                      std::make_move_iterator(gcs.end()));
+    }
+    const std::span<profile::GcRecord> bound = std::span(out_.gcs).subspan(first);
+    for (profile::GcRecord& gc : bound) {
       gc.process = index;
       if (gc.trigger_node != 0) gc.trigger_node = NodeFor(gc.trigger_node);
       for (auto* top : {&gc.top_types, &gc.top_stacks})
@@ -210,10 +223,10 @@ class Binder {
           a.type = TypeFor(index, a.type);
           if (a.node != 0) a.node = NodeFor(a.node);
         }
-      out_.gcs.push_back(std::move(gc));
     }
-    std::stable_sort(out_.gcs.begin() + static_cast<std::ptrdiff_t>(first), out_.gcs.end(),
-                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    const auto earlier = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
+    if (!std::is_sorted(bound.begin(), bound.end(), earlier))
+      std::stable_sort(bound.begin(), bound.end(), earlier);
     profile::GcFacts& facts = out_.processes.back().gc;
     std::unordered_map<uint64_t, StringId> names;
     if (!facts.finalized_types.empty())
@@ -392,6 +405,7 @@ class Binder {
   const profile::Recording& recording_;
   const Aggregate& aggregate_;
   const BindOptions& options_;
+  profile::Recording* owned_;
   Profile out_;
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;  // by process
@@ -441,6 +455,11 @@ std::string_view ModuleName(std::string_view path) {
 Profile Bind(const profile::Recording& recording, const Aggregate& aggregate,
              const BindOptions& options) {
   return Binder(recording, aggregate, options).Run();
+}
+
+Profile BindAndTake(profile::Recording& recording, const Aggregate& aggregate,
+                    const BindOptions& options) {
+  return Binder(recording, aggregate, options, &recording).Run();
 }
 
 }  // namespace clrscope::analysis

@@ -42,6 +42,9 @@ struct BindOptions {
 // `recording` is read; its strings are copied as far as they are needed.
 profile::Profile Bind(const profile::Recording& recording, const Aggregate& aggregate,
                       const BindOptions& options = {});
+// The same of a recording that is not needed afterwards: its collections move into the profile.
+profile::Profile BindAndTake(profile::Recording& recording, const Aggregate& aggregate,
+                             const BindOptions& options = {});
 
 // "System.Private.CoreLib" of a path or assembly name.
 std::string_view ModuleName(std::string_view path);

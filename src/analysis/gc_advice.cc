@@ -51,6 +51,7 @@ Value Median(std::vector<Value> values) {
 }
 
 std::optional<GcAdvice> Induced(const Observed& o) {
+  if (o.stats.all().induced < 3) return {};
   uint64_t induced = 0;
   int64_t pause_ns = 0;
   for (const GcRecord& r : o.gcs) {
@@ -70,6 +71,7 @@ std::optional<GcAdvice> Induced(const Observed& o) {
 }
 
 std::optional<GcAdvice> LohChurn(const Observed& o) {
+  if (o.stats.rollup[2].count < 3) return {};
   uint64_t full = 0, by_large = 0;
   int64_t before = 0, survived = 0, pause_ns = 0;
   for (const GcRecord& r : o.gcs) {
@@ -95,6 +97,7 @@ std::optional<GcAdvice> LohChurn(const Observed& o) {
 }
 
 std::optional<GcAdvice> Pinning(const Observed& o) {
+  if (o.stats.all().pinned_objects < 100) return {};
   std::vector<int64_t> pinned;
   std::vector<double> free;
   std::vector<int64_t> free_bytes;
@@ -123,6 +126,7 @@ std::optional<GcAdvice> Pinning(const Observed& o) {
 std::optional<GcAdvice> Fragmentation(const Observed& o) {
   // Free space of gen2 and LOH after the last full blocking GCs, which could have compacted it.
   constexpr size_t kLast = 3;
+  if (o.stats.rollup[2].count < 2) return {};
   for (const size_t g : {size_t{2}, kGcLoh}) {
     size_t seen = 0, fragmented = 0;
     int64_t free = 0, size = 0;
@@ -155,6 +159,7 @@ std::optional<GcAdvice> SlowSuspension(const Observed& o) {
   int64_t suspended_ns = 0, paused_ns = 0, longest_ns = 0;
   uint64_t slow = 0, known = 0;
   constexpr int64_t kSlowNs = 10'000'000;
+  if (o.stats.all().max_suspend_ns < kSlowNs) return {};
   for (const GcRecord& r : o.gcs) {
     if (r.suspend_ns < 0 || r.pause_ns < 0 || r.has(profile::kGcMaybeTouched)) continue;
     ++known;
@@ -176,6 +181,7 @@ std::optional<GcAdvice> SlowSuspension(const Observed& o) {
 }
 
 std::optional<GcAdvice> Gen1Budget(const Observed& o) {
+  if (o.stats.rollup[1].count < 20) return {};
   uint64_t young = 0, gen1 = 0, known = 0;
   int64_t pause_ns = 0;
   std::vector<double> survival;
@@ -230,6 +236,7 @@ std::optional<GcAdvice> ServerGcInSmallContainer(const Observed& o) {
 
 std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
   // Objects that outlive gen0 and gen1 only to die in gen2.
+  if (o.stats.rollup[2].count < 5) return {};
   uint64_t full = 0;
   int64_t before = 0, died = 0, pause_ns = 0, arrived = 0;
   for (const GcRecord& r : o.gcs) {

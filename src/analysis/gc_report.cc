@@ -16,7 +16,7 @@ std::vector<ProcessGcs> GcReportOf(const profile::Profile& profile) {
     const profile::Process& info = profile.processes[p];
     one.stats = StatsOf(one.gcs, one.figures, info.start_ns, info.end_ns);
     one.advice = AdviceFor(one.gcs, one.figures, one.stats, info.gc);
-    one.induced_by = InducingStacks(one.gcs);
+    if (one.stats.all().induced > 0) one.induced_by = InducingStacks(one.gcs);
     one.blame = BlameTypes(one.gcs);
     out.push_back(std::move(one));
   }

@@ -536,8 +536,7 @@ bool GcTimeline::TouchedByGap(const GcRecord& r) const {
 }
 
 void GcTimeline::Emit(size_t index) {
-  OpenGc gc = std::move(open_[index]);
-  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+  OpenGc& gc = open_[index];
   GcRecord& r = gc.record;
   for (const HeapMarks& marks : gc.marks)
     for (profile::GcHeap& heap : r.heaps)
@@ -546,7 +545,11 @@ void GcTimeline::Emit(size_t index) {
   if (r.ended() && r.pause_ns >= 0 && r.restart_ns >= 0 && r.has(profile::kGcHasStats))
     r.flags |= profile::kGcComplete;
   if (TouchedByGap(r)) r.flags |= profile::kGcMaybeTouched;
+  // Of a file with very many: room that is not used costs nothing, moving records does.
+  constexpr size_t kMany = 4096;
+  if (out_->size() == out_->capacity() && out_->size() >= kMany) out_->reserve(out_->size() * 4);
   out_->push_back(std::move(r));
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 void GcTimeline::OnGap(int64_t after_ns, int64_t before_ns) {
@@ -568,9 +571,12 @@ void GcTimeline::OnGap(int64_t after_ns, int64_t before_ns) {
 
 void GcTimeline::Finish() {
   while (!open_.empty()) Emit(0);
-  std::sort(out_->begin(), out_->end(), [](const GcRecord& a, const GcRecord& b) {
+  const auto earlier = [](const GcRecord& a, const GcRecord& b) {
     return std::pair(a.start_ns, a.number) < std::pair(b.start_ns, b.number);
-  });
+  };
+  // Records are large: mostly they are in order.
+  if (!std::is_sorted(out_->begin(), out_->end(), earlier))
+    std::sort(out_->begin(), out_->end(), earlier);
   for (auto* types : {&facts_->pinned_types, &facts_->finalized_types})
     std::stable_sort(types->begin(), types->end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });

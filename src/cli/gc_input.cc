@@ -25,15 +25,15 @@ Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
     const auto reader = opened.Take();
     if (!reader->recording().complete)
       input.damage = UnfinishedCapture(path, reader->recording().end_ns);
-    input.profile =
-        analysis::Bind(reader->recording(), analysis::Aggregate(&reader->recording()), {});
+    input.profile = analysis::BindAndTake(reader->mutable_recording(),
+                                          analysis::Aggregate(&reader->recording()), {});
   } else {
     profile::Recording recording;
     NoSlices no_slices;
     auto read = capture::ReadTrace(path, &recording, &no_slices);
     if (!read.ok()) return Unreadable(read.error());
     input.damage = DamageOf(*read, path, recording.complete);
-    input.profile = analysis::Bind(recording, analysis::Aggregate(&recording), {});
+    input.profile = analysis::BindAndTake(recording, analysis::Aggregate(&recording), {});
   }
   profile::Filter filter;
   filter.process = process;
