@@ -10,6 +10,7 @@
 #include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/inspect.h"
+#include "cli/leaks.h"
 #include "cli/metrics.h"
 #include "cli/output.h"
 #include "cli/ps.h"
@@ -30,6 +31,7 @@ constexpr Verb kVerbs[] = {
     {"top", "show live who allocates, on one screen", RunTop},
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
+    {"leaks", "tell leaks from caches: what grows, what is refreshed", RunLeaks},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},

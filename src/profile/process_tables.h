@@ -13,6 +13,7 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "base/strong.h"
+#include "profile/agent_tables.h"
 #include "profile/code_map.h"
 #include "profile/counting.h"
 #include "profile/profile.h"
@@ -47,6 +48,7 @@ struct ProcessTables {
   int64_t gc_pause_ns = 0;
   std::vector<Mapping> mappings;
   Counting counting;
+  AgentTables agent;
   LossCounters losses;
   bool sizes_unknown = false;       // AllocationTick before V4 was seen
   uint64_t source_samples[4] = {};  // by Source
