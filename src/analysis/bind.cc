@@ -73,7 +73,7 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
   for (const auto& [p, agent] : aggregate.agents())
     for (const auto& [key, value] : agent.flows)
       samples[static_cast<size_t>(recording.processes[p]->agent.source)] += value.samples;
-  Source chosen = Source::kSampled;
+  Source chosen = samples[0] != 0 ? Source::kForeign : Source::kSampled;
   if (options.source) {
     chosen = *options.source;
   } else if (CountsWereAskedFor(recording)) {
@@ -246,6 +246,9 @@ class Binder {
                             l.generation, l.young, l.age_bucket, l.gcs_survived_min,
                             l.gcs_survived_max, l.gen2_survived_min, l.gen2_survived_max, l.value});
     if (!ToldByAgent(index)) return;
+    if (t.source == Source::kForeign)
+      out_.objects_known = std::any_of(agent.flows.begin(), agent.flows.end(),
+                                       [](const auto& flow) { return flow.second.objects > 0; });
     for (const auto& [key, value] : agent.flows)
       CellAt(AgentNode(std::get<0>(key)), AgentType(index, std::get<1>(key)), index,
              std::get<2>(key)) += value;

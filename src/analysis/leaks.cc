@@ -18,6 +18,8 @@ using profile::kAgeStarts;
 using profile::kBirthStarts;
 
 constexpr uint64_t kFew = 5;           // samples
+constexpr size_t kFewStates = 3;       // intervals
+constexpr size_t kFewLevels = 5;       // pprof files, two or more of them in the window
 constexpr double kMostGone = 0.5;      // of a growing row's old objects
 constexpr double kLeastGrowth = 0.15;  // of a growing row's live bytes, within the window
 constexpr double kLeastLate = 0.25;    // of its slope, in the window's last half
@@ -84,6 +86,8 @@ void LeakFinder::Measure(const profile::AgentInterval& interval) {
     a.begin_ns = interval.frame.start_ns;
   }
   a.end_ns = std::max(a.end_ns, interval.frame.end_ns);
+  a.levels = interval.frame.source == profile::Source::kForeign;
+  ++a.states;
 }
 
 void LeakFinder::SetWindow(Agent& a) {
@@ -91,10 +95,13 @@ void LeakFinder::SetWindow(Agent& a) {
   LeakWindow& w = a.window;
   const double begin = static_cast<double>(a.begin_ns) / kNs;
   w.end_s = static_cast<double>(a.end_ns) / kNs;
-  w.start_s = BoundBelow(begin + (w.end_s - begin) / 2);
-  w.middle_s = BoundBelow(w.start_s + (w.end_s - w.start_s) / 2);
+  w.start_s = begin + (w.end_s - begin) / 2;
+  if (!a.levels) w.start_s = BoundBelow(w.start_s);
+  w.middle_s = w.start_s + (w.end_s - w.start_s) / 2;
+  if (!a.levels) w.middle_s = BoundBelow(w.middle_s);
   w.shift_ns = a.shift_ns;
-  w.known = w.start_s > begin && w.end_s > w.start_s;
+  w.known =
+      w.start_s > begin && w.end_s > w.start_s && a.states >= (a.levels ? kFewLevels : kFewStates);
 }
 
 LeakFinder::Group* LeakFinder::GroupOf(uint32_t process, uint32_t node, uint32_t type) {
@@ -127,6 +134,7 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
     if (born < w.start_s) g->row.gone += t.deaths;
     if (middle >= w.middle_s && born < w.middle_s) g->late_gone += t.deaths;
   }
+  if (a.levels) return AddLevels(interval);
   const bool last = f.end_ns == a.end_ns;
   const bool before = middle < w.start_s;  // the last of these is the state at the window's start
   if (before)
@@ -149,6 +157,38 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
     if (born >= w.start_s) g->row.added += l.value;
     if (born >= w.middle_s) g->late_added += l.value;
   }
+}
+
+void LeakFinder::AddLevels(const profile::AgentInterval& interval) {
+  const Agent& a = agents_[interval.process];
+  const double at = static_cast<double>(interval.frame.end_ns) / kNs;
+  for (const profile::IntervalLive& l : interval.frame.lives) {
+    Group* g = GroupOf(interval.process, l.node, l.type);
+    if (g == nullptr) continue;
+    if (g->levels.empty() || g->levels.back().first != at) g->levels.emplace_back(at, 0);
+    g->levels.back().second += l.value.bytes;
+    if (interval.frame.end_ns != a.end_ns) continue;
+    g->row.live += l.value;
+    g->bytes_of_node[(*places_)[interval.process].nodes[l.node]] += l.value.bytes;
+    g->ages[l.age_bucket] += l.value.objects;
+  }
+}
+
+Verdict LeakFinder::JudgeLevels(Group& g, const LeakWindow& w) {
+  LeakRow& r = g.row;
+  // What lived at a time: nothing where the row is not in that file.
+  const auto level = [&](double at) {
+    double bytes = 0;
+    for (const auto& [time, value] : g.levels)
+      if (time <= at) bytes = value;
+    return bytes;
+  };
+  const double start = level(w.start_s), middle = level(w.middle_s), end = r.live.bytes;
+  r.slope = (end - start) / (w.end_s - w.start_s);
+  r.late_slope = (end - middle) / (w.end_s - w.middle_s);
+  const bool grows = start < middle && middle < end && end - start >= kLeastGrowth * end &&
+                     r.late_slope >= kLeastLate * r.slope;
+  return grows ? Verdict::kGrowing : Verdict::kSteady;
 }
 
 void LeakFinder::Describe(Group& g, const LeakWindow& w) {
@@ -182,6 +222,12 @@ Leaks LeakFinder::Finish() {
     if (r.live.samples == 0 && r.gone.samples == 0) continue;  // all of it came and went
     const profile::Source source = profile_->processes[r.process].live_source;
     Describe(g, w);
+    if (agents_[r.process].levels) {
+      r.verdict = JudgeLevels(g, w);
+      differences.emplace_back();
+      out.rows.push_back(r);
+      continue;
+    }
     const double seconds = w.end_s - w.start_s;
     profile::Difference d = profile::Compare({{{r.gone}, {seconds}}, {{r.added}, {seconds}}},
                                              profile::Metric::kBytes, source, {});
@@ -201,6 +247,7 @@ Leaks LeakFinder::Finish() {
   profile::NameChanges(differences);
   for (size_t i = 0; i < out.rows.size(); ++i) {
     LeakRow& r = out.rows[i];
+    if (agents_[r.process].levels) continue;
     const LeakWindow& w = out.windows[r.process];
     const double growth = r.slope * (w.end_s - w.start_s);
     if (r.live.samples + r.gone.samples < kFew) {

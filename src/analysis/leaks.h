@@ -6,6 +6,9 @@
 // and found dead in it. Added - gone is the change, and since each is a sample of its own, its
 // interval is that of a difference of two (profile/compare.h). What was born and died in between
 // is in neither, and what only stayed adds no noise: a regression on levels would have both.
+//
+// pprof files of other tools tell levels only. What grows there is what is higher in the middle of
+// the window than at its start, and higher again at its end; no interval is claimed.
 #pragma once
 
 #include <cstdint>
@@ -75,20 +78,25 @@ class LeakFinder {
     LeakRow row;
     profile::Estimate late_added, late_gone;
     std::map<uint32_t, double> bytes_of_node;
-    std::map<uint8_t, double> ages, ages_before;  // bucket → objects
-    std::map<uint32_t, double> gen2;              // GCs survived → objects
+    std::map<uint8_t, double> ages, ages_before;    // bucket → objects
+    std::map<uint32_t, double> gen2;                // GCs survived → objects
+    std::vector<std::pair<double, double>> levels;  // seconds, live bytes: of pprof files only
   };
   struct Agent {
     bool begun = false;
     int64_t shift_ns = 0, begin_ns = 0, end_ns = 0;  // of the last agent of a process
     LeakWindow window;
     bool windowed = false;
+    bool levels = false;  // pprof files
+    size_t states = 0;
   };
 
   Agent& AgentOf(uint32_t process);
   // Null for what belongs to no stack or type of the profile.
   Group* GroupOf(uint32_t process, uint32_t node, uint32_t type);
   static void SetWindow(Agent& agent);
+  void AddLevels(const profile::AgentInterval& interval);
+  static Verdict JudgeLevels(Group& group, const LeakWindow& window);
   static void Describe(Group& group, const LeakWindow& window);
 
   const profile::Profile* profile_;

@@ -40,7 +40,8 @@ constexpr LossInfo kTable[] = {
      "bytes of the raw streams that could not be written to their .nettrace files; the capture "
      "itself is not touched"},
     {"agent_frames_lost",
-     "intervals of the agent that did not arrive; what was allocated in them is missing, what lives "
+     "intervals of the agent that did not arrive; what was allocated in them is missing, what "
+     "lives "
      "is not"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };

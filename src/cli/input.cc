@@ -10,6 +10,7 @@
 #include "cli/damage.h"
 #include "cli/humanize.h"
 #include "cli/parse.h"
+#include "cli/pprof_input.h"
 #include "profile/interval_frame.h"
 #include "profile/views/show_live.h"
 #include "store/capture_reader.h"
@@ -47,6 +48,28 @@ Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::
     if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Add(interval);
   }));
   return finder.Finish();
+}
+
+Status LoadPprof(const InputOptions& options, analysis::BindOptions bind, Input& input) {
+  profile::Recording recording;
+  ASSIGN_OR_RETURN(const std::vector<profile::AgentInterval> intervals,
+                   ReadPprofs(options.path, recording));
+  analysis::Aggregate aggregate(&recording, input.range);
+  for (const profile::AgentInterval& interval : intervals) aggregate.Add(interval);
+  std::vector<analysis::AgentPlaces> places;
+  if (options.leaks) bind.agent_places = &places;
+  input.profile = analysis::Bind(recording, aggregate, bind);
+  if (!options.leaks) return OkStatus();
+  analysis::LeakFinder finder(&input.profile, &places);
+  const auto in_range = [&](const profile::AgentInterval& interval) {
+    return input.range.Contains(interval.start_ns(), interval.end_ns());
+  };
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Measure(interval);
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Add(interval);
+  input.leaks = finder.Finish();
+  return OkStatus();
 }
 
 Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Input& input) {
@@ -148,7 +171,11 @@ Result<Input> LoadInput(const InputOptions& options) {
   analysis::BindOptions bind;
   bind.source = SourceOf(options.event);
   const bool capture = options.path != "-" && store::LooksLikeCapture(options.path);
-  RETURN_IF_ERROR(capture ? LoadCapture(options, bind, input) : LoadTrace(options, bind, input));
+  if (!capture && options.path != "-" && LooksLikePprof(options.path)) {
+    RETURN_IF_ERROR(LoadPprof(options, bind, input));
+  } else {
+    RETURN_IF_ERROR(capture ? LoadCapture(options, bind, input) : LoadTrace(options, bind, input));
+  }
   if (input.leaks) return NarrowLeaks(options, std::move(input));
   RETURN_IF_ERROR(profile::Apply(options.filter, input.profile));
   if (options.live) {

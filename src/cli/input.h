@@ -18,7 +18,7 @@
 namespace clrscope::cli {
 
 struct InputOptions {
-  std::string path;      // "-" = a nettrace on standard input
+  std::string path;      // "-" = a nettrace on standard input; a folder of pprof files
   std::string from, to;  // durations since the start; "" = open
   profile::Filter filter;
   std::string event;       // "", "sampled", "tick", "counted"

@@ -100,8 +100,10 @@ void AddColorOption(CLI::App& app, ColorMode& mode) {
 }
 
 void AddInputOptions(CLI::App& app, InputOptions& options) {
-  app.add_option("file", options.path,
-                 "a .clrscope or .nettrace file; - reads a nettrace from standard input")
+  app.add_option(
+         "file", options.path,
+         "a .clrscope or .nettrace file, a pprof file of any tool or a folder of them; - reads a "
+         "nettrace from standard input")
       ->type_name("FILE")
       ->required();
   app.add_option("--from", options.from,

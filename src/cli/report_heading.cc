@@ -67,13 +67,16 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
     sums += fmt::format(" live at {}", ClockText(Seconds(at)));
   } else if (span > 0)
     sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
-  sums += fmt::format("; {} {} {} {}",
-                      at_least      ? "at least, by"
-                      : p.counted() ? "exactly, by"
-                                    : "by",
-                      Thousands(total.samples),
-                      p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
-                      p.counted() ? "events" : "samples");
+  if (p.source == profile::Source::kForeign)
+    sums += "; as the pprof file tells, without an error";
+  else
+    sums += fmt::format("; {} {} {} {}",
+                        at_least      ? "at least, by"
+                        : p.counted() ? "exactly, by"
+                                      : "by",
+                        Thousands(total.samples),
+                        p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
+                        p.counted() ? "events" : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
   if (p.shows == profile::Shows::kLive)
     out += Wrap(

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
        [](double t) { return std::fmod(t, 100) < 10 ? 4'000.0 : 0.0; },
        [](double t, double) { return 100 - std::fmod(t, 100) + 0.5; }},
       {"byte[]", "Orders.Main", 90'000, [](double t) { return t < 5 ? 40.0 : 0.0; }, never}};
-  std::vector<profile::IntervalFrame> frames = testing::SimulatedAgent(program, 11).Run();
+  std::vector<profile::IntervalFrame> frames = testing::SimulatedAgent(program, 3).Run();
   for (profile::IntervalFrame& f : frames) {
     f.flows = {{2, 2, profile::HeapKind::kSoh, profile::EstimateSampled(12, 64)}};
     f.cpu = {9'000'000'000, 1'500'000'000, 500'000'000, -1};

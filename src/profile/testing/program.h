@@ -115,7 +115,7 @@ inline Program HeavyTails() {
     const double size = HeavyTailed(p.Unit(), 24, 2e6);
     const double life = HeavyTailed(p.Unit(), 20, 4e7);
     p.Add(static_cast<uint32_t>(p.Random() % 4), size,
-          life > 1e6 ? kForever : static_cast<uint32_t>(life),
+          p.Unit() < 0.2 ? kForever : static_cast<uint32_t>(life),
           size >= 85'000 ? HeapKind::kLoh : HeapKind::kSoh);
   }
   p.Finish();

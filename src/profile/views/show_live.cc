@@ -29,12 +29,17 @@ void ShowLive(Profile& p, uint32_t older_than_s) {
   p.times.clear();
   p.also.clear();
   p.shows = Shows::kLive;
-  bool sampled = false, ticks = false;
+  bool sampled = false, ticks = false, foreign = false;
   for (const Process& process : p.processes) {
     if (!process.followed) continue;
-    (process.live_source == Source::kTick ? ticks : sampled) = true;
+    (process.live_source == Source::kTick      ? ticks
+     : process.live_source == Source::kForeign ? foreign
+                                               : sampled) = true;
   }
-  p.source = ticks && !sampled ? Source::kTick : Source::kSampled;
+  p.source = sampled   ? Source::kSampled
+             : ticks   ? Source::kTick
+             : foreign ? Source::kForeign
+                       : Source::kSampled;
   p.mixed = ticks && sampled;
   for (Process& process : p.processes)
     process.ticks = p.mixed && process.live_source == Source::kTick;
