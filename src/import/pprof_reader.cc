@@ -10,7 +10,27 @@ namespace {
 using protozero::pbf_reader;
 using Tag = protozero::pbf_tag_type;
 
-std::string_view View(const protozero::data_view& v) { return {v.data(), v.size()}; }
+// protozero asks for fields of the right kind and checks that in debug builds only.
+void Expect(const pbf_reader& r, protozero::pbf_wire_type type) {
+  if (r.wire_type() != type) throw protozero::unknown_pbf_wire_type_exception{};
+}
+int64_t Int(pbf_reader& r) {
+  Expect(r, protozero::pbf_wire_type::varint);
+  return r.get_int64();
+}
+uint64_t Unsigned(pbf_reader& r) {
+  Expect(r, protozero::pbf_wire_type::varint);
+  return r.get_uint64();
+}
+pbf_reader Message(pbf_reader& r) {
+  Expect(r, protozero::pbf_wire_type::length_delimited);
+  return r.get_message();
+}
+std::string_view View(pbf_reader& r) {
+  Expect(r, protozero::pbf_wire_type::length_delimited);
+  const protozero::data_view v = r.get_view();
+  return {v.data(), v.size()};
+}
 
 // One message; texts and references are looked up once everything is there, since tables may come
 // in any order.
@@ -58,34 +78,34 @@ class Parser {
   void Field(pbf_reader& r) {
     switch (r.tag()) {
       case 1:
-        types_.push_back(TwoStrings(r.get_message(), 1, 2));
+        types_.push_back(TwoStrings(Message(r), 1, 2));
         break;
       case 2:
-        samples_.push_back(Sample(r.get_message()));
+        samples_.push_back(Sample(Message(r)));
         break;
       case 3:
-        AddMapping(r.get_message());
+        AddMapping(Message(r));
         break;
       case 4:
-        AddLocation(r.get_message());
+        AddLocation(Message(r));
         break;
       case 5:
-        AddFunction(r.get_message());
+        AddFunction(Message(r));
         break;
       case 6:
-        strings_.push_back(View(r.get_view()));
+        strings_.push_back(View(r));
         break;
       case 9:
-        out_.time_ns = r.get_int64();
+        out_.time_ns = Int(r);
         break;
       case 10:
-        out_.duration_ns = r.get_int64();
+        out_.duration_ns = Int(r);
         break;
       case 13:
         Each<int64_t>(r, [&](int64_t v) { comments_.push_back(v); });
         break;
       case 14:
-        default_type_ = r.get_int64();
+        default_type_ = Int(r);
         break;
       default:
         r.skip();
@@ -95,10 +115,11 @@ class Parser {
   // A repeated number, packed or not.
   template <class T, class F>
   static void Each(pbf_reader& r, F&& f) {
-    if (r.wire_type() != protozero::pbf_wire_type::length_delimited) {
-      f(static_cast<T>(r.get_int64()));
+    if (r.wire_type() == protozero::pbf_wire_type::varint) {
+      f(static_cast<T>(Int(r)));
       return;
     }
+    Expect(r, protozero::pbf_wire_type::length_delimited);
     for (const int64_t v : r.get_packed_int64()) f(static_cast<T>(v));
   }
 
@@ -106,9 +127,9 @@ class Parser {
     std::pair<int64_t, int64_t> out{0, 0};
     while (m.next()) {
       if (m.tag() == first) {
-        out.first = m.get_int64();
+        out.first = Int(m);
       } else if (m.tag() == second) {
-        out.second = m.get_int64();
+        out.second = Int(m);
       } else {
         m.skip();
       }
@@ -128,7 +149,7 @@ class Parser {
           Each<int64_t>(m, [&](int64_t v) { s.values.push_back(v); });
           break;
         case 3:
-          s.labels.push_back(Label(m.get_message()));
+          s.labels.push_back(Label(Message(m)));
           break;
         default:
           m.skip();
@@ -142,16 +163,16 @@ class Parser {
     while (m.next()) {
       switch (m.tag()) {
         case 1:
-          l.key = m.get_int64();
+          l.key = Int(m);
           break;
         case 2:
-          l.text = m.get_int64();
+          l.text = Int(m);
           break;
         case 3:
-          l.number = m.get_int64();
+          l.number = Int(m);
           break;
         case 4:
-          l.unit = m.get_int64();
+          l.unit = Int(m);
           break;
         default:
           m.skip();
@@ -166,13 +187,13 @@ class Parser {
     while (m.next()) {
       switch (m.tag()) {
         case 1:
-          id = m.get_uint64();
+          id = Unsigned(m);
           break;
         case 5:
-          mapping.file = m.get_int64();
+          mapping.file = Int(m);
           break;
         case 6:
-          mapping.build_id = m.get_int64();
+          mapping.build_id = Int(m);
           break;
         default:
           m.skip();
@@ -188,19 +209,19 @@ class Parser {
     while (m.next()) {
       switch (m.tag()) {
         case 1:
-          id = m.get_uint64();
+          id = Unsigned(m);
           break;
         case 2:
-          location.mapping = m.get_uint64();
+          location.mapping = Unsigned(m);
           break;
         case 3:
-          location.address = m.get_uint64();
+          location.address = Unsigned(m);
           break;
         case 4: {
-          pbf_reader line = m.get_message();
+          pbf_reader line = Message(m);
           while (line.next()) {
             if (line.tag() == 1) {
-              location.functions.push_back(line.get_uint64());
+              location.functions.push_back(Unsigned(line));
             } else {
               line.skip();
             }
@@ -221,13 +242,13 @@ class Parser {
     while (m.next()) {
       switch (m.tag()) {
         case 1:
-          id = m.get_uint64();
+          id = Unsigned(m);
           break;
         case 2:
-          names.first = m.get_int64();
+          names.first = Int(m);
           break;
         case 3:
-          names.second = m.get_int64();
+          names.second = Int(m);
           break;
         default:
           m.skip();
