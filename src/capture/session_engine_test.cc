@@ -222,6 +222,25 @@ TEST_F(EngineTest, ARotationSplitsTheSamplesAndKeepsTheNames) {
   EXPECT_EQ(a->opened, 3) << "no session was touched";
 }
 
+TEST_F(EngineTest, ARotationCountsEachCollectionOnceAndKeepsTheGcsSettings) {
+  auto a = machine.Start(11, "a");
+  WorkUntilIdle();
+  for (uint32_t i = 1; i <= 3; ++i) a->Gc(i, 0);
+  a->Flush();
+  Pass(kSecond);
+  engine.recording().processes[0]->info.gc.hard_limit_bytes = 77;
+  const auto old = engine.Rotate();
+  EXPECT_EQ(old->processes[0]->info.gc.started, 3u);
+  for (uint32_t i = 4; i <= 5; ++i) a->Gc(i, 0);
+  a->Flush();
+  Pass(kSecond);
+  const profile::GcFacts& facts = engine.recording().processes[0]->info.gc;
+  EXPECT_EQ(facts.started, 2u);
+  EXPECT_EQ(facts.missing, 0u);
+  EXPECT_EQ(facts.hard_limit_bytes, 77);
+  EXPECT_EQ(engine.counts().gcs, 5u);
+}
+
 TEST_F(EngineTest, StoppingEndsEverySessionAndLeavesNothingOpen) {
   std::vector<std::shared_ptr<FakeRuntime>> all;
   for (pid_t pid = 1; pid <= 50; ++pid) {

@@ -397,6 +397,9 @@ std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const G
   if (!s.heap_counts.empty())
     say(fmt::format("The number of heaps changed {} times, last to {}", s.heap_counts.size(),
                     s.heap_counts.back().to));
+  if (facts.hard_limit_bytes > 0)
+    say(fmt::format("The heap's limit is {}",
+                    HumanBytes(static_cast<double>(facts.hard_limit_bytes))));
   say(GcCpu(facts));
   if (facts.other_suspensions > 0)
     say(fmt::format("{} suspensions ({} ms) were not the GC's and count nowhere",
