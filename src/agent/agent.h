@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stay of the agent in a process, from its load to its detach: owns everything, and the one
+// thread on which all but the sampling happens.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/code_resolver.h"
+#include "agent/code_table.h"
+#include "agent/collector.h"
+#include "agent/com/corprof.h"
+#include "agent/control.h"
+#include "agent/gc_log.h"
+#include "agent/gc_threads.h"
+#include "agent/names.h"
+#include "agent/options.h"
+#include "agent/sampler.h"
+#include "agent/waker.h"
+#include "base/byte_reader.h"
+
+namespace clrscope::agent {
+
+class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler {
+ public:
+  // `info` is borrowed: the runtime keeps it while a profiler is loaded.
+  Agent(ICorProfilerInfo* info, Options options, bool attached);
+  ~Agent() override;
+
+  // Sets the event mask and starts the agent's thread; at a start-up load, the session too.
+  // errors: kRefused with what the runtime said
+  Status Start();
+
+  // The runtime's callbacks.
+  void OnAttachComplete();
+  void OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from);
+  void OnObjectAllocated(ObjectId object, ClassId type, Registers from);
+  void OnModuleUnload(ModuleId module);
+  void OnDynamicUnload(FunctionId function);
+  void OnShutdown();
+
+ private:
+  static void* ThreadMain(void* self);
+  static void WakeThread(void* self);
+  static void ReleaseHandle(void* self, uint64_t handle);
+  Status StartSession();
+  void Run();
+  void Step(int64_t now_ns);
+  void ResolveFrames();
+  void Drain();
+  void ScanHandles(int64_t now_ns);
+  void EndInterval(bool last);
+  void LetGo();
+  int64_t Now() const;  // since the agent's start
+
+  // ControlHandler, on the agent's thread.
+  std::string Command(std::string_view line) override;
+  void OwnerCame() override;
+  void OwnerLeft() override;
+
+  // No code or type is unloaded while it is held; waits at most some 50 ms for it.
+  class Gate;
+  bool LockGate();
+  void UnlockGate() { gate_.store(false, std::memory_order_release); }
+  std::atomic<bool> gate_{false};
+
+  ICorProfilerInfo* info_;
+  Options options_;
+  const bool attached_;
+  int major_ = 0;
+  std::string runtime_;
+  profile::Source source_ = profile::Source::kSampled;
+  int64_t start_ns_ = 0, start_unix_ns_ = 0;
+
+  Waker waker_;
+  CodeTable code_;
+  std::unique_ptr<NativeMap> native_map_;
+  std::vector<std::unique_ptr<NativeMap>> old_maps_;  // others may still read them
+  CodeResolver resolver_;
+  Names names_;
+  Collector collector_;
+  std::unique_ptr<profile::LiveSample> live_;
+  std::unique_ptr<Sampler> sampler_;
+  GcRing gc_ring_;
+  GcHistory gcs_;
+  GcThreads gc_threads_;
+  std::vector<profile::GcPass> passes_;
+  Control control_;
+
+  uint32_t resolved_ = kFirstFrame;      // frames below it were looked at
+  std::vector<uint32_t> waiting_;        // … except for these, which were being written
+  std::vector<uint32_t> dynamic_frames_;
+  uint64_t retired_ = 0;
+
+  EventPipeSession session_ = 0;
+  std::atomic<bool> ready_{false};     // the runtime takes calls
+  std::atomic<bool> sampling_{false};
+  std::atomic<bool> ending_{false};    // of the process
+  std::atomic<bool> ended_{false};     // the thread has done its last work
+  bool stop_ = false;                  // let go
+  bool detach_asked_ = false;
+  std::string failure_;
+
+  int64_t interval_start_ns_ = 0, next_interval_ns_ = 0, last_drain_ns_ = 0, last_scan_ns_ = 0;
+  int64_t owner_deadline_ns_ = 0;
+  uint64_t sequence_ = 0;
+  profile::IntervalMeter meter_;       // of the open interval
+  int64_t thread_cpu_ns_ = 0;
+  struct Totals {
+    uint64_t samples = 0, nanoseconds = 0, snapshots = 0, snapshot_failed = 0, full = 0,
+             births_lost = 0, handle_failed = 0, bad_payload = 0, equal = 0, different = 0,
+             skipped = 0, ends[3] = {};
+  };
+  Totals SumShards() const;
+  Totals at_start_, at_interval_;
+  std::vector<std::pair<std::string, uint64_t>> lost_before_;
+  std::atomic<uint64_t> unknown_events_{0};
+};
+
+}  // namespace clrscope::agent
