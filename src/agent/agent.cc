@@ -2,7 +2,6 @@
 #include "agent/agent.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <array>
 
 #include "agent/clock.h"
+#include "agent/thread.h"
 #include "base/utf.h"
 #include "clr/alloc_events.h"
 #include "clr/event_table.h"
@@ -28,7 +28,6 @@ constexpr int kGatePatience = 50;                   // ms
 constexpr int kShutdownPatience = 3000;             // ms
 constexpr uint32_t kDetachSoon = 1;                 // ms; the runtime asks again by itself
 constexpr int kSampledSince = 10;                   // .NET 10
-constexpr size_t kThreadStack = size_t{1} << 20;
 
 // Of the events that the agent asks for. Source: dotnet/runtime ClrEtwAll.man
 constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
@@ -143,20 +142,8 @@ Status Agent::Start() {
     RETURN_IF_ERROR(StartSession());
   }
 
-  // Signals are the program's.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  ::pthread_attr_setstacksize(&attributes, kThreadStack);
-  pthread_t thread;
   auto* self = new std::shared_ptr<Agent>(shared_from_this());
-  const int error = ::pthread_create(&thread, &attributes, ThreadMain, self);
-  ::pthread_attr_destroy(&attributes);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error == 0) return OkStatus();
+  if (StartThread(ThreadMain, self)) return OkStatus();
   delete self;
   ended_.store(true);
   return Error{ErrorCode::kFailed, "cannot start the agent's thread"};
@@ -171,7 +158,13 @@ Status Agent::StartSession() {
   provider.level = 4;
   if (source_ == profile::Source::kSampled) provider.keywords |= clr::keyword::kAllocationSampling;
   if (source_ == profile::Source::kTick) provider.level = 5;
-  const HResult hr = info_->EventPipeStartSession(1, &provider, 0, &session_);
+  HResult hr = kFail;
+  const auto start = [&] { hr = info_->EventPipeStartSession(1, &provider, 0, &session_); };
+  if (!attached_) {
+    start();  // in Initialize: nothing of the program is missed
+  } else if (!OnThrowawayThread(start)) {
+    return Error{ErrorCode::kFailed, "cannot start a thread"};
+  }
   if (Succeeded(hr)) return OkStatus();
   sampling_.store(false);
   session_ = 0;
@@ -550,7 +543,8 @@ void Agent::EndInterval(bool last) {
 
 void Agent::LetGo() {
   sampling_.store(false);
-  if (session_ != 0 && !ending_.load()) (void)info_->EventPipeStopSession(session_);
+  if (session_ != 0 && !ending_.load())
+    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
   session_ = 0;
   GcNote note;
   while (gc_ring_.Pop(note)) gcs_.Add(note);
