@@ -16,6 +16,19 @@ bool Match(Bytes& code, const uint8_t (&pattern)[N]) {
   return true;
 }
 
+// mov [rsp + N], reg: an OSR method saves registers into the frame of its tier-0 method.
+bool MatchSave(Bytes& code) {
+  if (code.size() < 5) return false;
+  const auto at = [&](size_t i) { return static_cast<uint8_t>(code[i]); };
+  if ((at(0) != 0x48 && at(0) != 0x4C) || at(1) != 0x89 || at(3) != 0x24) return false;
+  const uint8_t mode = at(2) >> 6, base = at(2) & 7;
+  if (base != 4 || (mode != 1 && mode != 2)) return false;
+  const size_t length = mode == 1 ? 5 : 8;
+  if (code.size() < length) return false;
+  code = code.subspan(length);
+  return true;
+}
+
 uint32_t Byte(Bytes& code) {
   if (code.empty()) return kMaxFrame;
   const auto v = static_cast<int8_t>(code[0]);
@@ -73,7 +86,7 @@ Prologue DecodePrologue(Bytes code) {
       if (!call || !(Match(code, {0x49, 0x8B, 0xE3}) || Match(code, {0x4C, 0x89, 0xDC}))) return p;
       depth += down;
     } else if (Match(code, {0x85, 0x04, 0x24}) || Match(code, {0x48, 0x85, 0x04, 0x24}) ||
-               Match(code, {0xC5, 0xF8, 0x77})) {
+               Match(code, {0xC5, 0xF8, 0x77}) || (p.osr && MatchSave(code))) {
       continue;  // test [rsp], eax (touches a page); vzeroupper
     } else {
       break;
