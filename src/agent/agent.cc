@@ -24,7 +24,8 @@ constexpr int64_t kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kOwnerPatience = 20 * kSecond;    // until whoever attached must be connected
-constexpr int kGatePatience = 50;                   // ms
+constexpr int kGatePatience = 1000;                 // ms; the gate is held for some 10 ms at most
+constexpr uint32_t kSlice = 64;                     // frames that are looked up in one go
 constexpr int kShutdownPatience = 3000;             // ms
 constexpr uint32_t kDetachSoon = 1;                 // ms; the runtime asks again by itself
 constexpr int kSampledSince = 10;                   // .NET 10
@@ -276,19 +277,13 @@ void Agent::OnModuleUnload(ModuleId module) {
   if (!ready_.load() || ended_.load()) return;
   const Gate gate(*this);
   if (!gate.locked()) return;
-  ResolveFrames();
-  Drain();
+  (void)ResolveFrames(~uint32_t{0});
+  (void)Drain();
   names_.Forget(module);
-  // Which addresses were its code nobody says any more: all managed ones are looked at again.
-  const uint32_t end = code_.frame_count();
-  for (uint32_t id = kFirstFrame; id < end; ++id) {
-    const CodeTable::Frame* f = code_.frame(id);
-    if (f != nullptr && f->function.load() != 0) {
-      code_.Retire(id);
-      ++retired_;
-    }
-  }
-  dynamic_frames_.clear();
+  // Which of the code that can be unloaded this is, nobody says: all of it is looked up again.
+  for (const uint32_t id : collectible_frames_) code_.Retire(id);
+  retired_ += collectible_frames_.size();
+  collectible_frames_.clear();
 }
 
 void Agent::OnDynamicUnload(FunctionId function) {
@@ -358,21 +353,19 @@ void Agent::Run() {
 }
 
 void Agent::Step(int64_t now) {
-  {
-    const Gate gate(*this);
-    if (gate.locked()) ResolveFrames();
-  }
+  ResolveInSlices();
   GcNote note;
   while (gc_ring_.Pop(note)) gcs_.Add(note);
   for (const profile::GcPass& pass : gcs_.TakePasses()) passes_.push_back(pass);
   bool filling = false;
   ShardPool::Get().ForEach([&](Shard& s) { filling = filling || s.filling(); });
+  if (code_.crowded()) ResetCode();
   const bool scan = live_ != nullptr && !passes_.empty() && now - last_scan_ns_ >= kScanEvery;
   if (filling || scan || now - last_drain_ns_ >= kDrainEvery) {
     const Gate gate(*this);
     if (gate.locked()) {
-      ResolveFrames();
-      Drain();
+      (void)ResolveFrames(kSlice);
+      (void)Drain();
       last_drain_ns_ = now;
     }
   }
@@ -388,14 +381,24 @@ void Agent::Step(int64_t now) {
   if (options_.owned && !control_.has_subscriber() && now >= owner_deadline_ns_) stop_ = true;
 }
 
+// Whoever unloads code waits at the gate: not for long.
+void Agent::ResolveInSlices() {
+  for (bool done = false; !done;) {
+    const Gate gate(*this);
+    if (!gate.locked()) return;
+    done = ResolveFrames(kSlice);
+  }
+}
+
 // With the gate locked.
-void Agent::ResolveFrames() {
+bool Agent::ResolveFrames(uint32_t limit) {
   const uint32_t end = code_.frame_count();
-  if (resolved_ == end && waiting_.empty()) return;
+  if (resolved_ == end && waiting_.empty()) return true;
   bool refreshed = false;
   const auto resolve = [&](uint32_t id) {
     CodeTable::Frame* f = code_.frame(id);
     if (f == nullptr) return false;
+    if (!code_.current(id)) return true;
     CodeResolver::Answer answer = resolver_.Resolve(f->ip, native_map_.get());
     if (answer.function == 0 && answer.rule.state == RuleState::kSnapshot && !refreshed) {
       // Perhaps of a module that was loaded meanwhile.
@@ -408,9 +411,16 @@ void Agent::ResolveFrames() {
         answer = resolver_.Resolve(f->ip, native_map_.get());
       }
     }
-    if (answer.function != 0) collector_.Bind(id, names_.MethodOf(answer.function));
-    if (answer.dynamic) dynamic_frames_.push_back(id);
-    code_.SetRule(id, answer.rule, answer.function);
+    if (answer.function != 0) {
+      const Names::Method method = names_.MethodOf(answer.function);
+      collector_.Bind(id, method.id);
+      if (answer.dynamic) {
+        dynamic_frames_.push_back(id);
+      } else if (method.collectible) {
+        collectible_frames_.push_back(id);
+      }
+    }
+    code_.SetRule(id, answer.rule, answer.function, answer.dynamic);
     return true;
   };
   for (size_t i = 0; i < waiting_.size();) {
@@ -421,18 +431,46 @@ void Agent::ResolveFrames() {
     waiting_[i] = waiting_.back();
     waiting_.pop_back();
   }
-  for (; resolved_ < end; ++resolved_)
+  for (uint32_t budget = limit; resolved_ < end && budget != 0; ++resolved_, --budget)
     if (!resolve(resolved_)) waiting_.push_back(resolved_);
+  return resolved_ == end;
 }
 
 // With the gate locked.
-void Agent::Drain() {
+bool Agent::Drain() {
+  bool all = true;
   ShardPool::Get().ForEach([&](Shard& s) {
     ShardTable* table = s.Flip();
-    if (table == nullptr) return;
+    if (table == nullptr) {
+      all = false;
+      return;
+    }
     collector_.Take(*table, live_.get(), [&](uint64_t handle) { ReleaseHandle(this, handle); });
     table->Clear();
   });
+  return all;
+}
+
+// Begins the tables of addresses anew: they are full, which takes a quarter of a million addresses.
+void Agent::ResetCode() {
+  sampler_->paused.store(true);
+  {
+    const Gate gate(*this);
+    if (gate.locked()) {
+      (void)ResolveFrames(~uint32_t{0});
+      bool quiet = true;
+      for (int side = 0; side < 2; ++side) quiet = Drain() && quiet;
+      if (quiet) {
+        code_.Clear();
+        collector_.UnbindAll();
+        resolved_ = kFirstFrame;
+        waiting_.clear();
+        dynamic_frames_.clear();
+        collectible_frames_.clear();
+      }
+    }
+  }
+  sampler_->paused.store(false);
 }
 
 void Agent::ScanHandles(int64_t now) {
@@ -463,6 +501,7 @@ Agent::Totals Agent::SumShards() const {
     t.snapshots += get(s.counts.snapshots);
     t.snapshot_failed += get(s.counts.snapshot_failed);
     t.full += get(s.counts.full);
+    t.paused += get(s.counts.paused);
     t.births_lost += get(s.counts.births_lost);
     t.handle_failed += get(s.counts.handle_failed);
     t.equal += get(s.counts.selftest_equal);
@@ -474,11 +513,12 @@ Agent::Totals Agent::SumShards() const {
 }
 
 void Agent::EndInterval(bool last) {
+  ResolveInSlices();
   {
     const Gate gate(*this);
     if (gate.locked()) {
-      ResolveFrames();
-      Drain();
+      (void)ResolveFrames(kSlice);
+      (void)Drain();
     }
   }
   const int64_t now = Now();
@@ -522,6 +562,7 @@ void Agent::EndInterval(bool last) {
   const auto lost = [&](const char* name, uint64_t count) {
     if (count != 0) f.losses.emplace_back(name, count);
   };
+  lost("agent_paused", sums.paused - at_interval_.paused);
   lost("agent_table_full", sums.full - at_interval_.full);
   lost("agent_births_lost", sums.births_lost - at_interval_.births_lost);
   lost("agent_handle_failed", sums.handle_failed - at_interval_.handle_failed);
@@ -567,8 +608,8 @@ void Agent::OwnerCame() {
   {
     const Gate gate(*this);
     if (gate.locked()) {
-      ResolveFrames();
-      Drain();
+      (void)ResolveFrames(kSlice);
+      (void)Drain();
     }
   }
   profile::IntervalFrame dropped;

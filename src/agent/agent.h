@@ -50,8 +50,10 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   Status StartSession();
   void Run();
   void Step(int64_t now_ns);
-  void ResolveFrames();
-  void Drain();
+  void ResolveInSlices();
+  bool ResolveFrames(uint32_t limit);  // true: all are
+  bool Drain();  // false: a shard's owner was in it
+  void ResetCode();
   void ScanHandles(int64_t now_ns);
   void EndInterval(bool last);
   void LetGo();
@@ -93,7 +95,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
 
   uint32_t resolved_ = kFirstFrame;      // frames below it were looked at
   std::vector<uint32_t> waiting_;        // … except for these, which were being written
-  std::vector<uint32_t> dynamic_frames_;
+  std::vector<uint32_t> dynamic_frames_, collectible_frames_;
   uint64_t retired_ = 0;
 
   EventPipeSession session_ = 0;
@@ -111,7 +113,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   profile::IntervalMeter meter_;       // of the open interval
   int64_t thread_cpu_ns_ = 0;
   struct Totals {
-    uint64_t samples = 0, nanoseconds = 0, snapshots = 0, snapshot_failed = 0, full = 0,
+    uint64_t samples = 0, nanoseconds = 0, snapshots = 0, snapshot_failed = 0, full = 0, paused = 0,
              births_lost = 0, handle_failed = 0, bad_payload = 0, equal = 0, different = 0,
              skipped = 0, ends[3] = {};
   };

@@ -32,6 +32,7 @@ class CodeTable {
     std::atomic<uint32_t> slot;  // + 1; 0 while it is being written
     uint64_t ip;
     std::atomic<uintptr_t> function;  // 0 = unknown or native
+    std::atomic<bool> dynamic;        // a DynamicMethod
   };
 
   CodeTable();
@@ -50,9 +51,14 @@ class CodeTable {
   uint32_t frame_count() const { return next_frame_.load(std::memory_order_acquire); }
   // nullptr while it is being written.
   Frame* frame(uint32_t id);
-  void SetRule(uint32_t frame, const FrameRule& rule, uintptr_t function);
-  // The address means something else from now on: its next sighting is a new frame.
+  // Whether its address still means it.
+  bool current(uint32_t id);
+  void SetRule(uint32_t frame, const FrameRule& rule, uintptr_t function, bool dynamic = false);
+  // The address means nothing any more: its next sighting, if any, is a new frame. Nobody asks the
+  // runtime about it before that, which matters: the code may be half gone.
   void Retire(uint32_t frame);
+  // While nobody is in it.
+  void Clear();
   bool crowded() const {
     return entries_.load(std::memory_order_relaxed) > kMaxEntries * 7 / 8 ||
            frame_count() > kMaxFrames * 7 / 8;
@@ -60,6 +66,9 @@ class CodeTable {
   size_t memory_bytes() const;
 
  private:
+  uint32_t NewFrame(uint64_t ip, size_t slot);
+  const Slot* HasFrame(Slot& s, size_t i);
+
   Slot* slots_ = nullptr;
   Frame* frames_ = nullptr;
   std::atomic<uint32_t> next_frame_{kFirstFrame};

@@ -25,6 +25,7 @@ class Collector {
 
   // A frame of the code table is this method.
   void Bind(uint32_t frame, uint32_t method);
+  void UnbindAll() { methods_.clear(); }
   bool bound(uint32_t frame) const { return frame < methods_.size() && methods_[frame] != kUnbound; }
 
   // Adds up what a shard's table holds. `live` may be null: then there are no births in it.

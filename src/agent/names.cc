@@ -16,6 +16,7 @@ constexpr uint32_t kNameUnits = 1024;
 constexpr uint32_t kMaxArguments = 64;
 constexpr int kMaxNesting = 16;
 constexpr uint32_t kOpenForRead = 0;
+constexpr uint32_t kModuleDynamic = 4, kModuleCollectible = 8;  // COR_PRF_MODULE_FLAGS
 constexpr uint32_t kTypeDefNil = 0x02000000;
 
 using NameBuffer = std::array<char16_t, kNameUnits>;
@@ -114,13 +115,19 @@ Names::Names(ICorProfilerInfo* info) : info_(info) {
 Names::Module& Names::ModuleOf(ModuleId id) {
   const auto [it, added] = modules_.try_emplace(id);
   Module& m = it->second;
+  touched_collectible_ = touched_collectible_ || m.collectible;
   if (!added) return m;
   NameBuffer name;
   uint32_t length = 0;
   const uint8_t* base = nullptr;
   AssemblyId assembly = 0;
-  if (Succeeded(info_->GetModuleInfo(id, &base, kNameUnits, &length, name.data(), &assembly)))
-    m.name = FileStem(Text(name, length));
+  uint32_t flags = 0;
+  if (!Succeeded(info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly,
+                                       &flags)))
+    return m;
+  m.name = FileStem(Text(name, length));
+  m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
+  touched_collectible_ = touched_collectible_ || m.collectible;
   IUnknown* raw = nullptr;
   if (Succeeded(info_->GetModuleMetaData(id, kOpenForRead, kMetadataImportIid, &raw)) &&
       raw != nullptr)
@@ -256,22 +263,25 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
   return m;
 }
 
-uint32_t Names::MethodOf(FunctionId function) {
-  if (function == 0) return kUnknownMethod;
+Names::Method Names::MethodOf(FunctionId function) {
+  if (function == 0) return {};
   const auto it = method_ids_.find(function);
   if (it != method_ids_.end()) return it->second;
+  touched_collectible_ = false;
   profile::IntervalMethod m = Describe(function);
+  Method out;
+  out.collectible = touched_collectible_;
   if ((m.flags & profile::kUnresolved) != 0) {
     ++unnamed_;
-    method_ids_[function] = kUnknownMethod;
-    return kUnknownMethod;
+  } else {
+    const auto [known, added] = method_keys_.try_emplace(
+        m.module + '\n' + m.mvid + '\n' + std::to_string(m.token) + '\n' + m.raw,
+        static_cast<uint32_t>(methods_.size()));
+    if (added) methods_.push_back(std::move(m));
+    out.id = known->second;
   }
-  const auto [known, added] = method_keys_.try_emplace(
-      m.module + '\n' + m.mvid + '\n' + std::to_string(m.token) + '\n' + m.raw,
-      static_cast<uint32_t>(methods_.size()));
-  if (added) methods_.push_back(std::move(m));
-  method_ids_[function] = known->second;
-  return known->second;
+  method_ids_[function] = out;
+  return out;
 }
 
 void Names::Forget(ModuleId module) {

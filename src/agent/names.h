@@ -20,7 +20,11 @@ class Names {
 
   // Indexes into methods(); these are always there.
   static constexpr uint32_t kUnknownMethod = 0, kNativeMethod = 1, kTruncatedMethod = 2;
-  uint32_t MethodOf(FunctionId function);
+  struct Method {
+    uint32_t id = kUnknownMethod;
+    bool collectible = false;  // its code can be unloaded
+  };
+  Method MethodOf(FunctionId function);
   // Type ids: indexes into types() + 1; 0 = unknown.
   uint32_t TypeOf(ClassId type);
 
@@ -35,16 +39,18 @@ class Names {
  private:
   struct Module {
     std::string name, mvid;
+    bool collectible = false;
     ComPtr<IMetaDataImport> metadata;
   };
   Module& ModuleOf(ModuleId id);
   std::string DefinitionName(Module& module, uint32_t token);
   std::string RawTypeName(ClassId type, int depth);
   profile::IntervalMethod Describe(FunctionId function);
+  bool touched_collectible_ = false;  // by what was described last
 
   ICorProfilerInfo* info_;
   std::unordered_map<ModuleId, Module> modules_;
-  std::unordered_map<FunctionId, uint32_t> method_ids_;
+  std::unordered_map<FunctionId, Method> method_ids_;
   std::unordered_map<ClassId, uint32_t> type_ids_;
   std::unordered_map<std::string, uint32_t> method_keys_;  // one entry for all codes of a method
   std::unordered_map<std::string, uint32_t> type_keys_;

@@ -13,6 +13,12 @@ HResult CollectFrame(FunctionId function, uintptr_t ip, FrameInfo, uint32_t, uin
   return static_cast<SnapshotCollector*>(context)->Add(function, ip) ? kOk : kAbort;
 }
 
+bool IsLeftOut(CodeTable& code, uint32_t id) {
+  if (id == kNativeFrame) return true;
+  const CodeTable::Frame* f = code.frame(id);
+  return f != nullptr && f->dynamic.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 bool Sampler::Snapshot(uint32_t (&frames)[kMaxDepth], size_t* count) {
@@ -23,15 +29,15 @@ bool Sampler::Snapshot(uint32_t (&frames)[kMaxDepth], size_t* count) {
   return *count != 0;
 }
 
-// The runtime's walk has the last word in a self-test.
+// The runtime's walk has the last word in a self-test; but it leaves dynamic methods out.
 void Sampler::Compare(Shard& shard, const uint32_t* frames, size_t count) {
   uint32_t other[kMaxDepth];
   size_t others = 0;
   Snapshot(other, &others);
   size_t i = 0, j = 0;
   for (;; ++i, ++j) {
-    while (i < count && frames[i] == kNativeFrame) ++i;
-    while (j < others && other[j] == kNativeFrame) ++j;
+    while (i < count && IsLeftOut(code_, frames[i])) ++i;
+    while (j < others && IsLeftOut(code_, other[j])) ++j;
     if (i == count || j == others) break;
     if (frames[i] == other[j]) continue;
     const CodeTable::Frame* a = code_.frame(frames[i]);
@@ -96,6 +102,11 @@ void Sampler::OnAllocation(const Allocation& a, Registers from) {
   if (shard == nullptr) return;
   ShardTable* table = shard->Enter();
   if (table == nullptr) return;
+  if (paused.load(std::memory_order_seq_cst)) {
+    Count(shard->counts.paused);
+    shard->Leave();
+    return;
+  }
   uint32_t frames[kMaxDepth];
   const size_t count = Walk(*shard, from, frames);
   const uint32_t entry = table->Fold({frames, count}, a.type, a.kind);

@@ -43,6 +43,7 @@ class Sampler {
   // nullptr: objects are not followed.
   void Follow(const profile::LiveSample* live) { live_.store(live, std::memory_order_release); }
   void SetNativeMap(const NativeMap* map) { native_.store(map, std::memory_order_release); }
+  std::atomic<bool> paused{false};  // nobody may be in the code table
   std::atomic<uint32_t> gcs_begun{0};
   int64_t start_ns = 0;  // CLOCK_MONOTONIC at the agent's start
 

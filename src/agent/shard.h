@@ -79,6 +79,7 @@ struct ShardCounts {
   std::atomic<uint64_t> nanoseconds{0};
   std::atomic<uint64_t> snapshots{0};        // walked by the runtime
   std::atomic<uint64_t> snapshot_failed{0};  // … which could not either
+  std::atomic<uint64_t> paused{0};           // samples while tables were made anew
   std::atomic<uint64_t> full{0};             // samples that the table had no room for
   std::atomic<uint64_t> births_lost{0};
   std::atomic<uint64_t> handle_failed{0};

@@ -237,7 +237,9 @@ class ICorProfilerInfo : public IUnknown {
                         char16_t* version) = 0;
   virtual HResult GetThreadStaticAddress2() = 0;
   virtual HResult GetAppDomainsContainingModule() = 0;
-  virtual HResult GetModuleInfo2() = 0;
+  virtual HResult GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity,
+                                 uint32_t* length, char16_t* name, AssemblyId* assembly,
+                                 uint32_t* flags) = 0;
   virtual HResult EnumThreads() = 0;
   virtual HResult InitializeCurrentThread() = 0;
   virtual HResult RequestReJIT() = 0;
