@@ -108,8 +108,8 @@ Status Agent::Start() {
       !Succeeded(hr))
     return Error{ErrorCode::kRefused, "GetRuntimeInformation: " + Hex(hr)};
   major_ = major;
-  runtime_ = ".NET " + std::to_string(major) + "." + std::to_string(minor) + "." +
-             std::to_string(build);
+  runtime_ =
+      ".NET " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(build);
   source_ = options_.exact && !attached_ ? profile::Source::kCounted
             : major_ >= kSampledSince    ? profile::Source::kSampled
                                          : profile::Source::kTick;
@@ -344,7 +344,8 @@ void Agent::Run() {
     polls.clear();
     polls.push_back({waker_.fd(), POLLIN, 0});
     control_.AddPolls(polls);
-    (void)::poll(polls.data(), polls.size(), static_cast<int>((wait + kMillisecond - 1) / kMillisecond));
+    (void)::poll(polls.data(), polls.size(),
+                 static_cast<int>((wait + kMillisecond - 1) / kMillisecond));
     if ((polls[0].revents & POLLIN) != 0) waker_.Clear();
     control_.Serve(*this);
     Step(Now());
@@ -481,8 +482,8 @@ void Agent::ScanHandles(int64_t now) {
   // GCs that the object has survived.
   live_->AfterGcs(passes_, now, [&](uint64_t handle, int8_t*) {
     ObjectId object = 0;
-    return Succeeded(info_->GetObjectIDFromHandle(
-               reinterpret_cast<ObjectHandle>(handle), &object)) &&  // NOLINT
+    return Succeeded(info_->GetObjectIDFromHandle(reinterpret_cast<ObjectHandle>(handle),
+                                                  &object)) &&  // NOLINT
            object != 0;
   });
   passes_.clear();
@@ -640,15 +641,15 @@ std::string Agent::Command(std::string_view line) {
   }
   if (line != "status") return "error there is no such command";
   const Totals sums = SumShards();
-  std::string out = "{\"schema_version\":1,\"pid\":" + std::to_string(::getpid()) +
-                    ",\"runtime\":";
+  std::string out = "{\"schema_version\":1,\"pid\":" + std::to_string(::getpid()) + ",\"runtime\":";
   JsonText(out, runtime_);
   const auto add = [&](const char* name, uint64_t value) {
     out += std::string(",\"") + name + "\":" + std::to_string(value);
   };
   out += ",\"event\":";
   JsonText(out, profile::EventName(source_));
-  out += std::string(",\"sampling\":") + (sampling_.load() || source_ == profile::Source::kCounted ? "true" : "false");
+  out += std::string(",\"sampling\":") +
+         (sampling_.load() || source_ == profile::Source::kCounted ? "true" : "false");
   out += std::string(",\"attached\":") + (attached_ ? "true" : "false");
   out += std::string(",\"owned\":") + (options_.owned ? "true" : "false");
   out += std::string(",\"live\":") + (live_ != nullptr ? "true" : "false");

@@ -52,7 +52,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void Step(int64_t now_ns);
   void ResolveInSlices();
   bool ResolveFrames(uint32_t limit);  // true: all are
-  bool Drain();  // false: a shard's owner was in it
+  bool Drain();                        // false: a shard's owner was in it
   void ResetCode();
   void ScanHandles(int64_t now_ns);
   void EndInterval(bool last);
@@ -93,24 +93,24 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::vector<profile::GcPass> passes_;
   Control control_;
 
-  uint32_t resolved_ = kFirstFrame;      // frames below it were looked at
-  std::vector<uint32_t> waiting_;        // … except for these, which were being written
+  uint32_t resolved_ = kFirstFrame;  // frames below it were looked at
+  std::vector<uint32_t> waiting_;    // … except for these, which were being written
   std::vector<uint32_t> dynamic_frames_, collectible_frames_;
   uint64_t retired_ = 0;
 
   EventPipeSession session_ = 0;
-  std::atomic<bool> ready_{false};     // the runtime takes calls
+  std::atomic<bool> ready_{false};  // the runtime takes calls
   std::atomic<bool> sampling_{false};
-  std::atomic<bool> ending_{false};    // of the process
-  std::atomic<bool> ended_{false};     // the thread has done its last work
-  bool stop_ = false;                  // let go
+  std::atomic<bool> ending_{false};  // of the process
+  std::atomic<bool> ended_{false};   // the thread has done its last work
+  bool stop_ = false;                // let go
   bool detach_asked_ = false;
   std::string failure_;
 
   int64_t interval_start_ns_ = 0, next_interval_ns_ = 0, last_drain_ns_ = 0, last_scan_ns_ = 0;
   int64_t owner_deadline_ns_ = 0;
   uint64_t sequence_ = 0;
-  profile::IntervalMeter meter_;       // of the open interval
+  profile::IntervalMeter meter_;  // of the open interval
   int64_t thread_cpu_ns_ = 0;
   struct Totals {
     uint64_t samples = 0, nanoseconds = 0, snapshots = 0, snapshot_failed = 0, full = 0, paused = 0,

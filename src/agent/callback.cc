@@ -131,8 +131,7 @@ HResult Callback::EventPipeEventDelivered(EventPipeProvider, uint32_t event_id,
                                           uint32_t event_version, uint32_t, const uint8_t*,
                                           uint32_t data_size, const uint8_t* data, const Guid*,
                                           const Guid*, ThreadId, uint32_t, uintptr_t*) {
-  if (agent_ != nullptr)
-    agent_->OnEvent(event_id, event_version, AsBytes(data, data_size), Here());
+  if (agent_ != nullptr) agent_->OnEvent(event_id, event_version, AsBytes(data, data_size), Here());
   return kOk;
 }
 

@@ -27,8 +27,8 @@ FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit, uintptr_
   rule.state = RuleState::kSnapshot;
   std::array<uintptr_t, kMaxVersions> starts{};
   uint32_t count = 0;
-  if (!Succeeded(info_->GetNativeCodeStartAddresses(function, rejit, kMaxVersions, &count,
-                                                    starts.data())))
+  if (!Succeeded(
+          info_->GetNativeCodeStartAddresses(function, rejit, kMaxVersions, &count, starts.data())))
     return rule;
   Body own;
   Prologue tier0;

@@ -15,8 +15,7 @@ size_t HashOf(uint64_t ip) {
 
 }  // namespace
 
-CodeTable::CodeTable()
-    : slots_(LazyArray<Slot>(kSlots)), frames_(LazyArray<Frame>(kMaxFrames)) {}
+CodeTable::CodeTable() : slots_(LazyArray<Slot>(kSlots)), frames_(LazyArray<Frame>(kMaxFrames)) {}
 
 CodeTable::~CodeTable() {
   FreeLazy(slots_, kSlots);
@@ -71,9 +70,8 @@ CodeTable::Frame* CodeTable::frame(uint32_t id) {
 
 bool CodeTable::current(uint32_t id) {
   const Frame* f = frame(id);
-  return f != nullptr &&
-         slots_[f->slot.load(std::memory_order_relaxed) - 1].frame.load(
-             std::memory_order_acquire) == id;
+  return f != nullptr && slots_[f->slot.load(std::memory_order_relaxed) - 1].frame.load(
+                             std::memory_order_acquire) == id;
 }
 
 void CodeTable::SetRule(uint32_t id, const FrameRule& rule, uintptr_t function, bool dynamic) {

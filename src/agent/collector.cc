@@ -86,7 +86,8 @@ size_t Collector::memory_bytes() const {
                  nodes_.capacity() * sizeof(profile::IntervalNode) + children_.size() * 24 +
                  flows_.capacity() * sizeof(profile::IntervalFlow);
   for (const profile::IntervalMethod& m : names_.methods())
-    bytes += sizeof m + m.module.capacity() + m.mvid.capacity() + m.method.capacity() + m.raw.capacity();
+    bytes +=
+        sizeof m + m.module.capacity() + m.mvid.capacity() + m.method.capacity() + m.raw.capacity();
   for (const profile::IntervalType& t : names_.types())
     bytes += sizeof t + t.name.capacity() + t.raw.capacity();
   return bytes;

@@ -26,7 +26,9 @@ class Collector {
   // A frame of the code table is this method.
   void Bind(uint32_t frame, uint32_t method);
   void UnbindAll() { methods_.clear(); }
-  bool bound(uint32_t frame) const { return frame < methods_.size() && methods_[frame] != kUnbound; }
+  bool bound(uint32_t frame) const {
+    return frame < methods_.size() && methods_[frame] != kUnbound;
+  }
 
   // Adds up what a shard's table holds. `live` may be null: then there are no births in it.
   // `admitted(handle)` is called for handles that the sample did not take.
@@ -69,7 +71,7 @@ class Collector {
 
   Names& names_;
   CodeTable& code_;
-  std::vector<uint32_t> methods_;  // of frames
+  std::vector<uint32_t> methods_;             // of frames
   std::vector<profile::IntervalNode> nodes_;  // node id - 1
   FlatMap children_;                          // (parent, method) → node
   std::vector<profile::IntervalFlow> flows_;

@@ -36,8 +36,7 @@ Status Control::Listen() {
   const char* folder = std::getenv("TMPDIR");
   path_ = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp");
   if (path_.back() != '/') path_ += '/';
-  path_ += ControlSocketName(static_cast<uint32_t>(::getpid()),
-                                      StartTicks("/proc/self/stat"));
+  path_ += ControlSocketName(static_cast<uint32_t>(::getpid()), StartTicks("/proc/self/stat"));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path_.size() >= sizeof address.sun_path)
@@ -80,8 +79,7 @@ void Control::Accept() {
 
 void Control::Write(Peer& p) {
   while (!p.out.empty()) {
-    const ssize_t n =
-        ::send(p.fd.get(), p.out.data(), p.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t n = ::send(p.fd.get(), p.out.data(), p.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n <= 0) {
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno != EAGAIN) p.gone = true;

@@ -150,7 +150,7 @@ struct Row {
   bool cfa_known = true;
   enum class Rbp : uint8_t { kSame, kSaved, kUnknown } rbp = Rbp::kSame;
   int64_t rbp_offset = 0;
-  bool root = false;      // no return address
+  bool root = false;        // no return address
   bool odd_return = false;  // a return address elsewhere than below the CFA
 };
 

@@ -30,7 +30,8 @@ struct FrameRule {
     if (state == RuleState::kKnown && (cfa_offset > kMaxOffset || frame_bytes > kMaxOffset))
       return FrameRule{RuleState::kSnapshot, managed}.Pack();
     return static_cast<uint64_t>(state) | uint64_t{managed} << 2 | uint64_t{from_rbp} << 3 |
-           uint64_t{cfa_offset / 8} << 4 | uint64_t{rbp_slot} << 24 | uint64_t{frame_bytes / 8} << 40;
+           uint64_t{cfa_offset / 8} << 4 | uint64_t{rbp_slot} << 24 |
+           uint64_t{frame_bytes / 8} << 40;
   }
   static FrameRule Unpack(uint64_t v) {
     FrameRule r;

@@ -29,36 +29,35 @@ std::string Text(const NameBuffer& name, uint32_t length) {
 
 // CorElementType, ECMA-335 §II.23.1.16.
 std::string_view PrimitiveName(uint32_t kind) {
-  constexpr std::array<std::string_view, 29> kNames = {
-      "",
-      "System.Void",
-      "System.Boolean",
-      "System.Char",
-      "System.SByte",
-      "System.Byte",
-      "System.Int16",
-      "System.UInt16",
-      "System.Int32",
-      "System.UInt32",
-      "System.Int64",
-      "System.UInt64",
-      "System.Single",
-      "System.Double",
-      "System.String",
-      "",
-      "",
-      "",
-      "",
-      "",
-      "",
-      "",
-      "",
-      "",
-      "System.IntPtr",
-      "System.UIntPtr",
-      "",
-      "",
-      "System.Object"};
+  constexpr std::array<std::string_view, 29> kNames = {"",
+                                                       "System.Void",
+                                                       "System.Boolean",
+                                                       "System.Char",
+                                                       "System.SByte",
+                                                       "System.Byte",
+                                                       "System.Int16",
+                                                       "System.UInt16",
+                                                       "System.Int32",
+                                                       "System.UInt32",
+                                                       "System.Int64",
+                                                       "System.UInt64",
+                                                       "System.Single",
+                                                       "System.Double",
+                                                       "System.String",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "System.IntPtr",
+                                                       "System.UIntPtr",
+                                                       "",
+                                                       "",
+                                                       "System.Object"};
   return kind < kNames.size() ? kNames[kind] : std::string_view();
 }
 
@@ -122,8 +121,8 @@ Names::Module& Names::ModuleOf(ModuleId id) {
   const uint8_t* base = nullptr;
   AssemblyId assembly = 0;
   uint32_t flags = 0;
-  if (!Succeeded(info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly,
-                                       &flags)))
+  if (!Succeeded(
+          info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly, &flags)))
     return m;
   m.name = FileStem(Text(name, length));
   m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;

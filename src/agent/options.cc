@@ -9,8 +9,8 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 
 Error Wrong(std::string_view key, std::string_view value) {
-  return {ErrorCode::kUsage, "CLRSCOPE_OPTS: " + std::string(key) + "=" + std::string(value) +
-                                 " is not understood"};
+  return {ErrorCode::kUsage,
+          "CLRSCOPE_OPTS: " + std::string(key) + "=" + std::string(value) + " is not understood"};
 }
 
 bool ParseFlag(std::string_view value, bool& out) {

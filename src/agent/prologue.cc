@@ -80,7 +80,7 @@ Prologue DecodePrologue(Bytes code) {
     } else if (Match(code, {0x4C, 0x8D, 0x9C, 0x24})) {
       // lea r11, [rsp - N]; call JIT_StackProbe; mov rsp, r11: a frame of more than a page.
       const uint32_t down = 0u - Word(code);
-      const bool call = Match(code, {0xE8}) ? (Word(code), true)
+      const bool call = Match(code, {0xE8})         ? (Word(code), true)
                         : Match(code, {0xFF, 0x15}) ? (Word(code), true)
                                                     : false;
       if (!call || !(Match(code, {0x49, 0x8B, 0xE3}) || Match(code, {0x4C, 0x89, 0xDC}))) return p;

@@ -15,8 +15,8 @@ struct Prologue {
   bool osr = false;          // an on-stack replacement: it runs on its tier-0 method's frame
   uint32_t frame_bytes = 0;  // what was pushed and subtracted
   bool sets_rbp = false;
-  uint32_t rbp_to_cfa = 0;   // with sets_rbp: cfa - rbp
-  uint32_t rbp_slot = 0;     // the caller's rbp lies at cfa - 8 * rbp_slot; 0: not saved
+  uint32_t rbp_to_cfa = 0;  // with sets_rbp: cfa - rbp
+  uint32_t rbp_slot = 0;    // the caller's rbp lies at cfa - 8 * rbp_slot; 0: not saved
 };
 
 // `code`: from the method's start, 96 bytes are enough.

@@ -51,8 +51,7 @@ void Sampler::Compare(Shard& shard, const uint32_t* frames, size_t count) {
     }
     if (fa != fb) break;
   }
-  Count(i == count && j == others ? shard.counts.selftest_equal
-                                  : shard.counts.selftest_different);
+  Count(i == count && j == others ? shard.counts.selftest_equal : shard.counts.selftest_different);
 }
 
 size_t Sampler::Walk(Shard& shard, Registers from, uint32_t (&frames)[kMaxDepth]) {

@@ -33,8 +33,7 @@ class Sampler {
   // Wakes the agent's thread; called on the program's threads.
   using Wake = void (*)(void* context);
 
-  Sampler(ICorProfilerInfo* info, CodeTable& code, const Options& options, Wake wake,
-          void* context)
+  Sampler(ICorProfilerInfo* info, CodeTable& code, const Options& options, Wake wake, void* context)
       : info_(info), code_(code), options_(options), wake_(wake), wake_context_(context) {}
 
   // On the allocating thread, from within the runtime's callback.

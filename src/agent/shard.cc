@@ -47,8 +47,7 @@ ShardTable::~ShardTable() {
   FreeLazy(births_, kBirths);
 }
 
-uint32_t ShardTable::Fold(std::span<const uint32_t> frames, uint64_t type,
-                          profile::HeapKind kind) {
+uint32_t ShardTable::Fold(std::span<const uint32_t> frames, uint64_t type, profile::HeapKind kind) {
   uint64_t hash = Mix(type, static_cast<uint64_t>(kind));
   for (const uint32_t f : frames) hash = Mix(hash, f);
   size_t bucket = hash & (kBuckets - 1);
@@ -113,7 +112,8 @@ size_t ShardTable::memory_bytes() const {
 }
 
 ShardTable* Shard::Flip() {
-  if (!pending_) active_.store(active_.load(std::memory_order_relaxed) ^ 1, std::memory_order_seq_cst);
+  if (!pending_)
+    active_.store(active_.load(std::memory_order_relaxed) ^ 1, std::memory_order_seq_cst);
   // The owner either sees the new index, or is seen to be busy with the old one.
   for (int i = 0; busy_.load(std::memory_order_seq_cst); ++i) {
     if (i == 1000) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one thread of the program has sampled since the agent's thread last came by: folded by
-// (stack, type, kind), and the objects to follow. The owner writes one of two tables without a lock;
-// the agent's thread makes the other one current and empties the first.
+// (stack, type, kind), and the objects to follow. The owner writes one of two tables without a
+// lock; the agent's thread makes the other one current and empties the first.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,9 @@ class ShardTable {
   ~ShardTable();
   ShardTable(const ShardTable&) = delete;
   ShardTable& operator=(const ShardTable&) = delete;
-  bool ok() const { return entries_ != nullptr && buckets_ != nullptr && frames_ != nullptr && births_ != nullptr; }
+  bool ok() const {
+    return entries_ != nullptr && buckets_ != nullptr && frames_ != nullptr && births_ != nullptr;
+  }
 
   // The entry of this stack and type; kNone when the table is full.
   static constexpr uint32_t kNone = ~0u;
@@ -110,9 +112,7 @@ class Shard {
   ShardTable* Flip();
 
   // By the agent's thread: a hint.
-  bool filling() const {
-    return tables_[active_.load(std::memory_order_relaxed)].filling();
-  }
+  bool filling() const { return tables_[active_.load(std::memory_order_relaxed)].filling(); }
   size_t memory_bytes() const { return tables_[0].memory_bytes() + tables_[1].memory_bytes(); }
 
   ShardCounts counts;

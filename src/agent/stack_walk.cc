@@ -27,8 +27,8 @@ uintptr_t StackTop(uintptr_t sp) {
   return 0;
 }
 
-WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, uintptr_t top, uint32_t (&frames)[kMaxDepth],
-                  size_t* count) {
+WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, uintptr_t top,
+                  uint32_t (&frames)[kMaxDepth], size_t* count) {
   *count = 0;
   if (top == 0) return WalkEnd::kRefused;
   size_t n = 0;
@@ -90,8 +90,7 @@ bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {
   if (native_ && count_ != 0) frames_[count_++] = kNativeFrame;
   native_ = false;
   const CodeTable::Slot* slot = code_.FindOrAdd(ip);
-  frames_[count_++] =
-      slot == nullptr ? kUnknownFrame : slot->frame.load(std::memory_order_relaxed);
+  frames_[count_++] = slot == nullptr ? kUnknownFrame : slot->frame.load(std::memory_order_relaxed);
   return true;
 }
 

@@ -28,8 +28,8 @@ uintptr_t StackTop(uintptr_t sp);
 
 // Frame ids, leaf first, into `frames`; `count` is set in every case. Native code that is new is
 // looked up in `native`, which may be null.
-WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, uintptr_t top, uint32_t (&frames)[kMaxDepth],
-                  size_t* count);
+WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, uintptr_t top,
+                  uint32_t (&frames)[kMaxDepth], size_t* count);
 
 // Collects what the runtime's own walk (DoStackSnapshot) reports; the same shape.
 class SnapshotCollector {

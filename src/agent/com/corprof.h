@@ -138,7 +138,8 @@ class ICorProfilerCallback : public IUnknown {
   virtual HResult RootReferences2() = 0;
   virtual HResult HandleCreated() = 0;
   virtual HResult HandleDestroyed() = 0;
-  virtual HResult InitializeForAttach(IUnknown* info, void* client_data, uint32_t client_data_size) = 0;
+  virtual HResult InitializeForAttach(IUnknown* info, void* client_data,
+                                      uint32_t client_data_size) = 0;
   virtual HResult ProfilerAttachComplete() = 0;
   virtual HResult ProfilerDetachSucceeded() = 0;
   virtual HResult ReJITCompilationStarted() = 0;
@@ -153,10 +154,12 @@ class ICorProfilerCallback : public IUnknown {
   virtual HResult DynamicMethodJITCompilationStarted() = 0;
   virtual HResult DynamicMethodJITCompilationFinished() = 0;
   virtual HResult DynamicMethodUnloaded(FunctionId function) = 0;
-  virtual HResult EventPipeEventDelivered(EventPipeProvider provider, uint32_t event_id, uint32_t event_version,
-                        uint32_t metadata_size, const uint8_t* metadata, uint32_t data_size,
-                        const uint8_t* data, const Guid* activity, const Guid* related_activity,
-                        ThreadId event_thread, uint32_t frame_count, uintptr_t* frames) = 0;
+  virtual HResult EventPipeEventDelivered(EventPipeProvider provider, uint32_t event_id,
+                                          uint32_t event_version, uint32_t metadata_size,
+                                          const uint8_t* metadata, uint32_t data_size,
+                                          const uint8_t* data, const Guid* activity,
+                                          const Guid* related_activity, ThreadId event_thread,
+                                          uint32_t frame_count, uintptr_t* frames) = 0;
   virtual HResult EventPipeProviderCreated() = 0;
   virtual HResult LoadAsNotificationOnly(int32_t* notification_only) = 0;
 };
@@ -172,7 +175,8 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetFunctionFromToken() = 0;
   virtual HResult GetHandleFromThread() = 0;
   virtual HResult GetObjectSize() = 0;
-  virtual HResult IsArrayClass(ClassId type, uint32_t* element_kind, ClassId* element, uint32_t* rank) = 0;
+  virtual HResult IsArrayClass(ClassId type, uint32_t* element_kind, ClassId* element,
+                               uint32_t* rank) = 0;
   virtual HResult GetThreadInfo() = 0;
   virtual HResult GetCurrentThreadID() = 0;
   virtual HResult GetClassIDInfo() = 0;
@@ -181,9 +185,10 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult SetEnterLeaveFunctionHooks() = 0;
   virtual HResult SetFunctionIDMapper() = 0;
   virtual HResult GetTokenAndMetaDataFromFunction() = 0;
-  virtual HResult GetModuleInfo(ModuleId module, const uint8_t** base, uint32_t capacity, uint32_t* length,
-                        char16_t* name, AssemblyId* assembly) = 0;
-  virtual HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid, IUnknown** out) = 0;
+  virtual HResult GetModuleInfo(ModuleId module, const uint8_t** base, uint32_t capacity,
+                                uint32_t* length, char16_t* name, AssemblyId* assembly) = 0;
+  virtual HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid,
+                                    IUnknown** out) = 0;
   virtual HResult GetILFunctionBody() = 0;
   virtual HResult GetILFunctionBodyAllocator() = 0;
   virtual HResult SetILFunctionBody() = 0;
@@ -198,15 +203,16 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult BeginInprocDebugging() = 0;
   virtual HResult EndInprocDebugging() = 0;
   virtual HResult GetILToNativeMapping() = 0;
-  virtual HResult DoStackSnapshot(ThreadId thread, StackSnapshotCallback* callback, uint32_t flags, void* context,
-                        uint8_t* registers, uint32_t registers_size) = 0;
+  virtual HResult DoStackSnapshot(ThreadId thread, StackSnapshotCallback* callback, uint32_t flags,
+                                  void* context, uint8_t* registers, uint32_t registers_size) = 0;
   virtual HResult SetEnterLeaveFunctionHooks2() = 0;
-  virtual HResult GetFunctionInfo2(FunctionId function, FrameInfo frame, ClassId* type, ModuleId* module,
-                        uint32_t* token, uint32_t capacity, uint32_t* count, ClassId* arguments) = 0;
+  virtual HResult GetFunctionInfo2(FunctionId function, FrameInfo frame, ClassId* type,
+                                   ModuleId* module, uint32_t* token, uint32_t capacity,
+                                   uint32_t* count, ClassId* arguments) = 0;
   virtual HResult GetStringLayout() = 0;
   virtual HResult GetClassLayout() = 0;
   virtual HResult GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* token, ClassId* parent,
-                        uint32_t capacity, uint32_t* count, ClassId* arguments) = 0;
+                                  uint32_t capacity, uint32_t* count, ClassId* arguments) = 0;
   virtual HResult GetCodeInfo2() = 0;
   virtual HResult GetClassFromTokenAndTypeArgs() = 0;
   virtual HResult GetFunctionFromTokenAndTypeArgs() = 0;
@@ -232,9 +238,9 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetFunctionLeave3Info() = 0;
   virtual HResult GetFunctionTailcall3Info() = 0;
   virtual HResult EnumModules() = 0;
-  virtual HResult GetRuntimeInformation(uint16_t* instance, int32_t* kind, uint16_t* major, uint16_t* minor,
-                        uint16_t* build, uint16_t* qfe, uint32_t capacity, uint32_t* length,
-                        char16_t* version) = 0;
+  virtual HResult GetRuntimeInformation(uint16_t* instance, int32_t* kind, uint16_t* major,
+                                        uint16_t* minor, uint16_t* build, uint16_t* qfe,
+                                        uint32_t capacity, uint32_t* length, char16_t* version) = 0;
   virtual HResult GetThreadStaticAddress2() = 0;
   virtual HResult GetAppDomainsContainingModule() = 0;
   virtual HResult GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity,
@@ -258,13 +264,14 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult ReadInMemorySymbols() = 0;
   virtual HResult IsFunctionDynamic(FunctionId function, int32_t* dynamic) = 0;
   virtual HResult GetFunctionFromIP3(const uint8_t* ip, FunctionId* function, ReJitId* rejit) = 0;
-  virtual HResult GetDynamicFunctionInfo(FunctionId function, ModuleId* module, const uint8_t** signature,
-                        uint32_t* signature_size, uint32_t capacity, uint32_t* length,
-                        char16_t* name) = 0;
+  virtual HResult GetDynamicFunctionInfo(FunctionId function, ModuleId* module,
+                                         const uint8_t** signature, uint32_t* signature_size,
+                                         uint32_t capacity, uint32_t* length, char16_t* name) = 0;
   virtual HResult GetNativeCodeStartAddresses(FunctionId function, ReJitId rejit, uint32_t capacity,
-                        uint32_t* count, uintptr_t* starts) = 0;
+                                              uint32_t* count, uintptr_t* starts) = 0;
   virtual HResult GetILToNativeMapping3() = 0;
-  virtual HResult GetCodeInfo4(uintptr_t start, uint32_t capacity, uint32_t* count, CodeRange* ranges) = 0;
+  virtual HResult GetCodeInfo4(uintptr_t start, uint32_t capacity, uint32_t* count,
+                               CodeRange* ranges) = 0;
   virtual HResult EnumerateObjectReferences() = 0;
   virtual HResult IsFrozenObject() = 0;
   virtual HResult GetLOHObjectSizeThreshold() = 0;
@@ -273,13 +280,13 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult ResumeRuntime() = 0;
   virtual HResult GetEnvironmentVariable() = 0;
   virtual HResult SetEnvironmentVariable() = 0;
-  virtual HResult EventPipeStartSession(uint32_t count, EventPipeProviderConfig* providers, int32_t rundown,
-                        EventPipeSession* session) = 0;
+  virtual HResult EventPipeStartSession(uint32_t count, EventPipeProviderConfig* providers,
+                                        int32_t rundown, EventPipeSession* session) = 0;
   virtual HResult EventPipeAddProviderToSession() = 0;
   virtual HResult EventPipeStopSession(EventPipeSession session) = 0;
   virtual HResult EventPipeCreateProvider() = 0;
-  virtual HResult EventPipeGetProviderInfo(EventPipeProvider provider, uint32_t capacity, uint32_t* length,
-                        char16_t* name) = 0;
+  virtual HResult EventPipeGetProviderInfo(EventPipeProvider provider, uint32_t capacity,
+                                           uint32_t* length, char16_t* name) = 0;
   virtual HResult EventPipeDefineEvent() = 0;
   virtual HResult EventPipeWriteEvent() = 0;
   virtual HResult CreateHandle(ObjectId object, int32_t kind, ObjectHandle* handle) = 0;

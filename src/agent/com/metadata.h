@@ -22,10 +22,11 @@ class IMetaDataImport : public IUnknown {
   virtual HResult EnumInterfaceImpls() = 0;
   virtual HResult EnumTypeRefs() = 0;
   virtual HResult FindTypeDefByName() = 0;
-  virtual HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length, Guid* mvid) = 0;
+  virtual HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
+                                Guid* mvid) = 0;
   virtual HResult GetModuleFromScope() = 0;
-  virtual HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity, uint32_t* length,
-                        uint32_t* flags, uint32_t* extends) = 0;
+  virtual HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
+                                  uint32_t* length, uint32_t* flags, uint32_t* extends) = 0;
   virtual HResult GetInterfaceImplProps() = 0;
   virtual HResult GetTypeRefProps() = 0;
   virtual HResult ResolveTypeRef() = 0;
@@ -44,8 +45,8 @@ class IMetaDataImport : public IUnknown {
   virtual HResult FindField() = 0;
   virtual HResult FindMemberRef() = 0;
   virtual HResult GetMethodProps(uint32_t token, uint32_t* owner, char16_t* name, uint32_t capacity,
-                        uint32_t* length, uint32_t* attributes, const uint8_t** signature,
-                        uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) = 0;
+                                 uint32_t* length, uint32_t* attributes, const uint8_t** signature,
+                                 uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) = 0;
   virtual HResult GetMemberRefProps() = 0;
   virtual HResult EnumProperties() = 0;
   virtual HResult EnumEvents() = 0;

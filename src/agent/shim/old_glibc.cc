@@ -16,7 +16,8 @@ extern "C" {
 // glibc 2.32. 0: atomic operations are used, always.
 char __libc_single_threaded = 0;
 
-// Only asked for by the C++ runtime where the C library cannot call thread-local destructors itself.
+// Only asked for by the C++ runtime where the C library cannot call thread-local destructors
+// itself.
 int __pthread_key_create(pthread_key_t*, void (*)(void*)) { return EAGAIN; }
 
 // Of libpthread before 2.34.
