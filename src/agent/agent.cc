@@ -10,6 +10,7 @@
 #include <array>
 
 #include "agent/clock.h"
+#include "agent/term_signal.h"
 #include "agent/thread.h"
 #include "base/utf.h"
 #include "clr/alloc_events.h"
@@ -331,12 +332,15 @@ void Agent::Run() {
       stop_ = options_.owned && !control_.has_subscriber();
     }
   }
+  if (!options_.output.empty()) TakeTermSignal(WakeThread, this);
   interval_start_ns_ = Now();
   next_interval_ns_ = interval_start_ns_ + options_.every_ns;
   std::vector<pollfd> polls;
-  while (!stop_ && !ending_.load()) {
+  while (!stop_ && !ending_.load() && !TermSignalCame()) {
     const int64_t now = Now();
-    int64_t wait = std::min({next_interval_ns_ - now, last_drain_ns_ + kDrainEvery - now});
+    const bool awaited = options_.owned && !control_.has_subscriber();
+    int64_t wait = last_drain_ns_ + kDrainEvery - now;
+    if (!awaited) wait = std::min(wait, next_interval_ns_ - now);
     if (!passes_.empty()) wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
     if (options_.owned && !control_.has_subscriber())
       wait = std::min(wait, owner_deadline_ns_ - now);
@@ -375,7 +379,9 @@ void Agent::Step(int64_t now) {
   } else if (scan) {
     ScanHandles(now);
   }
-  if (now >= next_interval_ns_) {
+  // An owner that has yet to come misses nothing.
+  const bool awaited = options_.owned && !control_.has_subscriber();
+  if (now >= next_interval_ns_ && !awaited) {
     EndInterval(/*last=*/false);
     next_interval_ns_ = std::max(next_interval_ns_ + options_.every_ns, now);
   }
@@ -580,10 +586,36 @@ void Agent::EndInterval(bool last) {
   lost_before_ = std::move(totals);
   at_interval_ = sums;
   interval_start_ns_ = now;
-  if (control_.has_subscriber()) (void)control_.Send(profile::EncodeInterval(f));
+  if (control_.has_subscriber() && !control_.Send(profile::EncodeInterval(f))) ++frames_dropped_;
+  if (!options_.output.empty()) WriteSpool(f);
+}
+
+void Agent::WriteSpool(const profile::IntervalFrame& f) {
+  const std::string path =
+      ExpandName(options_.output, ProgramName(), f.pid, f.start_unix_ns + f.end_ns);
+  const auto write = [&](const std::string& to, const std::string& bytes) {
+    const Status s = WriteAtomically(to, bytes);
+    s.ok() ? ++spooled_ : ++spool_failed_;
+    if (!s.ok()) failure_ = s.error().message;
+  };
+  write(path,
+        EncodePprof(f, {names_.methods(), names_.types(), collector_.nodes()}, options_.labels));
+  const std::string cpu = EncodeGcCpuPprof(f, options_.labels);
+  if (cpu.empty()) return;
+  const size_t dot = path.rfind('.');
+  const size_t at = dot == std::string::npos || dot < path.rfind('/') + 1 ? path.size() : dot;
+  write(path.substr(0, at) + "-gccpu" + path.substr(at), cpu);
 }
 
 void Agent::LetGo() {
+  if (TermSignalCame() && !ending_.load()) {
+    EndInterval(/*last=*/true);
+    control_.Flush(500);
+    control_.Close();
+    EndByTermSignal();
+    return;
+  }
+  GiveBackTermSignal();
   sampling_.store(false);
   if (session_ != 0 && !ending_.load())
     (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
@@ -670,6 +702,9 @@ std::string Agent::Command(std::string_view line) {
   add("methods", names_.methods().size());
   add("types", names_.types().size());
   add("retired", retired_);
+  add("files", spooled_);
+  add("files_failed", spool_failed_);
+  add("frames_dropped", frames_dropped_);
   out += ",\"failure\":";
   JsonText(out, failure_);
   return out + "}";

@@ -20,6 +20,7 @@
 #include "agent/names.h"
 #include "agent/options.h"
 #include "agent/sampler.h"
+#include "agent/spool.h"
 #include "agent/waker.h"
 #include "base/byte_reader.h"
 
@@ -56,6 +57,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void ResetCode();
   void ScanHandles(int64_t now_ns);
   void EndInterval(bool last);
+  void WriteSpool(const profile::IntervalFrame& frame);
   void LetGo();
   int64_t Now() const;  // since the agent's start
 
@@ -97,6 +99,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::vector<uint32_t> waiting_;    // … except for these, which were being written
   std::vector<uint32_t> dynamic_frames_, collectible_frames_;
   uint64_t retired_ = 0;
+  uint64_t frames_dropped_ = 0;  // the subscriber did not read
 
   EventPipeSession session_ = 0;
   std::atomic<bool> ready_{false};  // the runtime takes calls
@@ -106,6 +109,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   bool stop_ = false;                // let go
   bool detach_asked_ = false;
   std::string failure_;
+  uint64_t spooled_ = 0, spool_failed_ = 0;  // files
 
   int64_t interval_start_ns_ = 0, next_interval_ns_ = 0, last_drain_ns_ = 0, last_scan_ns_ = 0;
   int64_t owner_deadline_ns_ = 0;

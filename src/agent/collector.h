@@ -56,6 +56,7 @@ class Collector {
   void FillFrame(profile::IntervalFrame& frame);
   // The next frame holds the dictionaries from their beginnings.
   void Resend() { sent_methods_ = sent_types_ = sent_nodes_ = 0; }
+  const std::vector<profile::IntervalNode>& nodes() const { return nodes_; }
   uint64_t overflowed() const { return overflowed_; }
   size_t memory_bytes() const;
 
