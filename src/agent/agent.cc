@@ -12,6 +12,7 @@
 #include "agent/clock.h"
 #include "agent/term_signal.h"
 #include "agent/thread.h"
+#include "base/loss.h"
 #include "base/utf.h"
 #include "clr/alloc_events.h"
 #include "clr/event_table.h"
@@ -46,6 +47,8 @@ std::string Hex(HResult hr) {
 profile::HeapKind KindOf(uint32_t kind) {
   return kind <= 2 ? static_cast<profile::HeapKind>(kind) : profile::HeapKind::kUnknown;
 }
+
+std::string NameOf(Loss loss) { return std::string(Describe(loss).name); }
 
 void JsonText(std::string& out, std::string_view text) {
   out += '"';
@@ -336,7 +339,7 @@ void Agent::Run() {
   interval_start_ns_ = Now();
   next_interval_ns_ = interval_start_ns_ + options_.every_ns;
   std::vector<pollfd> polls;
-  while (!stop_ && !ending_.load() && !TermSignalCame()) {
+  while (!stop_ && !ending_.load()) {
     const int64_t now = Now();
     const bool awaited = options_.owned && !control_.has_subscriber();
     int64_t wait = last_drain_ns_ + kDrainEvery - now;
@@ -358,6 +361,10 @@ void Agent::Run() {
 }
 
 void Agent::Step(int64_t now) {
+  if (TermSignalCame()) {
+    EndInterval(/*last=*/false);
+    PassOnTermSignal();
+  }
   ResolveInSlices();
   GcNote note;
   while (gc_ring_.Pop(note)) gcs_.Add(note);
@@ -566,22 +573,23 @@ void Agent::EndInterval(bool last) {
   }
   f.meter = meter_;
   meter_ = {};
-  const auto lost = [&](const char* name, uint64_t count) {
+  const auto lost = [&](const std::string& name, uint64_t count) {
     if (count != 0) f.losses.emplace_back(name, count);
   };
-  lost("agent_paused", sums.paused - at_interval_.paused);
-  lost("agent_table_full", sums.full - at_interval_.full);
-  lost("agent_births_lost", sums.births_lost - at_interval_.births_lost);
-  lost("agent_handle_failed", sums.handle_failed - at_interval_.handle_failed);
-  lost("agent_stack_failed", sums.snapshot_failed - at_interval_.snapshot_failed);
+  lost(NameOf(Loss::kAgentSamples),
+       sums.full - at_interval_.full + sums.paused - at_interval_.paused);
+  lost(NameOf(Loss::kAgentObjects), sums.births_lost - at_interval_.births_lost +
+                                        sums.handle_failed - at_interval_.handle_failed);
+  lost(NameOf(Loss::kMissingStack), sums.snapshot_failed - at_interval_.snapshot_failed);
   std::vector<std::pair<std::string, uint64_t>> totals = {
-      {"agent_gc_events_lost", gc_ring_.lost()},
-      {"agent_unnamed", names_.unnamed()},
-      {"agent_nodes_full", collector_.overflowed()},
-      {"agent_bad_payload", unknown_events_.load()},
-      {"agent_turnover_lost", live_ == nullptr ? 0 : live_->lost_turnover()}};
+      {NameOf(Loss::kAgentGcEvents), gc_ring_.lost()},
+      {NameOf(Loss::kUnresolvedFrame), names_.unnamed_methods()},
+      {NameOf(Loss::kUnnamedType), names_.unnamed_types()},
+      {NameOf(Loss::kStackNodesCapped), collector_.overflowed()},
+      {NameOf(Loss::kUnsupportedVersion), unknown_events_.load()},
+      {NameOf(Loss::kAgentTurnover), live_ == nullptr ? 0 : live_->lost_turnover()}};
   for (size_t i = 0; i < totals.size(); ++i)
-    lost(totals[i].first.c_str(),
+    lost(totals[i].first,
          totals[i].second - (i < lost_before_.size() ? lost_before_[i].second : 0));
   lost_before_ = std::move(totals);
   at_interval_ = sums;
@@ -608,13 +616,6 @@ void Agent::WriteSpool(const profile::IntervalFrame& f) {
 }
 
 void Agent::LetGo() {
-  if (TermSignalCame() && !ending_.load()) {
-    EndInterval(/*last=*/true);
-    control_.Flush(500);
-    control_.Close();
-    EndByTermSignal();
-    return;
-  }
   GiveBackTermSignal();
   sampling_.store(false);
   if (session_ != 0 && !ending_.load())

@@ -4,7 +4,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr uint32_t kOtherNode = 0;  // the root: a stack that there was no room for
+constexpr uint32_t kNoRoom = ~0u;
 
 }  // namespace
 
@@ -17,10 +17,7 @@ uint32_t Collector::Child(uint32_t parent, uint32_t method) {
   const uint64_t key = uint64_t{parent} << 32 | method;
   const uint32_t there = children_.Find(key);
   if (there != FlatMap::kNone) return there;
-  if (nodes_.size() >= kMaxNodes) {
-    ++overflowed_;
-    return kOtherNode;
-  }
+  if (nodes_.size() >= kMaxNodes && parent != 0) return kNoRoom;
   nodes_.push_back({parent, method});
   const auto id = static_cast<uint32_t>(nodes_.size());
   children_.Set(key, id);
@@ -28,6 +25,7 @@ uint32_t Collector::Child(uint32_t parent, uint32_t method) {
 }
 
 uint32_t Collector::NodeOf(std::span<const uint32_t> frames) {
+  if (frames.empty()) return Child(0, Names::kNoStackMethod);
   uint32_t node = 0;
   for (size_t i = frames.size(); i-- > 0;) {
     const uint32_t f = frames[i];
@@ -40,7 +38,9 @@ uint32_t Collector::NodeOf(std::span<const uint32_t> frames) {
       method = methods_[f];
     }
     node = Child(node, method);
-    if (node == kOtherNode) return node;
+    if (node != kNoRoom) continue;
+    ++overflowed_;
+    return Child(0, Names::kOtherMethod);
   }
   return node;
 }

@@ -109,6 +109,8 @@ Names::Names(ICorProfilerInfo* info) : info_(info) {
   methods_.push_back(Pseudo("[unknown]", profile::kUnresolved));
   methods_.push_back(Pseudo("[native]", profile::kPseudo));
   methods_.push_back(Pseudo("[truncated]", profile::kPseudo));
+  methods_.push_back(Pseudo("[no stack]", profile::kPseudo));
+  methods_.push_back(Pseudo("(other)", profile::kPseudo));
 }
 
 Names::Module& Names::ModuleOf(ModuleId id) {
@@ -204,7 +206,7 @@ uint32_t Names::TypeOf(ClassId type) {
   t.id = type;
   t.raw = RawTypeName(type, 0);
   if (t.raw.empty()) {
-    ++unnamed_;
+    ++unnamed_types_;
     type_ids_[type] = 0;
     return 0;
   }
@@ -271,7 +273,7 @@ Names::Method Names::MethodOf(FunctionId function) {
   Method out;
   out.collectible = touched_collectible_;
   if ((m.flags & profile::kUnresolved) != 0) {
-    ++unnamed_;
+    ++unnamed_methods_;
   } else {
     const auto [known, added] = method_keys_.try_emplace(
         m.module + '\n' + m.mvid + '\n' + std::to_string(m.token) + '\n' + m.raw,

@@ -19,7 +19,8 @@ class Names {
   explicit Names(ICorProfilerInfo* info);
 
   // Indexes into methods(); these are always there.
-  static constexpr uint32_t kUnknownMethod = 0, kNativeMethod = 1, kTruncatedMethod = 2;
+  static constexpr uint32_t kUnknownMethod = 0, kNativeMethod = 1, kTruncatedMethod = 2,
+                            kNoStackMethod = 3, kOtherMethod = 4;
   struct Method {
     uint32_t id = kUnknownMethod;
     bool collectible = false;  // its code can be unloaded
@@ -30,7 +31,8 @@ class Names {
 
   const std::vector<profile::IntervalMethod>& methods() const { return methods_; }
   const std::vector<profile::IntervalType>& types() const { return types_; }
-  uint64_t unnamed() const { return unnamed_; }
+  uint64_t unnamed_methods() const { return unnamed_methods_; }
+  uint64_t unnamed_types() const { return unnamed_types_; }
 
   // Ids of what is unloaded may be given to something else.
   void Forget(ModuleId module);
@@ -56,7 +58,7 @@ class Names {
   std::unordered_map<std::string, uint32_t> type_keys_;
   std::vector<profile::IntervalMethod> methods_;
   std::vector<profile::IntervalType> types_;
-  uint64_t unnamed_ = 0;
+  uint64_t unnamed_methods_ = 0, unnamed_types_ = 0;
 };
 
 }  // namespace clrscope::agent

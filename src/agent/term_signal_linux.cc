@@ -13,54 +13,47 @@ std::atomic<void (*)(void*)> g_wake{nullptr};
 std::atomic<void*> g_context{nullptr};
 std::atomic<bool> g_came{false};
 std::atomic<bool> g_taken{false};
+struct sigaction g_before;  // written before our handler is there
 
 void OnTerm(int) {
-  g_came.store(true);
   void (*wake)(void*) = g_wake.load();
-  if (wake != nullptr) {
-    wake(g_context.load());
-  } else {
-    EndByTermSignal();
+  if (wake == nullptr) {  // somebody has kept our handler although we are gone
+    PassOnTermSignal();
+    return;
   }
+  g_came.store(true);
+  wake(g_context.load());
 }
 
 }  // namespace
 
 void TakeTermSignal(void (*wake)(void* context), void* context) {
-  struct sigaction now {};
-  if (::sigaction(SIGTERM, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
-      now.sa_handler != SIG_DFL)
+  if (g_taken.load() || ::sigaction(SIGTERM, nullptr, &g_before) != 0 ||
+      ((g_before.sa_flags & SA_SIGINFO) == 0 && g_before.sa_handler == SIG_IGN))
     return;
   g_context.store(context);
   g_wake.store(wake);
   g_came.store(false);
   struct sigaction mine {};
   mine.sa_handler = OnTerm;
-  mine.sa_flags = SA_RESTART;
+  mine.sa_flags = SA_RESTART | SA_ONSTACK;
   g_taken.store(::sigaction(SIGTERM, &mine, nullptr) == 0);
 }
 
-bool TermSignalCame() { return g_taken.load() && g_came.load(); }
+bool TermSignalCame() { return g_came.exchange(false); }
 
 void GiveBackTermSignal() {
   if (!g_taken.exchange(false)) return;
-  // A handler that chains to ours finds nobody to wake, and ends the program.
-  g_wake.store(nullptr);
   struct sigaction now {};
-  if (::sigaction(SIGTERM, nullptr, &now) != 0 || now.sa_handler != OnTerm) return;
-  struct sigaction original {};
-  original.sa_handler = SIG_DFL;
-  (void)::sigaction(SIGTERM, &original, nullptr);
+  if (::sigaction(SIGTERM, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+      now.sa_handler == OnTerm)
+    (void)::sigaction(SIGTERM, &g_before, nullptr);
+  g_wake.store(nullptr);
 }
 
-void EndByTermSignal() {
-  struct sigaction original {};
-  original.sa_handler = SIG_DFL;
-  (void)::sigaction(SIGTERM, &original, nullptr);
-  sigset_t term;
-  ::sigemptyset(&term);
-  ::sigaddset(&term, SIGTERM);
-  ::pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
+void PassOnTermSignal() {
+  g_taken.store(false);
+  (void)::sigaction(SIGTERM, &g_before, nullptr);
   (void)::kill(::getpid(), SIGTERM);
 }
 
