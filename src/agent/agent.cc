@@ -26,7 +26,7 @@ constexpr int64_t kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kOwnerPatience = 20 * kSecond;    // until whoever attached must be connected
-constexpr int kGatePatience = 1000;                 // ms; the gate is held for some 10 ms at most
+constexpr int kUnloadPatience = 1000;               // ms that an unloading waits for us at most
 constexpr uint32_t kSlice = 64;                     // frames that are looked up in one go
 constexpr int kShutdownPatience = 3000;             // ms
 constexpr uint32_t kDetachSoon = 1;                 // ms; the runtime asks again by itself
@@ -60,30 +60,6 @@ void JsonText(std::string& out, std::string_view text) {
 }
 
 }  // namespace
-
-class Agent::Gate {
- public:
-  explicit Gate(Agent& agent) : agent_(agent), locked_(agent.LockGate()) {}
-  ~Gate() {
-    if (locked_) agent_.UnlockGate();
-  }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  bool locked() const { return locked_; }
-
- private:
-  Agent& agent_;
-  bool locked_;
-};
-
-bool Agent::LockGate() {
-  for (int i = 0; i < kGatePatience * 10; ++i) {
-    if (!gate_.exchange(true, std::memory_order_acquire)) return true;
-    const timespec pause{0, 100'000};
-    (void)::nanosleep(&pause, nullptr);
-  }
-  return false;
-}
 
 Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
     : info_(info),
@@ -277,35 +253,85 @@ void Agent::OnObjectAllocated(ObjectId object, ClassId type, Registers from) {
   sampler_->OnAllocation(a, from);
 }
 
-void Agent::OnModuleUnload(ModuleId module) {
-  if (!ready_.load() || ended_.load()) return;
-  const Gate gate(*this);
-  if (!gate.locked()) return;
-  (void)ResolveFrames(~uint32_t{0});
-  (void)Drain();
-  names_.Forget(module);
-  // Which of the code that can be unloaded this is, nobody says: all of it is looked up again.
-  for (const uint32_t id : collectible_frames_) code_.Retire(id);
-  retired_ += collectible_frames_.size();
-  collectible_frames_.clear();
-}
+void Agent::OnModuleUnload(ModuleId module) { AwaitUnload({/*dynamic=*/false, module}); }
 
 void Agent::OnDynamicUnload(FunctionId function) {
+  // Most of them were never seen on a stack, nor are about to be looked up.
+  if (resolved_.load() == code_.frame_count() && !seen_dynamic_.Maybe(function)) return;
+  AwaitUnload({/*dynamic=*/true, function});
+}
+
+// The agent's thread may be asking the runtime about the very code that is to go: it has to be done
+// with it first.
+void Agent::AwaitUnload(const Unload& what) {
   if (!ready_.load() || ended_.load()) return;
-  const Gate gate(*this);
-  if (!gate.locked()) return;
-  names_.ForgetFunction(function);
-  for (size_t i = 0; i < dynamic_frames_.size();) {
-    const CodeTable::Frame* f = code_.frame(dynamic_frames_[i]);
-    if (f == nullptr || f->function.load() != function) {
-      ++i;
-      continue;
+  const timespec pause{0, 50'000};
+  int waited = 0;
+  for (; unload_taken_.exchange(true, std::memory_order_acquire); ++waited) {
+    if (waited == kUnloadPatience * 20 || ended_.load()) {
+      unload_missed_.store(true);
+      return;
     }
-    code_.Retire(dynamic_frames_[i]);
-    ++retired_;
-    dynamic_frames_[i] = dynamic_frames_.back();
-    dynamic_frames_.pop_back();
+    (void)::nanosleep(&pause, nullptr);
   }
+  unload_ = what;
+  unload_state_.store(UnloadState::kAsked, std::memory_order_release);
+  waker_.Wake();
+  while (unload_state_.load(std::memory_order_acquire) == UnloadState::kAsked && !ended_.load()) {
+    if (waited++ == kUnloadPatience * 20) {
+      UnloadState asked = UnloadState::kAsked;
+      unload_missed_.store(true);
+      // From now on it is for the one who serves it to make room for the next.
+      if (unload_state_.compare_exchange_strong(asked, UnloadState::kAbandoned)) return;
+      break;
+    }
+    (void)::nanosleep(&pause, nullptr);
+  }
+  unload_state_.store(UnloadState::kNone);
+  unload_taken_.store(false, std::memory_order_release);
+}
+
+void Agent::ServeUnload() {
+  const bool missed = unload_missed_.exchange(false);
+  if (missed) {
+    // Somebody did not wait: code that is not looked up yet may be half gone. Nobody asks about it.
+    for (const uint32_t id : waiting_) code_.Retire(id);
+    waiting_.clear();
+    for (const uint32_t end = code_.frame_count(); resolved_ < end; ++resolved_)
+      code_.Retire(resolved_);
+    names_.Forget(0);
+  }
+  const UnloadState state = unload_state_.load(std::memory_order_acquire);
+  if (state != UnloadState::kAsked && state != UnloadState::kAbandoned) return;
+  const Unload what = unload_;
+  if (what.dynamic) {
+    names_.ForgetFunction(what.id);
+    for (size_t i = 0; i < dynamic_frames_.size();) {
+      const CodeTable::Frame* f = code_.frame(dynamic_frames_[i]);
+      if (f == nullptr || f->function.load() != what.id) {
+        ++i;
+        continue;
+      }
+      code_.Retire(dynamic_frames_[i]);
+      ++retired_;
+      dynamic_frames_[i] = dynamic_frames_.back();
+      dynamic_frames_.pop_back();
+    }
+  } else {
+    // What was seen of it so far gets its names now. Which of the code that can be unloaded it is,
+    // nobody says: all of it is looked up again when it is seen again.
+    if (!missed) (void)ResolveFrames(~uint32_t{0});
+    for (int i = 0; i < 10 && !Drain(); ++i) {
+    }
+    names_.Forget(what.id);
+    for (const uint32_t id : collectible_frames_) code_.Retire(id);
+    retired_ += collectible_frames_.size();
+    collectible_frames_.clear();
+  }
+  UnloadState asked = UnloadState::kAsked;
+  if (unload_state_.compare_exchange_strong(asked, UnloadState::kDone)) return;
+  unload_state_.store(UnloadState::kNone);
+  unload_taken_.store(false, std::memory_order_release);
 }
 
 void Agent::OnShutdown() {
@@ -374,12 +400,9 @@ void Agent::Step(int64_t now) {
   if (code_.crowded()) ResetCode();
   const bool scan = live_ != nullptr && !passes_.empty() && now - last_scan_ns_ >= kScanEvery;
   if (filling || scan || now - last_drain_ns_ >= kDrainEvery) {
-    const Gate gate(*this);
-    if (gate.locked()) {
-      (void)ResolveFrames(kSlice);
-      (void)Drain();
-      last_drain_ns_ = now;
-    }
+    (void)ResolveFrames(kSlice);
+    (void)Drain();
+    last_drain_ns_ = now;
   }
   if (live_ == nullptr) {
     passes_.clear();
@@ -395,40 +418,27 @@ void Agent::Step(int64_t now) {
   if (options_.owned && !control_.has_subscriber() && now >= owner_deadline_ns_) stop_ = true;
 }
 
-// Whoever unloads code waits at the gate: not for long.
+// Whoever unloads code waits: not for long.
 void Agent::ResolveInSlices() {
   for (bool done = false; !done;) {
-    const Gate gate(*this);
-    if (!gate.locked()) return;
+    ServeUnload();
     done = ResolveFrames(kSlice);
   }
 }
 
-// With the gate locked.
 bool Agent::ResolveFrames(uint32_t limit) {
   const uint32_t end = code_.frame_count();
   if (resolved_ == end && waiting_.empty()) return true;
-  bool refreshed = false;
   const auto resolve = [&](uint32_t id) {
     CodeTable::Frame* f = code_.frame(id);
     if (f == nullptr) return false;
     if (!code_.current(id)) return true;
-    CodeResolver::Answer answer = resolver_.Resolve(f->ip, native_map_.get());
-    if (answer.function == 0 && answer.rule.state == RuleState::kSnapshot && !refreshed) {
-      // Perhaps of a module that was loaded meanwhile.
-      refreshed = true;
-      std::unique_ptr<NativeMap> fresh = NativeMap::Make();
-      if (fresh->size() != native_map_->size()) {
-        sampler_->SetNativeMap(fresh.get());
-        old_maps_.push_back(std::move(native_map_));
-        native_map_ = std::move(fresh);
-        answer = resolver_.Resolve(f->ip, native_map_.get());
-      }
-    }
+    const CodeResolver::Answer answer = resolver_.Resolve(f->ip, native_map_.get());
     if (answer.function != 0) {
       const Names::Method method = names_.MethodOf(answer.function);
       collector_.Bind(id, method.id);
       if (answer.dynamic) {
+        seen_dynamic_.Add(answer.function);
         dynamic_frames_.push_back(id);
       } else if (method.collectible) {
         collectible_frames_.push_back(id);
@@ -450,7 +460,6 @@ bool Agent::ResolveFrames(uint32_t limit) {
   return resolved_ == end;
 }
 
-// With the gate locked.
 bool Agent::Drain() {
   bool all = true;
   ShardPool::Get().ForEach([&](Shard& s) {
@@ -468,21 +477,16 @@ bool Agent::Drain() {
 // Begins the tables of addresses anew: they are full, which takes a quarter of a million addresses.
 void Agent::ResetCode() {
   sampler_->paused.store(true);
-  {
-    const Gate gate(*this);
-    if (gate.locked()) {
-      (void)ResolveFrames(~uint32_t{0});
-      bool quiet = true;
-      for (int side = 0; side < 2; ++side) quiet = Drain() && quiet;
-      if (quiet) {
-        code_.Clear();
-        collector_.UnbindAll();
-        resolved_ = kFirstFrame;
-        waiting_.clear();
-        dynamic_frames_.clear();
-        collectible_frames_.clear();
-      }
-    }
+  (void)ResolveFrames(~uint32_t{0});
+  bool quiet = true;
+  for (int side = 0; side < 2; ++side) quiet = Drain() && quiet;
+  if (quiet) {
+    code_.Clear();
+    collector_.UnbindAll();
+    resolved_ = kFirstFrame;
+    waiting_.clear();
+    dynamic_frames_.clear();
+    collectible_frames_.clear();
   }
   sampler_->paused.store(false);
 }
@@ -528,13 +532,8 @@ Agent::Totals Agent::SumShards() const {
 
 void Agent::EndInterval(bool last) {
   ResolveInSlices();
-  {
-    const Gate gate(*this);
-    if (gate.locked()) {
-      (void)ResolveFrames(kSlice);
-      (void)Drain();
-    }
-  }
+  (void)ResolveFrames(kSlice);
+  (void)Drain();
   const int64_t now = Now();
   if (live_ != nullptr && !passes_.empty()) ScanHandles(now);
   profile::IntervalFrame f;
@@ -639,13 +638,8 @@ void Agent::LetGo() {
 
 void Agent::OwnerCame() {
   // A new reader knows nothing of the dictionaries, and is told what follows from now on.
-  {
-    const Gate gate(*this);
-    if (gate.locked()) {
-      (void)ResolveFrames(kSlice);
-      (void)Drain();
-    }
-  }
+  (void)ResolveFrames(kSlice);
+  (void)Drain();
   profile::IntervalFrame dropped;
   if (sequence_ != 0) collector_.FillFrame(dropped);
   collector_.Resend();

@@ -66,11 +66,27 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void OwnerCame() override;
   void OwnerLeft() override;
 
-  // No code or type is unloaded while it is held; waits at most some 50 ms for it.
-  class Gate;
-  bool LockGate();
-  void UnlockGate() { gate_.store(false, std::memory_order_release); }
-  std::atomic<bool> gate_{false};
+  // Code or types are about to be unloaded; said on a thread of the runtime's, done on the agent's.
+  struct Unload {
+    bool dynamic = false;
+    uintptr_t id = 0;  // FunctionId of a dynamic method, else ModuleId
+  };
+  enum class UnloadState : uint8_t { kNone, kAsked, kAbandoned, kDone };
+  void AwaitUnload(const Unload& what);
+  void ServeUnload();
+  std::atomic<bool> unload_taken_{false}, unload_missed_{false};
+  std::atomic<UnloadState> unload_state_{UnloadState::kNone};
+  Unload unload_;
+  // Dynamic methods that were looked up; may say yes for others.
+  struct SeenSet {
+    std::atomic<uint64_t> bits[1024] = {};
+    static size_t Hash(uintptr_t id) { return (id * 0x9E3779B97F4A7C15u) >> 48; }
+    void Add(uintptr_t id) { bits[Hash(id) / 64].fetch_or(uint64_t{1} << Hash(id) % 64); }
+    bool Maybe(uintptr_t id) const {
+      return (bits[Hash(id) / 64].load() >> Hash(id) % 64 & 1) != 0;
+    }
+  };
+  SeenSet seen_dynamic_;
 
   ICorProfilerInfo* info_;
   Options options_;
@@ -83,7 +99,6 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   Waker waker_;
   CodeTable code_;
   std::unique_ptr<NativeMap> native_map_;
-  std::vector<std::unique_ptr<NativeMap>> old_maps_;  // others may still read them
   CodeResolver resolver_;
   Names names_;
   Collector collector_;
@@ -95,8 +110,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::vector<profile::GcPass> passes_;
   Control control_;
 
-  uint32_t resolved_ = kFirstFrame;  // frames below it were looked at
-  std::vector<uint32_t> waiting_;    // … except for these, which were being written
+  std::atomic<uint32_t> resolved_{kFirstFrame};  // frames below it were looked at
+  std::vector<uint32_t> waiting_;                // … except for these, which were being written
   std::vector<uint32_t> dynamic_frames_, collectible_frames_;
   uint64_t retired_ = 0;
   uint64_t frames_dropped_ = 0;  // the subscriber did not read

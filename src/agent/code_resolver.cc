@@ -66,6 +66,7 @@ CodeResolver::Answer CodeResolver::Resolve(uintptr_t ip, const NativeMap* native
     }
   }
   out.rule.state = RuleState::kSnapshot;
+  if (NativeMap::RuleOfLoaded(ip, &out.rule)) return out;
   const auto* at = reinterpret_cast<const uint8_t*>(ip - 1);  // NOLINT
   ReJitId rejit = 0;
   if (!Succeeded(info_->GetFunctionFromIP3(at, &out.function, &rejit)) || out.function == 0)

@@ -25,7 +25,7 @@ int SlotOf(Member member) {
 const std::map<std::string, int>& Ours() {
   static const std::map<std::string, int> slots = {
 #define CLRSCOPE_SLOT(interface, name) {#interface "." #name, SlotOf(&interface::name)},
-#include "com_slots.inc"
+#include <com_slots.inc>
 #undef CLRSCOPE_SLOT
   };
   return slots;

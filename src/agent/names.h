@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FunctionIDs and ClassIDs → dictionaries of methods and types, by the runtime's metadata. On the
-// agent's thread, while no code or type can be unloaded (see Agent::unload_gate_).
+// agent's thread, for which the unloading of code waits (see Agent::AwaitUnload).
 #pragma once
 
 #include <cstdint>

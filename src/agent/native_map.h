@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The native modules that are loaded, by address. Never changes once it is made.
+// The native modules that stay loaded, by address: the runtime's and the C library. Never changes
+// once it is made, so that any thread may look into it and read the modules' tables.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,12 @@ namespace clrscope::agent {
 
 class NativeMap {
  public:
-  // What is loaded now. Takes the loader's lock: not from a thread that the runtime waits for.
+  // Takes the loader's lock, like the next: not on a thread that the runtime waits for.
   static std::unique_ptr<NativeMap> Make();
+
+  // The rule for an address in whichever module is loaded there now, which cannot be unloaded
+  // meanwhile. False: there is none.
+  static bool RuleOfLoaded(uintptr_t ip, FrameRule* rule);
 
   const NativeModule* Find(uintptr_t ip) const;
   size_t size() const { return modules_.size(); }

@@ -19,7 +19,8 @@ int RunRecordVerb(const Args& args) {
       "  clrscope record --all -d 10m             every .NET process, also those that start "
       "meanwhile\n"
       "  clrscope record -- dotnet run.dll --port 5000\n"
-      "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n");
+      "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n"
+      "  clrscope record -p 1234 --live           which objects live, and what the GC costs\n");
   CLI::App& app = options.app();
   app.add_option("-p,--pid,--process-id", record.pids, "a process; may be given several times")
       ->type_name("PID");
