@@ -43,6 +43,12 @@ constexpr LossInfo kTable[] = {
      "intervals of the agent that did not arrive; what was allocated in them is missing, what "
      "lives "
      "is not"},
+    {"agent_samples_lost",
+     "samples that the agent had no room for; what was allocated is too low by their share"},
+    {"agent_objects_not_followed",
+     "sampled objects that the agent could not follow; what lives is too low by their share"},
+    {"agent_turnover_lost", "births and deaths that the agent had no room for; slopes lack them"},
+    {"agent_gc_events_lost", "events of garbage collections that the agent had no room for"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

@@ -30,6 +30,10 @@ enum class Loss : uint8_t {
   kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
   kRawBytesNotKept,     // of streams that were to be kept as .nettrace; the capture has them
   kAgentFrames,         // intervals of the agent that did not arrive
+  kAgentSamples,        // samples that the agent had no room for
+  kAgentObjects,        // sampled objects that the agent could not follow
+  kAgentTurnover,       // births and deaths that the agent had no room for
+  kAgentGcEvents,       // events of GCs that the agent had no room for
   kAgentOther,          // losses of the agent that this version has no name for
   kCount,
 };

@@ -27,6 +27,9 @@ class CaptureOutput final : public SessionObserver {
   // Ends the file. `end_ns`: how long the recording is.
   void Finish(int64_t end_ns);
 
+  // Where the agents' intervals go.
+  profile::IntervalSink* intervals() { return writer_.get(); }
+
   // Writing failed: the file ends at the last commit before it, and nothing is written any more.
   const std::optional<Error>& error() const { return error_; }
   const std::string& path() const { return path_; }

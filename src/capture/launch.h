@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -23,8 +24,11 @@ class Launch {
   // guardian process stays beside us: should we be killed, it lets every runtime go that waits at
   // the port until the program ends. errors: kNotFound (no such program), kPermission (not
   // executable), kFailed
+  //   environment: what else is set in it
+  using Variables = std::vector<std::pair<std::string, std::string>>;
   static Result<std::unique_ptr<Launch>> Start(const std::vector<std::string>& command,
-                                               const std::function<Status(pid_t)>& prepare);
+                                               const std::function<Status(pid_t)>& prepare,
+                                               const Variables& environment = {});
   // Tells the guardian that all is well; the program is left alone.
   ~Launch();
 

@@ -69,7 +69,8 @@ void ResetSignals() {
 }  // namespace
 
 Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& command,
-                                              const std::function<Status(pid_t)>& prepare) {
+                                              const std::function<Status(pid_t)>& prepare,
+                                              const Variables& environment) {
   std::unique_ptr<Launch> launch(new Launch);
   ASSIGN_OR_RETURN(launch->server_, ipc::ReverseServer::Create());
   const std::string path = launch->server_->path();
@@ -100,6 +101,7 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
     char word = 0;
     if (::read(go_read.get(), &word, 1) != 1) ::_exit(127);
     ::setenv(kPorts, ports.c_str(), 1);
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
     ::execvp(argv[0], argv.data());
     const int error = errno;
     (void)!::write(errors_write.get(), &error, sizeof(error));

@@ -67,6 +67,14 @@ ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb,
   return config;
 }
 
+ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown) {
+  ipc::SessionConfig config = Runtime(keyword::kGc | kCode, kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  config.stackwalk = false;
+  return config;
+}
+
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb) {
   uint64_t keywords = 0;
   if (mode != profile::CountMode::kHigh) keywords |= keyword::kSampledObjectLow;

@@ -20,6 +20,8 @@ Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_ver
 // Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too, as a
 // stream needs that is to be read on its own.
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
+// The same without allocations.
+ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown);
 // GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
 // arms it at its start only. mode: not kUnknown
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/agent_feeds.h"
+#include "capture/agent_place.h"
 #include "capture/capture_output.h"
 #include "capture/launch.h"
 #include "capture/session_engine.h"
@@ -34,6 +36,8 @@ struct RecordOptions {
   bool keep_nettrace = false;
   bool replace = false;  // those that exist already
   TargetOptions target;
+  // Load the agent: its options, without "owned"; not of everyone.
+  std::optional<std::string> agent;
 };
 
 // What a progress display needs; valid during the call.
@@ -73,7 +77,7 @@ class Recorder final : private SessionObserver {
   using SteadyClock = std::chrono::steady_clock;
 
   Recorder() = default;
-  void OnJoined(const Target&) override { ++summary_.processes; }
+  void OnJoined(const Target& target) override;
   void OnEnded(const Target& target) override;
   void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
@@ -86,12 +90,18 @@ class Recorder final : private SessionObserver {
   void Suspend();
   bool KeepWaiting();
   bool Over(SteadyClock::time_point now);
+  Status PlaceForLaunch(Launch::Variables& environment);
+  std::function<void(std::string)> Noter() {
+    return [this](std::string note) { summary_.notes.push_back(std::move(note)); };
+  }
   void NoteSkipped();
   Progress Snapshot(bool stopping) const;
 
   RecordOptions options_;
   std::unique_ptr<CaptureOutput> output_;  // of the engine's recording
   std::unique_ptr<StreamKeeper> keeper_;
+  std::unique_ptr<PlacedAgent> placed_agent_;  // for a program that is launched
+  std::unique_ptr<AgentFeeds> agents_;
   std::unique_ptr<Launch> launch_;
   std::unique_ptr<SessionEngine> engine_;
   std::unique_ptr<Signals> signals_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "capture/agent_image.h"
 #include "capture/recorder.h"
 #include "ipc/process_finder.h"
 #include "ipc/release.h"
@@ -36,14 +37,21 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->engine_->AddObserver(r.get());
   r->start_ = SteadyClock::now();
   if (!r->options_.command.empty()) {
-    ASSIGN_OR_RETURN(r->launch_, Launch::Start(r->options_.command,
-                                               [&r](pid_t pid) { return r->CreateOutput(pid); }));
+    Launch::Variables environment;
+    if (r->options_.agent) RETURN_IF_ERROR(r->PlaceForLaunch(environment));
+    ASSIGN_OR_RETURN(
+        r->launch_,
+        Launch::Start(
+            r->options_.command, [&r](pid_t pid) { return r->CreateOutput(pid); }, environment));
     return r;
   }
   RETURN_IF_ERROR(
       r->CreateOutput(r->options_.all ? ::getpid() : r->options_.processes.front().pid));
   for (const ipc::DotnetProcess& p : r->options_.processes) {
-    if (Status status = r->engine_->Join(p); !status.ok()) {
+    Status status = r->engine_->Join(p);
+    if (status.ok() && r->agents_ != nullptr)
+      status = r->agents_->Attach(p.pid, r->engine_->targets().back()->index());
+    if (!status.ok()) {
       const std::string path = r->output_->path();
       r->output_.reset();
       ::unlink(path.c_str());
@@ -59,6 +67,9 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
 Status Recorder::CreateOutput(pid_t pid) {
   ASSIGN_OR_RETURN(output_, CaptureOutput::Create(options_.output(pid), &engine_->recording()));
   engine_->AddObserver(output_.get());
+  if (options_.agent)
+    agents_ =
+        std::make_unique<AgentFeeds>(&engine_->recording(), output_->intervals(), *options_.agent);
   if (options_.keep_nettrace) {
     std::string base = output_->path();
     if (base.ends_with(kCaptureEnding)) base.resize(base.size() - kCaptureEnding.size());
@@ -68,7 +79,27 @@ Status Recorder::CreateOutput(pid_t pid) {
   return OkStatus();
 }
 
+// The runtimes of a launched program load the agent themselves.
+Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
+  ASSIGN_OR_RETURN(const ipc::ProcessFacts self, ipc::GatherSocketFacts(::getpid()));
+  ASSIGN_OR_RETURN(PlacedAgent placed, PlaceAgent(self));
+  placed_agent_ = std::make_unique<PlacedAgent>(std::move(placed));
+  environment = {
+      {"CORECLR_ENABLE_PROFILING", "1"},
+      {"CORECLR_PROFILER", kAgentClsidText},
+      {"CORECLR_PROFILER_PATH", placed_agent_->path()},
+      {"CLRSCOPE_OPTS", options_.agent->empty() ? "owned=1" : "owned=1," + *options_.agent}};
+  return OkStatus();
+}
+
+void Recorder::OnJoined(const Target& target) {
+  ++summary_.processes;
+  if (agents_ != nullptr && launch_ != nullptr)
+    agents_->Expect(target.process().pid, target.index());
+}
+
 void Recorder::OnEnded(const Target& target) {
+  if (agents_ != nullptr) agents_->End(target.index(), Noter());
   if (target.lost() && !launch_ && !options_.all)
     summary_.notes.push_back(
         fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
@@ -137,7 +168,8 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
 }
 
 void Recorder::Wait(std::chrono::milliseconds timeout) {
-  pollfd fds[3] = {{signals_->fd(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
+  std::vector<pollfd> fds = {{signals_->fd(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
+  if (agents_ != nullptr) agents_->AddPolls(fds);
   if (launch_) {
     fds[1].fd = launch_->server().fd();
     if (!launch_->ExitCode()) fds[2].fd = launch_->exit_fd();
@@ -197,6 +229,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   bool waiting_told = false;
   for (auto now = SteadyClock::now(); !Over(now); now = SteadyClock::now()) {
     if (suspended_) Suspend();
+    if (agents_ != nullptr) agents_->Pump(Noter());
     const bool more = engine_->Work();
     output_->CommitIfLarge(engine_->clock().now_ns());
     Wait(more ? 0ms : 50ms);
@@ -211,6 +244,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   }
   on_progress(Snapshot(true));
   const auto keep_waiting = [this] { return KeepWaiting(); };
+  if (agents_ != nullptr) agents_->Stop(kStopPatience, keep_waiting, Noter());
   (void)engine_->StopAll(kStopPatience, keep_waiting);
   if (stop_requests_ < 2) engine_->RunDownWhatIsUnnamed(kStopPatience, keep_waiting);
   summary_.interrupted_twice = stop_requests_ > 1;
@@ -221,6 +255,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   engine_->Close();
   NoteSkipped();
   summary_.samples = engine_->counts().samples;
+  if (agents_ != nullptr) summary_.samples += agents_->samples();
   summary_.duration_ns = engine_->end_ns();
   output_->Finish(summary_.duration_ns);
   summary_.write_error = output_->error();
@@ -239,7 +274,7 @@ Progress Recorder::Snapshot(bool stopping) const {
   p.recording = counts.recording;
   p.ended = counts.ended;
   p.events = counts.events;
-  p.samples = counts.samples;
+  p.samples = counts.samples + (agents_ != nullptr ? agents_->samples() : 0);
   p.dropped = counts.dropped;
   p.gcs = counts.gcs;
   return p;

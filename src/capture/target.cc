@@ -49,9 +49,11 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
-  ASSIGN_OR_RETURN(OpenedStream main,
-                   out.link->Open(counts ? TypeNameSession(keep)
-                                         : AllocationSession(out.source, options.buffer_mb, keep)));
+  ASSIGN_OR_RETURN(
+      OpenedStream main,
+      out.link->Open(counts          ? TypeNameSession(keep)
+                     : options.agent ? CodeSession(options.buffer_mb, keep)
+                                     : AllocationSession(out.source, options.buffer_mb, keep)));
   out.streams.push_back({std::move(main), Kind::kMain});
   if (counts) {
     ASSIGN_OR_RETURN(OpenedStream objects,
@@ -298,7 +300,8 @@ void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
-  if (source_ == profile::Source::kTick && state_ == State::kRecording) WatchTicks(now_ns);
+  if (source_ == profile::Source::kTick && !options_.agent && state_ == State::kRecording)
+    WatchTicks(now_ns);
   if (state_ == State::kRecording) gc_threads_.Read(now_ns, tables_->info.gc);
   if (state_ == State::kRecording && now_ns >= next_mappings_ns_) {
     ReadMappings();

@@ -28,6 +28,8 @@ namespace clrscope::capture {
 
 struct TargetOptions {
   Sampling sampling = Sampling::kAuto;
+  // An agent in the process tells what is allocated: no session samples.
+  bool agent = false;
   profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
   uint32_t buffer_mb = 256;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:

@@ -108,6 +108,17 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   options.target.fold.count_mode = options.target.types;
   const bool flood = options.target.types == profile::CountMode::kAll;
   options.target.buffer_mb = a.buffer_mb != 0 ? a.buffer_mb : flood ? 1024 : 256;
+  if (a.exact && a.command.empty())
+    return Error{ErrorCode::kUsage,
+                 "--exact needs a launch (-- COMMAND): a runtime can only be told at its start to "
+                 "report every object"};
+  if ((a.live || a.exact) && a.all)
+    return Error{ErrorCode::kUsage, "--live and --exact are for named processes, not for --all"};
+  if (a.live || a.exact) {
+    options.target.agent = true;
+    options.agent = a.exact ? "every=1s,exact=1" : "every=1s";
+    if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
+  }
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;
   if (!a.duration.empty()) {

@@ -20,6 +20,9 @@ struct RecordArguments {
   std::string types;                 // "" | low | high | all
   unsigned buffer_mb = 0;            // --buffersize, of the runtime
   bool keep_nettrace = false;        // --keep-nettrace
+  bool live = false;                 // --live
+  bool exact = false;                // --exact
+  unsigned cap = 0;                  // --live-cap
   bool quiet = false;                // -q
   bool no_progress = false;          // --no-progress
 };

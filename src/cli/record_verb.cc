@@ -19,7 +19,8 @@ int RunRecordVerb(const Args& args) {
       "  clrscope record --all -d 10m             every .NET process, also those that start "
       "meanwhile\n"
       "  clrscope record -- dotnet run.dll --port 5000\n"
-      "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n");
+      "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n"
+      "  clrscope record -p 1234 --live           which objects live, and what the GC costs\n");
   CLI::App& app = options.app();
   app.add_option("-p,--pid,--process-id", record.pids, "a process; may be given several times")
       ->type_name("PID");
@@ -41,6 +42,18 @@ int RunRecordVerb(const Args& args) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"low", "high", "all"}))
       ->excludes("--sampling");
+  app.add_flag("--live", record.live,
+               "load the agent into the processes: which of the sampled objects live, how old they "
+               "are, what the GC costs. It is taken out again at the end")
+      ->excludes("--types");
+  app.add_option("--live-cap", record.cap, "follow at most so many objects (20000)")
+      ->type_name("N")
+      ->check(CLI::Range(16u, 1'000'000u));
+  app.add_flag("--exact", record.exact,
+               "every single allocation with its stack, by the agent. A launched program only, "
+               "which takes about twice the CPU")
+      ->excludes("--types")
+      ->excludes("--live");
   app.add_flag("--keep-nettrace", record.keep_nettrace,
                "also write the raw streams beside the capture, as .nettrace files for other tools");
   app.add_flag("-q,--quiet", record.quiet, "no words but errors");

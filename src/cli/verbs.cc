@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cli/agent.h"
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
@@ -37,6 +38,10 @@ constexpr Verb kVerbs[] = {
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},
+    {"attach", "load the agent into a running process: live objects, GC cost", RunAttach},
+    {"detach", "take the agent out of a process", RunDetach},
+    {"status", "say what the agent in a process does and costs", RunStatus},
+    {"env", "print the variables that load the agent when a program starts", RunEnv},
     {"inspect", "show what a file holds: events, losses, time span", RunInspect},
 };
 

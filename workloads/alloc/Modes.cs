@@ -44,7 +44,8 @@ static class Modes
             (1, TypeSites.Large), (5, TypeSites.Pinned), (20, TypeSites.Text),
             (20, TypeSites.Bytes),
         ],
+        "keep" => [(200, KeepSites.Keep), (1, KeepSites.KeepBlock), (2000, KeepSites.Garbage)],
         _ => throw new ArgumentException(
-            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic or types"),
+            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types or keep"),
     };
 }

@@ -40,6 +40,7 @@ static class Program
         for (int i = 0; i < collections.Length; i++)
             collections[i] = GC.CollectionCount(i) - collections[i];
 
+        if (options.Mode == "keep") GC.Collect();  // whatever lives has survived one of each generation
         Report.Write(options, workers, seconds, after - before, collections);
         if (options.HoldOnStdin) Console.In.ReadLine();
         return 0;

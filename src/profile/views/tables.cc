@@ -77,7 +77,7 @@ std::vector<uint32_t> SiteFrames(const Profile& p, bool raw_leaf) {
     const Node& node = p.nodes[i];
     site[i] = (p.frames[node.frame].flags & kNotOwn) == 0 ? node.frame : site[node.parent];
   }
-  for (size_t i = 1; i < p.nodes.size(); ++i)
+  for (size_t i = 0; i < p.nodes.size(); ++i)
     if (site[i] == kNone) site[i] = p.nodes[i].frame;
   return site;
 }

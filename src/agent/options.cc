@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/options.h"
+
+#include <charconv>
+
+namespace clrscope::agent {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+Error Wrong(std::string_view key, std::string_view value) {
+  return {ErrorCode::kUsage,
+          "CLRSCOPE_OPTS: " + std::string(key) + "=" + std::string(value) + " is not understood"};
+}
+
+bool ParseFlag(std::string_view value, bool& out) {
+  if (value == "1" || value == "true" || value == "yes" || value == "on") return out = true;
+  if (value != "0" && value != "false" && value != "no" && value != "off") return false;
+  out = false;
+  return true;
+}
+
+bool ParseNumber(std::string_view value, uint64_t& out, std::string_view* rest) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+  *rest = value.substr(static_cast<size_t>(end - value.data()));
+  return error == std::errc{};
+}
+
+bool ParseSpan(std::string_view value, int64_t& out) {
+  uint64_t n = 0;
+  std::string_view unit;
+  if (!ParseNumber(value, n, &unit) || n == 0 || n > 1'000'000) return false;
+  int64_t scale = 0;
+  if (unit.empty() || unit == "s") scale = kSecond;
+  if (unit == "ms") scale = 1'000'000;
+  if (unit == "m") scale = 60 * kSecond;
+  if (unit == "h") scale = 3600 * kSecond;
+  if (scale == 0) return false;
+  out = static_cast<int64_t>(n) * scale;
+  return out >= kSecond / 10;
+}
+
+}  // namespace
+
+Result<Options> ParseOptions(std::string_view text) {
+  Options o;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (item.empty()) continue;
+    const size_t equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view("1") : item.substr(equals + 1);
+    bool ok = true;
+    if (key == "every") {
+      ok = ParseSpan(value, o.every_ns);
+    } else if (key == "live") {
+      ok = ParseFlag(value, o.live);
+    } else if (key == "owned") {
+      ok = ParseFlag(value, o.owned);
+    } else if (key == "selftest") {
+      ok = ParseFlag(value, o.selftest);
+    } else if (key == "exact") {
+      ok = ParseFlag(value, o.exact);
+    } else if (key == "walk") {
+      ok = value == "snapshot" || value == "own";
+      o.snapshots = value == "snapshot";
+    } else if (key == "cap") {
+      uint64_t n = 0;
+      std::string_view rest;
+      ok = ParseNumber(value, n, &rest) && rest.empty() && n >= 16 && n <= 1'000'000;
+      o.cap = static_cast<uint32_t>(n);
+    } else if (key == "output") {
+      o.output = value;
+    } else if (key.starts_with("label.") && key.size() > 6) {
+      o.labels.emplace_back(key.substr(6), value);
+    } else {
+      return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is no option " + std::string(key)};
+    }
+    if (!ok) return Wrong(key, value);
+  }
+  return o;
+}
+
+}  // namespace clrscope::agent

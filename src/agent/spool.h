@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Without a clrscope beside it, the agent writes each interval as an uncompressed pprof file.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/interval_frame.h"
+
+namespace clrscope::agent {
+
+// What frames refer to; whole, not only what is new.
+struct Dictionaries {
+  const std::vector<profile::IntervalMethod>& methods;
+  const std::vector<profile::IntervalType>& types;  // type id - 1
+  const std::vector<profile::IntervalNode>& nodes;  // node id - 1
+};
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// The frame as a profile.proto message. Sample types: alloc_objects, alloc_space, and with live
+// objects inuse_objects, inuse_space, which is then the default. Stacks are leaf first and begin
+// with the type. Labels: heap, of live objects age and generation, and the user's own.
+std::string EncodePprof(const profile::IntervalFrame& frame, const Dictionaries& dictionaries,
+                        const Labels& labels);
+
+// A CPU profile of two frames, the garbage collector and the rest; "" when it is not known.
+std::string EncodeGcCpuPprof(const profile::IntervalFrame& frame, const Labels& labels);
+
+// %n → name, %p → pid, %t → the time as 20261121T101500Z, %% → %.
+std::string ExpandName(std::string_view pattern, std::string_view name, uint32_t pid,
+                       int64_t unix_ns);
+
+// Under another name first, so that a reader never sees half of it. Makes the folder.
+Status WriteAtomically(const std::string& path, std::string_view bytes);
+
+// What people call this process: its entry assembly or executable, by /proc/self/cmdline.
+std::string ProgramName();
+
+}  // namespace clrscope::agent

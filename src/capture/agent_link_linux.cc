@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/control_path.h"
+#include "capture/agent_image.h"
+#include "capture/agent_link.h"
+#include "capture/agent_place.h"
+#include "ipc/client.h"
+#include "ipc/hresult.h"
+#include "ipc/process_finder.h"
+#include "ipc/socket.h"
+#include "profile/interval_codec.h"
+
+namespace clrscope::capture {
+namespace {
+
+constexpr uint32_t kMaxFrame = 256u << 20;
+constexpr std::chrono::milliseconds kAttachTimeout{5000};
+
+std::string SocketOf(const ipc::ProcessFacts& facts) {
+  std::string folder = facts.tmp_dir;
+  while (!folder.empty() && folder.back() == '/') folder.pop_back();
+  return facts.root + folder + "/" +
+         ControlSocketName(static_cast<uint32_t>(facts.inner_pid),
+                           StartTicks(fmt::format("/proc/{}/stat", facts.pid).c_str()));
+}
+
+// A line without its end.
+Result<std::string> ReadLine(int fd, ipc::Deadline deadline) {
+  std::string line;
+  for (;;) {
+    std::byte b;
+    RETURN_IF_ERROR(ipc::ReceiveExactly(fd, {&b, 1}, deadline));
+    if (b == std::byte{'\n'}) return line;
+    line += static_cast<char>(b);
+  }
+}
+
+Status SendLine(int fd, std::string_view line, ipc::Deadline deadline) {
+  const std::string text = std::string(line) + "\n";
+  return ipc::SendAll(fd, AsBytes(text.data(), text.size()), deadline);
+}
+
+Result<Fd> Connect(pid_t pid, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const std::string path, AgentSocket(pid));
+  Result<Fd> fd = ipc::ConnectUnix(path, deadline);
+  if (fd.ok()) return fd;
+  if (fd.error().code == ErrorCode::kNotFound)
+    return Error{ErrorCode::kNotFound, fmt::format("process {} has no clrscope agent", pid)};
+  return fd;
+}
+
+}  // namespace
+
+Result<std::string> AgentSocket(pid_t pid) {
+  ASSIGN_OR_RETURN(const ipc::ProcessFacts facts, ipc::GatherSocketFacts(pid));
+  return SocketOf(facts);
+}
+
+Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const ipc::DotnetProcess process, ipc::FindProcess(pid));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
+  const int major = ipc::MajorVersion(process.clr_version);
+  if (major != 0 && major < 8)
+    return Error{ErrorCode::kRefused,
+                 fmt::format("process {} runs .NET {}: the agent needs .NET 8 or later", pid,
+                             process.clr_version)};
+  ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
+  if (facts.coreclr_path.find("musl") != std::string::npos)
+    return Error{ErrorCode::kRefused,
+                 fmt::format("process {} runs on musl (Alpine): the agent needs glibc", pid)};
+  ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts));
+  ipc::Client client(*transport);
+  const Status attached =
+      client.AttachProfiler(kAgentClsid, placed.path(), AsBytes(options.data(), options.size()),
+                            kAttachTimeout, deadline);
+  if (!attached.ok()) {
+    Error error = attached.error();
+    if (error.message.find(ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos) {
+      const bool ours = AskAgent(pid, "status", deadline).ok();
+      return Error{ErrorCode::kRefused,
+                   ours
+                       ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
+                                     "{}` takes it out",
+                                     pid, pid)
+                       : fmt::format("process {} has another profiler loaded, and a runtime takes "
+                                     "only one: `clrscope record -p {}` works beside it",
+                                     pid, pid)};
+    }
+    return error;
+  }
+  for (;;) {
+    if (AskAgent(pid, "status", deadline).ok()) return OkStatus();
+    if (deadline.expired())
+      return Error{ErrorCode::kTimeout,
+                   fmt::format("the agent was loaded into process {} but does not answer", pid)};
+    const timespec pause{0, 5'000'000};
+    (void)::nanosleep(&pause, nullptr);
+  }
+}
+
+Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
+  RETURN_IF_ERROR(SendLine(fd.get(), command, deadline));
+  ASSIGN_OR_RETURN(std::string answer, ReadLine(fd.get(), deadline));
+  if (answer.starts_with("error "))
+    return Error{ErrorCode::kRefused, "the agent says: " + answer.substr(6)};
+  return answer;
+}
+
+Result<std::unique_ptr<AgentFeed>> AgentFeed::Open(pid_t pid, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(Fd fd, Connect(pid, deadline));
+  RETURN_IF_ERROR(SendLine(fd.get(), "subscribe", deadline));
+  ASSIGN_OR_RETURN(const std::string answer, ReadLine(fd.get(), deadline));
+  if (answer != "ok")
+    return Error{ErrorCode::kRefused,
+                 fmt::format("the agent of process {} says: {}", pid,
+                             answer.starts_with("error ") ? answer.substr(6) : answer)};
+  return std::unique_ptr<AgentFeed>(new AgentFeed(std::move(fd)));
+}
+
+Status AgentFeed::Command(std::string_view line, ipc::Deadline deadline) {
+  return SendLine(fd_.get(), line, deadline);
+}
+
+Result<bool> AgentFeed::Next(profile::IntervalFrame& frame) {
+  for (;;) {
+    uint32_t size = 0;
+    if (in_.size() >= sizeof size) {
+      std::memcpy(&size, in_.data(), sizeof size);
+      if (size > kMaxFrame) return Error{ErrorCode::kCorrupt, "the agent sent an absurd length"};
+      if (in_.size() - sizeof size >= size) {
+        ASSIGN_OR_RETURN(frame, profile::DecodeInterval(AsBytes(in_.data() + sizeof size, size)));
+        in_.erase(0, sizeof size + size);
+        return true;
+      }
+    }
+    char buffer[64 * 1024];
+    const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0) {
+      in_.append(buffer, static_cast<size_t>(n));
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    return Error{ErrorCode::kTruncated, "the agent is gone"};
+  }
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/agent.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "capture/agent_image.h"
+#include "capture/agent_link.h"
+#include "capture/agent_place.h"
+#include "cli/humanize.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+
+namespace clrscope::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kAttachPatience{30'000}, kAnswerPatience{10'000};
+
+// What attach and env have in common: the agent's options.
+struct AgentArguments {
+  std::string every, output;
+  bool no_live = false;
+  uint32_t cap = 0;
+  std::vector<std::string> labels;
+};
+
+void AddAgentOptions(CLI::App& app, AgentArguments& a) {
+  app.add_option("--every", a.every, "length of an interval: 30s, 5m … (60s)")->type_name("TIME");
+  app.add_option("-o,--output", a.output,
+                 "where the agent itself writes a pprof file each interval; %n is the program's "
+                 "name, %p its pid, %t the time. As the program sees it")
+      ->type_name("FILE");
+  app.add_flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
+  app.add_option("--cap", a.cap, "follow at most so many objects (20000)")
+      ->type_name("N")
+      ->check(CLI::Range(16u, 1'000'000u));
+  app.add_option("--label", a.labels, "KEY=VALUE, written into every sample; may be given often")
+      ->type_name("KEY=VALUE");
+}
+
+// As CLRSCOPE_OPTS has them.
+Result<std::string> AgentOptionText(const AgentArguments& a) {
+  std::string text;
+  const auto add = [&](std::string_view item) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", item);
+  };
+  if (!a.every.empty()) {
+    ASSIGN_OR_RETURN(const int64_t ns, ParseDuration(a.every));
+    if (ns < 1'000'000'000)
+      return Error{ErrorCode::kUsage, "--every: an interval takes at least a second"};
+    add(fmt::format("every={}ms", ns / 1'000'000));
+  }
+  if (a.no_live) add("live=0");
+  if (a.cap != 0) add(fmt::format("cap={}", a.cap));
+  for (const std::string& label : a.labels) {
+    if (label.find('=') == std::string::npos || label.find(',') != std::string::npos)
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--label {}: it is to be KEY=VALUE, without a comma", label)};
+    add("label." + label);
+  }
+  if (!a.output.empty()) {
+    if (a.output.find(',') != std::string::npos)
+      return Error{ErrorCode::kUsage, "-o: the agent takes no name with a comma"};
+    std::error_code ignored;
+    add("output=" +
+        (a.output[0] == '/' ? a.output : std::filesystem::absolute(a.output, ignored).string()));
+  }
+  return text;
+}
+
+void AddPid(CLI::App& app, int& pid) {
+  app.add_option("-p,--pid,--process-id", pid, "the process")->type_name("PID")->required();
+}
+
+std::string Rate(double ns, double samples) {
+  return samples == 0 ? "-" : fmt::format("{:.2f} µs", ns / samples / 1000);
+}
+
+void WriteStatus(const Json& s, Output& out) {
+  const auto number = [&](const char* name) { return s.value(name, 0.0); };
+  const auto text = [&](const char* name) { return s.value(name, std::string()); };
+  const auto line = [&](std::string_view name, const std::string& value) {
+    out.Write(fmt::format("{:<12} {}\n", name, value));
+  };
+  line("process", fmt::format("{}, {}", s.value("pid", 0), text("runtime")));
+  line("sampling", s.value("sampling", false) ? text("event") : "no");
+  line("attached", HumanDuration(number("uptime_ms") / 1000));
+  line("interval", HumanDuration(number("every_ms") / 1000));
+  line("samples", fmt::format("{}, {} each", Thousands(s.value("samples", uint64_t{0})),
+                              Rate(number("sample_ns"), number("samples"))));
+  line("stacks", fmt::format("{} walked by the runtime instead",
+                             Thousands(s.value("walk_fallbacks", uint64_t{0}))));
+  line("followed", s.value("live", false)
+                       ? fmt::format("{} objects", Thousands(s.value("handles", uint64_t{0})))
+                       : "no objects");
+  line("agent CPU", HumanDuration(number("agent_cpu_ns") / 1e9));
+  if (!text("failure").empty()) line("failure", text("failure"));
+}
+
+}  // namespace
+
+int RunAttach(const Args& args) {
+  int pid = 0;
+  AgentArguments a;
+  VerbOptions verb("attach", "[options] -p PID",
+                   "Loads the agent into a running .NET process and leaves it there.",
+                   "  clrscope attach -p 1234 -o '/tmp/profiles/%n-%t.pb' --every 60s\n"
+                   "  clrscope status -p 1234\n"
+                   "  clrscope detach -p 1234\n");
+  AddPid(verb.app(), pid);
+  AddAgentOptions(verb.app(), a);
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> options = AgentOptionText(a);
+  if (!options.ok()) return Fail(options.error());
+  const Status attached =
+      capture::AttachAgent(pid, *options, ipc::Deadline::After(kAttachPatience));
+  if (!attached.ok()) return Fail(attached.error());
+  fmt::print(stderr, "Attached to {}; clrscope detach -p {} takes the agent out again\n", pid, pid);
+  return kExitOk;
+}
+
+int RunDetach(const Args& args) {
+  int pid = 0;
+  VerbOptions verb("detach", "-p PID", "Takes the agent out of a process.",
+                   "  clrscope detach -p 1234\n");
+  AddPid(verb.app(), pid);
+  if (const auto code = verb.Parse(args)) return *code;
+  const auto deadline = ipc::Deadline::After(kAnswerPatience);
+  const Result<std::string> answer = capture::AskAgent(pid, "detach", deadline);
+  if (!answer.ok()) return Fail(answer.error());
+  // The socket goes once the runtime has been asked to let go.
+  while (!deadline.expired()) {
+    const Result<std::string> socket = capture::AgentSocket(pid);
+    if (!socket.ok() || ::access(socket->c_str(), F_OK) != 0) return kExitOk;
+    const timespec pause{0, 10'000'000};
+    (void)::nanosleep(&pause, nullptr);
+  }
+  return Fail({ErrorCode::kTimeout, fmt::format("the agent of process {} does not go", pid)});
+}
+
+int RunStatus(const Args& args) {
+  int pid = 0;
+  bool json = false;
+  VerbOptions verb("status", "[options] -p PID", "Says what the agent in a process does and costs.",
+                   "  clrscope status -p 1234\n"
+                   "  clrscope status -p 1234 --json | jq .samples\n");
+  AddPid(verb.app(), pid);
+  verb.app().add_flag("--json", json, "as one JSON object");
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> answer =
+      capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
+  if (!answer.ok()) return Fail(answer.error());
+  Output out;
+  if (json) {
+    out.Write(*answer + "\n");
+  } else {
+    const Json status = Json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+    if (status.is_discarded())
+      return Fail({ErrorCode::kCorrupt, "the agent's answer is no JSON; is it another version's?"});
+    WriteStatus(status, out);
+  }
+  if (Status s = out.Flush(); !s.ok()) return Fail(s.error());
+  return kExitOk;
+}
+
+int RunEnv(const Args& args) {
+  AgentArguments a;
+  std::string library;
+  bool docker = false;
+  VerbOptions verb("env", "[options]",
+                   "Prints the variables that load the agent when a program starts, and puts its "
+                   "library where they say.",
+                   "  eval \"$(clrscope env -o '/tmp/profiles/%n-%t.pb')\" ; dotnet app.dll\n"
+                   "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n");
+  verb.app()
+      .add_option("--library", library,
+                  "where to put the library; a folder of the user's caches by default")
+      ->type_name("FILE");
+  verb.app().add_flag("--dockerfile", docker, "as ENV lines instead of export commands");
+  AddAgentOptions(verb.app(), a);
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> options = AgentOptionText(a);
+  if (!options.ok()) return Fail(options.error());
+  std::error_code error;
+  if (library.empty()) {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    const std::string folder =
+        cache != nullptr && *cache == '/'
+            ? std::string(cache)
+            : std::string(home == nullptr || *home == 0 ? "/tmp" : home) + "/.cache";
+    library = folder + "/clrscope/" + capture::AgentFileName();
+  }
+  library = std::filesystem::absolute(library, error).string();
+  std::filesystem::create_directories(std::filesystem::path(library).parent_path(), error);
+  if (const Status written = capture::WriteAgent(library, ::geteuid()); !written.ok())
+    return Fail(written.error());
+  Output out;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    out.Write(docker ? fmt::format("ENV {}=\"{}\"\n", name, value)
+                     : fmt::format("export {}='{}'\n", name, value));
+  };
+  line("CORECLR_ENABLE_PROFILING", "1");
+  line("CORECLR_PROFILER", capture::kAgentClsidText);
+  line("CORECLR_PROFILER_PATH", library);
+  line("CLRSCOPE_OPTS", *options);
+  if (Status s = out.Flush(); !s.ok()) return Fail(s.error());
+  return kExitOk;
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The agent in live .NET processes: what it says against what the programs counted themselves."""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+import harness
+from harness import Case, Workload, clrscope, start_clrscope, wait_until
+
+FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
+CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
+
+
+def probe_path():
+    return os.path.join(os.path.dirname(harness.CLRSCOPE), "agent_probe")
+
+
+def library_path():
+    return os.path.join(os.path.dirname(harness.CLRSCOPE), "..", "lib", "libclrscope-agent.so")
+
+
+class Probe:
+    """agent_probe on a process: attached when this returns."""
+
+    def __init__(self, pid, seconds, *args):
+        self.process = subprocess.Popen([probe_path(), str(pid), str(seconds), *args], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.attached = self.process.stdout.readline()
+
+    def report(self):
+        out, err = self.process.communicate(timeout=90)
+        if not out:
+            raise AssertionError(f"agent_probe said nothing: {err}")
+        return json.loads(out.splitlines()[-1])
+
+
+def agent_threads(pid):
+    names = []
+    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+    return names.count("clrscope-agent")
+
+
+def count_fds(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def library_mappings(pid):
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+        return sum("clrscope-agent" in line for line in file)
+
+
+def rss_kb(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+def status(pid):
+    result = clrscope("status", "-p", pid, "--json")
+    return json.loads(result.stdout) if result.returncode == 0 else None
+
+
+def has_agent(pid):
+    return clrscope("status", "-p", pid, "--json").returncode == 0
+
+
+def bytes_of(truth, name):
+    return next(t["bytes"] for t in truth["types"] if t["clr_type"].endswith(name))
+
+
+class AgentCase(Case):
+    def setUp(self):
+        super().setUp()
+        # The agent's and the runtime's sockets, and the library while it is loaded, lie here alone.
+        self.tmp = os.path.join(self.dir, "tmp")
+        os.mkdir(self.tmp)
+        old = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self.tmp
+        self.addCleanup(lambda: os.environ.__setitem__("TMPDIR", old) if old else os.environ.pop("TMPDIR", None))
+
+    def workload(self, flavour, *args, env=None):
+        if not os.path.isdir(os.path.join(harness.WORKLOADS, flavour)):
+            self.skipTest(f"{flavour} was not built")
+        work = Workload(*args, flavour=flavour, env=env)
+        self.addCleanup(work.end)
+        return work
+
+    def load_variables(self, options):
+        return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,
+                "CORECLR_PROFILER_PATH": os.path.abspath(library_path()), "CLRSCOPE_OPTS": options}
+
+
+class Totals(AgentCase):
+    def measure(self, flavour, mode="mix", *options):
+        work = self.workload(flavour, "--mode", mode, "--threads", "4", "--rate", "max", "--bytes", "3e9", "--seconds",
+                             "30", "--start-on-stdin", "--hold-on-stdin")
+        probe = Probe(work.pid, 60, *options)
+        self.assertIn("attached", probe.attached)
+        time.sleep(0.3)
+        work.go()
+        truth = work.truth()
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        report = probe.report()
+        self.assertTrue(report["last"])
+        self.assertFalse(report["gap"])
+        self.assertEqual(report["losses"].get("agent_table_full", 0), 0)
+        return truth, report
+
+    def test_net10_total_is_within_its_interval(self):
+        truth, report = self.measure("alloc")
+        total, real = report["total"], truth["total_allocated_bytes"]
+        # Twice the 95 % interval: about one run in ten thousand misses it.
+        slack = (total["high"] - total["low"]) / 2
+        self.assertLess(total["low"] - slack, real)
+        self.assertGreater(total["high"] + slack, real)
+        self.assertLess(slack / real, 0.03)
+
+    def test_net10_a_periodic_program_misleads_nobody(self):
+        truth, report = self.measure("alloc", "periodic")
+        sites = {name: n for name, n in report["leaves"].items() if "PeriodicSites" in name}
+        expected = report["total"]["samples"] / 4
+        for site in ("North", "East", "South", "West"):
+            samples = next(n for name, n in sites.items() if name.endswith(site))
+            self.assertLess(abs(samples - expected), 6 * expected ** 0.5, site)
+        self.assertLess(abs(report["total"]["bytes"] / truth["total_allocated_bytes"] - 1), 0.05)
+
+    def test_net8_and_net9_totals(self):
+        for flavour in ("alloc-net8", "alloc-net9"):
+            with self.subTest(flavour):
+                truth, report = self.measure(flavour)
+                self.assertLess(abs(report["total"]["bytes"] / truth["total_allocated_bytes"] - 1), 0.06)
+
+    def test_walk_and_fold_cost_and_background_gcs_go_on(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                _, report = self.measure(flavour)
+                self.assertGreater(report["gcs"], 5)
+                self.assertLess(report["meter"]["agent_bytes"], 20e6)
+                # Few stacks are left to the runtime: those with code that was new.
+                self.assertLess(report["meter"]["fallbacks"], report["meter"]["samples"] * 0.2)
+
+    def test_the_cause_of_gcs_stays_concurrent(self):
+        """HIGH_BASIC_GC and MONITOR_GC are not asked for: generation 2 is still collected in the background."""
+        _, report = self.measure("alloc", "lohpoh")
+        self.assertGreater(report["background_gcs"], 0)
+
+    def test_types_have_their_whole_names(self):
+        _, report = self.measure("alloc", "generic")
+        self.assertNotIn("?", report["types"])
+        self.assertTrue(any("<" in name for name in report["types"]), report["types"].keys())
+
+
+class Stacks(AgentCase):
+    def test_own_walk_is_the_runtimes(self):
+        for flavour in FLAVOURS:
+            for mode in ("mix", "deep", "generic", "async", "dynamic"):
+                with self.subTest(flavour=flavour, mode=mode):
+                    work = self.workload(flavour, "--mode", mode, "--threads", "2", "--rate", "500e6", "--bytes", "1e9",
+                                         "--seconds", "20", "--start-on-stdin", "--hold-on-stdin")
+                    probe = Probe(work.pid, 60, "selftest=1")
+                    work.go()
+                    work.truth()
+                    state = status(work.pid)
+                    self.assert_ok(clrscope("detach", "-p", work.pid))
+                    probe.report()
+                    self.assertGreater(state["selftest_equal"], 1000)
+                    self.assertLessEqual(state["selftest_different"], state["selftest_equal"] * 0.001)
+                    work.end()
+
+
+class Live(AgentCase):
+    def test_a_known_live_set(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                work = self.workload(flavour, "--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "4e9",
+                                     "--seconds", "30", "--start-on-stdin", "--hold-on-stdin")
+                probe = Probe(work.pid, 60)
+                work.go()
+                truth = work.truth()
+                time.sleep(0.5)
+                self.assert_ok(clrscope("detach", "-p", work.pid))
+                report = probe.report()
+                work.end()
+                live = report["live"]
+                for name in ("Kept", "Block[]"):
+                    real = bytes_of(truth, name)
+                    estimate = next(v for k, v in live.items() if k.endswith("." + name))
+                    if flavour == "alloc":
+                        slack = (estimate["high"] - estimate["low"]) / 2
+                        self.assertLess(estimate["low"] - slack, real, name)
+                        self.assertGreater(estimate["high"] + slack, real, name)
+                    else:
+                        self.assertLess(abs(estimate["bytes"] / real - 1), 0.5, name)
+                # Garbage is not called live.
+                garbage = live.get("byte[]", {"bytes": 0})["bytes"]
+                self.assertLess(garbage, 0.01 * truth["bytes"])
+
+    def test_a_small_cap_stays_honest(self):
+        work = self.workload("alloc", "--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "4e9", "--seconds",
+                             "30", "--start-on-stdin", "--hold-on-stdin")
+        probe = Probe(work.pid, 60, "cap=256")
+        work.go()
+        truth = work.truth()
+        time.sleep(0.5)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        report = probe.report()
+        self.assertLessEqual(report["meter"]["handles"], 256)
+        estimate = next(v for k, v in report["live"].items() if k.endswith(".Block[]"))
+        slack = (estimate["high"] - estimate["low"]) / 2
+        real = bytes_of(truth, "Block[]")
+        self.assertLess(estimate["low"] - slack, real)
+        self.assertGreater(estimate["high"] + slack, real)
+
+
+class ComingAndGoing(AgentCase):
+    def test_twenty_rounds_leave_nothing_behind(self):
+        work = self.workload("alloc", "--threads", "2", "--rate", "200e6", "--seconds", "120", "--start-on-stdin")
+        work.go()
+
+        def around():
+            self.assert_ok(clrscope("attach", "-p", work.pid))
+            time.sleep(0.1)
+            self.assert_ok(clrscope("detach", "-p", work.pid))
+
+        for _ in range(3):
+            around()
+        time.sleep(0.5)
+        fds, mappings, rss = count_fds(work.pid), library_mappings(work.pid), rss_kb(work.pid)
+        for _ in range(20):
+            around()
+        wait_until(lambda: agent_threads(work.pid) == 0, 5, "the agent's thread ended")
+        wait_until(lambda: count_fds(work.pid) <= fds, 5, "descriptors are closed")
+        self.assertEqual(library_mappings(work.pid), mappings)
+        self.assertLess(rss_kb(work.pid), rss * 1.25 + 20_000)
+        self.assertEqual(glob.glob(os.path.join(self.tmp, "clrscope-agent*")), [])
+        self.assertIsNone(work.process.poll())
+
+    def test_two_at_once(self):
+        work = self.workload("alloc", "--rate", "50e6", "--seconds", "60", "--start-on-stdin")
+        work.go()
+        self.assert_ok(clrscope("attach", "-p", work.pid))
+        second = clrscope("attach", "-p", work.pid)
+        self.assertEqual(second.returncode, 6)
+        self.assertIn("has a clrscope agent already", second.stderr)
+        self.assertGreater(status(work.pid)["uptime_ms"], 0)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        self.assertEqual(clrscope("detach", "-p", work.pid).returncode, 4)
+
+    def test_the_agent_goes_when_its_clrscope_is_killed(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                work = self.workload(flavour, "--rate", "100e6", "--seconds", "60", "--start-on-stdin")
+                work.go()
+                probe = Probe(work.pid, 60)
+                self.assertTrue(has_agent(work.pid))
+                probe.process.send_signal(signal.SIGKILL)
+                probe.process.communicate()
+                wait_until(lambda: not has_agent(work.pid), 10, "the agent went")
+                wait_until(lambda: agent_threads(work.pid) == 0, 10, "its thread ended")
+                self.assertIsNone(work.process.poll())
+                self.assert_ok(clrscope("attach", "-p", work.pid))
+                self.assert_ok(clrscope("detach", "-p", work.pid))
+                work.end()
+
+    def test_an_owner_that_never_comes(self):
+        work = self.workload("alloc", "--rate", "10e6", "--seconds", "60", "--start-on-stdin")
+        probe = Probe(work.pid, 0.1, "--keep")  # leaves without a word
+        probe.process.communicate(timeout=30)
+        wait_until(lambda: not has_agent(work.pid), 10, "the agent went")
+
+    def test_the_target_ends_while_attached(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                work = self.workload(flavour, "--rate", "200e6", "--seconds", "2", "--start-on-stdin")
+                probe = Probe(work.pid, 60)
+                work.go()
+                self.assertTrue(work.truth()["done"])
+                report = probe.report()
+                self.assertEqual(work.process.wait(20), 0)
+                self.assertTrue(report["last"], "the agent has said its last words")
+                self.assertGreater(report["total"]["samples"], 1000)
+
+    def test_the_target_is_killed_in_mid_attach(self):
+        for delay in (0.0, 0.005, 0.02, 0.05, 0.1):
+            work = self.workload("alloc", "--rate", "200e6", "--seconds", "60", "--start-on-stdin")
+            work.go()
+            attach = start_clrscope("attach", "-p", work.pid)
+            time.sleep(delay)
+            work.process.kill()
+            out = attach.communicate(timeout=60)
+            self.assertIn(attach.returncode, (0, 1, 4, 5, 6), out)
+            work.end()
+
+    def test_a_process_without_dotnet(self):
+        sleeper = subprocess.Popen(["sleep", "30"])
+        try:
+            self.assertEqual(clrscope("attach", "-p", sleeper.pid).returncode, 4)
+        finally:
+            sleeper.kill()
+            sleeper.wait()
+
+
+class StartUp(AgentCase):
+    def test_spooled_profiles(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                folder = os.path.join(self.dir, flavour)
+                work = self.workload(flavour, "--rate", "max", "--bytes", "1e9", "--threads", "2", "--start-on-stdin",
+                                     env=self.load_variables(f"every=1s,output={folder}/%n-%p-%t.pb,label.service=shop"))
+                work.go()
+                truth = work.truth()
+                self.assertEqual(work.process.wait(20), 0)
+                files = sorted(f for f in glob.glob(f"{folder}/*.pb") if "gccpu" not in f)
+                self.assertTrue(files)
+                self.assertTrue(os.path.basename(files[0]).startswith(f"alloc-{work.pid}-"))
+                self.assertEqual(glob.glob(f"{folder}/*.part"), [])
+                if shutil.which("go"):
+                    total = 0
+                    for path in files:
+                        top = subprocess.run(["go", "tool", "pprof", "-sample_index=alloc_space", "-unit=b", "-top", path],
+                                             capture_output=True, text=True, timeout=60).stdout
+                        total += float(top.split("Total samples = ")[1].split("B")[0]) if "Total samples" in top else 0
+                    self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), 0.15)
+
+    def test_sigterm_writes_the_last_profile(self):
+        folder = os.path.join(self.dir, "out")
+        work = self.workload("alloc", "--rate", "100e6", "--seconds", "60", "--start-on-stdin",
+                             env=self.load_variables(f"every=1h,output={folder}/%p.pb"))
+        work.go()
+        time.sleep(1)
+        work.process.terminate()
+        self.assertEqual(work.process.wait(20), -signal.SIGTERM)
+        self.assertEqual(len(glob.glob(f"{folder}/{work.pid}.pb")), 1)
+
+    def test_every_allocation(self):
+        folder = os.path.join(self.dir, "exact")
+        work = self.workload("alloc", "--mode", "types", "--bytes", "3e8", "--rate", "max", "--start-on-stdin",
+                             "--hold-on-stdin", env=self.load_variables("exact=1,owned=1,every=1s"))
+        probe = Probe(work.pid, 60, "--no-attach")
+        before = status(work.pid)["samples"]
+        work.go()
+        truth = work.truth()
+        after = status(work.pid)["samples"]
+        work.process.stdin.close()
+        report = probe.report()
+        self.assertLess(after - before, truth["objects"] * 1.02 + 20_000)
+        for t in truth["types"]:
+            mine = report["types"].get(t["type"])
+            # The rest of the program makes bytes and strings too; .NET 10 puts boxes on the stack where it can.
+            if t["type"] in ("byte[]", "string", "Clrscope.Workloads.Pixel"):
+                continue
+            self.assertGreaterEqual(mine["objects"], t["objects"], t["type"])
+            self.assertLess(mine["objects"], t["objects"] * 1.05 + 200, t["type"])
+
+    def test_variables_of_env(self):
+        result = clrscope("env", "--every", "2s", env={**os.environ, "XDG_CACHE_HOME": self.dir})
+        self.assert_ok(result)
+        lines = dict(line[len("export "):].split("=", 1) for line in result.stdout.splitlines())
+        env = {name: value.strip("'") for name, value in lines.items()}
+        self.assertEqual(os.stat(env["CORECLR_PROFILER_PATH"]).st_mode & 0o777, 0o500)
+        work = self.workload("alloc", "--rate", "100e6", "--seconds", "60", "--start-on-stdin", env=env)
+        work.go()
+        wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 0, 20, "it samples")
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        self.assertIsNone(work.process.poll())
+
+
+class Recordings(AgentCase):
+    def test_record_live(self):
+        work = self.workload("alloc", "--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "3e9", "--seconds",
+                             "30", "--start-on-stdin", "--hold-on-stdin")
+        recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", self.path())
+        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        work.go()
+        truth = work.truth()
+        time.sleep(1.5)
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertFalse(has_agent(work.pid))
+        report = harness.report(self.path())
+        total = report["totals"]
+        self.assertLess(abs(total["bytes"] / truth["total_allocated_bytes"] - 1), 0.05)
+
+    def test_record_live_of_a_launched_program(self):
+        for flavour in ("alloc", "alloc-net8"):
+            with self.subTest(flavour):
+                folder = os.path.join(harness.WORKLOADS, flavour)
+                if not os.path.isdir(folder):
+                    self.skipTest(f"{flavour} was not built")
+                command = (["dotnet", os.path.join(folder, "alloc.dll")] if flavour == "alloc"
+                           else [os.path.join(folder, "alloc")])
+                path = self.path(flavour + ".clrscope")
+                result = clrscope("record", "--live", "-o", path, "--", *command, "--rate", "max", "--bytes", "1e9",
+                                  "--whole", timeout=90)
+                self.assert_ok(result)
+                truth = json.loads(result.stdout.splitlines()[-1])
+                total = harness.report(path)["totals"]
+                self.assertLess(abs(total["bytes"] / truth["total_allocated_bytes"] - 1), 0.1)
+
+    def test_record_exact(self):
+        path = self.path()
+        result = clrscope("record", "--exact", "-o", path, "--", "dotnet",
+                          os.path.join(harness.WORKLOADS, "alloc", "alloc.dll"), "--mode", "types", "--rate", "max",
+                          "--bytes", "2e8", timeout=90)
+        self.assert_ok(result)
+        truth = json.loads(result.stdout.splitlines()[-1])
+        total = harness.report(path)["totals"]
+        self.assertGreaterEqual(total["objects"], truth["objects"] * 0.97)  # .NET 10 puts some boxes on the stack
+        self.assertLess(total["objects"], truth["objects"] * 1.05 + 100_000)
+
+
+if __name__ == "__main__":
+    harness.main("__main__")
