@@ -22,6 +22,12 @@ test: ## all checks and tests, as CI runs them; the last line is "N passed, N fa
 	@tools/setup all
 	@tools/ci
 
+accuracy: ## measure every estimator on simulated programs and write docs/accuracy.md
+	@tools/setup test
+	@cmake --preset release -DCLRSCOPE_TESTS=ON --log-level=NOTICE
+	@cmake --build --preset release --target accuracy
+	@build/release/bin/accuracy 1000 > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
+
 soak: ## fuzz every parser for SECONDS_EACH (600) seconds, then the long tests
 	@tools/setup all
 	@tools/soak $(SECONDS_EACH)
@@ -40,4 +46,4 @@ clean: ## remove build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all install demo test soak format tidy clean help
+.PHONY: all install demo test accuracy soak format tidy clean help

@@ -31,4 +31,30 @@ void Aggregate::Add(const profile::Slice& slice) {
     threads_[{slice.process, t.thread, t.kind, t.source}] += t.value;
 }
 
+void Aggregate::Add(const profile::AgentInterval& interval) {
+  const int64_t start = interval.start_ns(), end = interval.end_ns();
+  if (!range_.Contains(start, end)) return;
+  Agent& a = agents_[interval.process];
+  const profile::IntervalFrame& f = interval.frame;
+  for (const profile::IntervalFlow& r : f.flows) {
+    a.flows[{r.node, r.type, r.kind}] += r.value;
+    a.times[{start, end, r.kind}] += r.value;
+  }
+  if (f.live) {
+    a.followed = true;
+    a.lives = f.lives;
+    a.live_at_ns = end;
+    a.live_mean_bytes = f.meter.live_mean_bytes;
+  }
+  profile::GcCpuRow row;
+  row.process = interval.process;
+  row.start_ns = start;
+  row.end_ns = end;
+  row.process_ns = f.cpu.process_ns;
+  row.server_gc_ns = f.cpu.server_gc_ns;
+  row.background_gc_ns = f.cpu.background_gc_ns;
+  row.workstation_gc_ns = f.cpu.workstation_gc_ns;
+  if (row.process_ns >= 0 || row.gc_ns() >= 0) a.gc_cpu.push_back(row);
+}
+
 }  // namespace clrscope::analysis

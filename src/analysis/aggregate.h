@@ -18,8 +18,9 @@ struct TimeRange {
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   // Slices are not divided: one belongs to a range when its middle does.
-  bool Contains(const profile::Slice& s) const {
-    const int64_t middle = std::midpoint(s.start_ns, s.end_ns);  // damaged captures hold any times
+  bool Contains(const profile::Slice& s) const { return Contains(s.start_ns, s.end_ns); }
+  bool Contains(int64_t start_ns, int64_t end_ns) const {
+    const int64_t middle = std::midpoint(start_ns, end_ns);  // damaged captures hold any times
     return middle >= from_ns && middle < to_ns;
   }
 };
@@ -32,9 +33,12 @@ class Aggregate final : public profile::SliceSink {
 
   void OnSlice(profile::Slice&& slice) override { Add(slice); }
   void Add(const profile::Slice& slice);
+  // Intervals of a process come in order of time.
+  void Add(const profile::AgentInterval& interval);
   // Forgets what a process allocated: its tables go.
   void Drop(uint32_t process) {
     if (process < sums_.size()) sums_[process].clear();
+    agents_.erase(process);
   }
 
   // Nothing was cut out.
@@ -52,6 +56,19 @@ class Aggregate final : public profile::SliceSink {
   using ThreadKey =
       std::tuple<uint32_t, uint64_t, profile::HeapKind, profile::Source>;  // process, thread
 
+  // What the agent told of a process.
+  struct Agent {
+    using FlowKey = std::tuple<uint32_t, uint32_t, profile::HeapKind>;  // node, type
+    std::map<FlowKey, profile::Estimate> flows;
+    std::vector<profile::IntervalLive> lives;  // of the last interval
+    bool followed = false;
+    int64_t live_at_ns = 0;
+    double live_mean_bytes = profile::kSamplingMeanBytes;
+    std::vector<profile::GcCpuRow> gc_cpu;
+    std::map<std::tuple<int64_t, int64_t, profile::HeapKind>, profile::Estimate> times;
+  };
+  const std::map<uint32_t, Agent>& agents() const { return agents_; }
+
   // By process index, then by series id; shorter where the tail is zero.
   const std::vector<std::vector<profile::Sums>>& sums() const { return sums_; }
   const std::map<TimeKey, profile::Estimate>& times() const { return times_; }
@@ -63,6 +80,7 @@ class Aggregate final : public profile::SliceSink {
   std::vector<std::vector<profile::Sums>> sums_;
   std::map<TimeKey, profile::Estimate> times_;
   std::map<ThreadKey, profile::Estimate> threads_;
+  std::map<uint32_t, Agent> agents_;
 };
 
 }  // namespace clrscope::analysis

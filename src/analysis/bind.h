@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/aggregate.h"
 #include "profile/profile.h"
@@ -30,6 +31,12 @@ struct SeriesPlace {
   uint32_t node = 0, type = 0;
 };
 
+// Where the agent's nodes and types of one process went: indexes into the profile's, by the ids of
+// its AgentTables. Empty where no agent was.
+struct AgentPlaces {
+  std::vector<uint32_t> nodes, types;
+};
+
 struct BindOptions {
   FrameworkRule framework;
   // Without a value: Sampled when there is any, else Tick, else Counted.
@@ -37,6 +44,8 @@ struct BindOptions {
   // When set: every series of every event is bound, and its place noted here by process index and
   // series id. The cells still hold the chosen event only.
   std::vector<std::vector<SeriesPlace>>* places = nullptr;
+  // When set: everything that an agent told is bound, and its place noted here by process index.
+  std::vector<AgentPlaces>* agent_places = nullptr;
 };
 
 // `recording` is read; its strings are copied as far as they are needed.

@@ -111,7 +111,7 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   }
 }
 
-uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t** note) {
+uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
   if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
   if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
   const clr::StackView& s = event.stack;
@@ -203,7 +203,7 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   if (!clr::Decode(event, e) || e.count == 0) return tables_->losses.Add(Loss::kUnsupportedVersion);
   // Only the last object of an event can be large: the others were gathered because they were not.
   const uint64_t gathered = (e.count - 1) * (profile::kAlwaysCounted - 1);
-  uint32_t* note = nullptr;
+  uint32_t note = 0;  // the last series that was counted for the stack + 1
   const uint32_t node = NodeOf(event, &note);
   const bool large = e.total_size >= tables_->counting.loh_threshold + gathered;
   if (large && e.count > 1) {
@@ -221,8 +221,8 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   uint32_t series;
   if (remembers && memo->key == key && key != 0) {
     series = memo->value;
-  } else if (note != nullptr && *note != 0 && slice_.note(*note - 1) == key && key != 0) {
-    series = *note - 1;  // so does the stack itself, when the stream sends it again
+  } else if (note != 0 && slice_.note(note - 1) == key && key != 0) {
+    series = note - 1;  // so does the stack itself, when the stream sends it again
     if (remembers) {
       memo->key = key;
       memo->value = series;
@@ -235,8 +235,8 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
         StackTree::kOther, &capped);
     if (capped) {
       tables_->losses.Add(Loss::kSeriesCapped);
-    } else if (note != nullptr) {
-      *note = series + 1;
+    } else {
+      tables_->stacks.SetNote(node, series + 1);
       slice_.SetNote(series, key);
     }
     if (remembers && !capped) {

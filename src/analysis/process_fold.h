@@ -64,8 +64,8 @@ class ProcessFold {
   void OnProcessInfo(const clr::RawEvent& event);
 
   void OutdateMemos();
-  // `note`: of the stack, see StackTree::Fold(); null when it need not be looked at.
-  uint32_t NodeOf(const clr::RawEvent& event, uint32_t** note = nullptr);
+  // `note`: of the stack, see StackTree::Fold(); unchanged when the event's memo knows its node.
+  uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
   // Returns the index of the series.

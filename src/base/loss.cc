@@ -39,6 +39,11 @@ constexpr LossInfo kTable[] = {
     {"raw_bytes_not_kept",
      "bytes of the raw streams that could not be written to their .nettrace files; the capture "
      "itself is not touched"},
+    {"agent_frames_lost",
+     "intervals of the agent that did not arrive; what was allocated in them is missing, what "
+     "lives "
+     "is not"},
+    {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));
 

@@ -29,6 +29,8 @@ enum class Loss : uint8_t {
   kRundownIncomplete,   // the rundown that names methods ended early
   kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
   kRawBytesNotKept,     // of streams that were to be kept as .nettrace; the capture has them
+  kAgentFrames,         // intervals of the agent that did not arrive
+  kAgentOther,          // losses of the agent that this version has no name for
   kCount,
 };
 

@@ -122,10 +122,13 @@ class Writer {
     std::string line = fmt::format("{} → {}  ({}, {})", Before(r), After(r),
                                    Signed(r.difference.difference), Ratio(r));
     if (r.difference.has_interval) line += fmt::format("; 95 %: {}", Error(r.difference));
-    if (!r.difference.p_value) return line + "; no error is known: AllocationTick";
+    if (!r.difference.p_value)
+      return line + fmt::format("; no error is known: {}", EventName(t_.source));
     return line + (r.difference.changed ? "" : "; within noise");
   }
   std::string Verdict() const {
+    if (t_.source == profile::Source::kForeign && !t_.spread.known)
+      return "pprof files tell no error, so no row is called a change: give several of each side.";
     if (t_.source == profile::Source::kTick && !t_.spread.known)
       return "AllocationTick has no known error, so no row is called a change: give several "
              "recordings of each side.";

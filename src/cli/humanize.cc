@@ -77,6 +77,13 @@ std::string HumanDuration(double s) {
   return fmt::format("{}d {:02}h", whole / 86400, whole % 86400 / 3600);
 }
 
+std::string HumanAge(uint64_t s) {
+  if (s == 0 || s % 60 != 0) return fmt::format("{}s", s);
+  if (s % 3600 != 0) return fmt::format("{}m", s / 60);
+  if (s % 86400 != 0) return fmt::format("{}h", s / 3600);
+  return fmt::format("{}d", s / 86400);
+}
+
 std::string HumanShare(double part, double whole) {
   if (!(whole > 0)) return "-";
   const double percent = part / whole * 100;

@@ -15,6 +15,8 @@ std::string HumanBytes(double bytes);
 std::string HumanCount(double count);
 // "250 ms", "1.0 s", "30.2 s", "5m 12s", "1h 30m", "3d 4h".
 std::string HumanDuration(double seconds);
+// "30s", "10m", "2h", "7d": whole, as options take it.
+std::string HumanAge(uint64_t seconds);
 // "12.3 %", "<0.1 %" for what is not nothing.
 std::string HumanShare(double part, double whole);
 // "±5 %" when the interval is narrow and about symmetric, else "1.2–4.5 MiB".

@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/bind.h"
 #include "capture/trace_file.h"
 #include "cli/damage.h"
 #include "cli/humanize.h"
 #include "cli/parse.h"
+#include "cli/pprof_input.h"
+#include "profile/interval_frame.h"
+#include "profile/views/show_live.h"
 #include "store/capture_reader.h"
 
 namespace clrscope::cli {
@@ -26,18 +31,75 @@ std::string_view OptionOf(Source source) {
   return source == Source::kSampled ? "sampled" : source == Source::kTick ? "tick" : "counted";
 }
 
-Status LoadCapture(const InputOptions& options, const analysis::BindOptions& bind, Input& input) {
+Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::TimeRange& range,
+                                  const profile::Profile& profile,
+                                  const std::vector<analysis::AgentPlaces>& places) {
+  analysis::LeakFinder finder(&profile, &places);
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](profile::AgentInterval&& interval) {
+    if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Measure(interval);
+  }));
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](profile::AgentInterval&& interval) {
+    if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Add(interval);
+  }));
+  return finder.Finish();
+}
+
+Status LoadPprof(const InputOptions& options, analysis::BindOptions bind, Input& input) {
+  profile::Recording recording;
+  ASSIGN_OR_RETURN(const std::vector<profile::AgentInterval> intervals,
+                   ReadPprofs(options.path, recording));
+  analysis::Aggregate aggregate(&recording, input.range);
+  for (const profile::AgentInterval& interval : intervals) aggregate.Add(interval);
+  std::vector<analysis::AgentPlaces> places;
+  if (options.leaks) bind.agent_places = &places;
+  input.profile = analysis::Bind(recording, aggregate, bind);
+  if (!options.leaks) return OkStatus();
+  analysis::LeakFinder finder(&input.profile, &places);
+  const auto in_range = [&](const profile::AgentInterval& interval) {
+    return input.range.Contains(interval.start_ns(), interval.end_ns());
+  };
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Measure(interval);
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Add(interval);
+  input.leaks = finder.Finish();
+  return OkStatus();
+}
+
+Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Input& input) {
+  std::vector<analysis::AgentPlaces> places;
+  if (options.leaks) bind.agent_places = &places;
   auto opened = store::CaptureReader::Open(options.path);
   if (!opened.ok()) return Unreadable(opened.error());
   const auto reader = opened.Take();
   analysis::Aggregate aggregate(&reader->recording(), input.range);
   Status read =
       reader->ForEachSlice(input.range, [&](const profile::Slice& s) { aggregate.Add(s); });
+  if (read.ok())
+    read = reader->ForEachInterval(
+        input.range, [&](profile::AgentInterval&& interval) { aggregate.Add(interval); });
   if (!read.ok()) input.damage = read.error();
   if (read.ok() && !reader->recording().complete)
     input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
   input.profile = analysis::Bind(reader->recording(), aggregate, bind);
+  if (options.leaks && !(input.damage && !read.ok())) {
+    ASSIGN_OR_RETURN(input.leaks, FindLeaks(*reader, input.range, input.profile, places));
+  }
   return OkStatus();
+}
+
+// Ages are kept in buckets: only their bounds can be asked for.
+Result<uint32_t> OlderThan(const std::string& text) {
+  if (text.empty()) return 0u;
+  ASSIGN_OR_RETURN(const int64_t ns, ParseDuration(text));
+  const auto seconds = static_cast<uint32_t>(std::min<int64_t>(ns / 1'000'000'000, 1u << 31));
+  const uint32_t start = profile::AgeStartFor(seconds);
+  if (start == seconds && ns % 1'000'000'000 == 0) return start;
+  const uint32_t* above = std::find(profile::kAgeStarts.begin(), profile::kAgeStarts.end(), start);
+  const uint32_t below = above == profile::kAgeStarts.begin() ? 0 : *(above - 1);
+  return Error{ErrorCode::kUsage,
+               fmt::format("--older-than {}: ages are kept in buckets; use {} or {}", text,
+                           HumanAge(below), HumanAge(start))};
 }
 
 Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind, Input& input) {
@@ -78,15 +140,56 @@ Result<analysis::TimeRange> RangeOf(const InputOptions& options) {
   return range;
 }
 
+namespace {
+
+// The profile's cells become the rows of `leaks`, so that they are filtered like any other.
+Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
+  profile::Profile& p = input.profile;
+  const std::vector<analysis::LeakRow> rows = std::move(input.leaks->rows);
+  p.cells.clear();
+  for (const analysis::LeakRow& r : rows) {
+    profile::Estimate index;
+    index.samples = p.cells.size();
+    p.cells.push_back({r.node, r.type, r.process, profile::HeapKind::kSoh, index});
+  }
+  RETURN_IF_ERROR(profile::Apply(options.filter, p));
+  input.leaks->rows.clear();
+  for (const profile::Cell& c : p.cells) {
+    input.leaks->rows.push_back(rows[c.value.samples]);
+    input.leaks->rows.back().process = c.process;
+  }
+  return input;
+}
+
+}  // namespace
+
 Result<Input> LoadInput(const InputOptions& options) {
   Input input;
   ASSIGN_OR_RETURN(input.range, RangeOf(options));
   input.ranged = !options.from.empty() || !options.to.empty();
+  ASSIGN_OR_RETURN(const uint32_t older_than, OlderThan(options.older_than));
+  if (!options.older_than.empty() && !options.live)
+    return Error{ErrorCode::kUsage, "--older-than is of live objects: give --live too"};
   analysis::BindOptions bind;
   bind.source = SourceOf(options.event);
   const bool capture = options.path != "-" && store::LooksLikeCapture(options.path);
-  RETURN_IF_ERROR(capture ? LoadCapture(options, bind, input) : LoadTrace(options, bind, input));
+  if (!capture && options.path != "-" && LooksLikePprof(options.path)) {
+    RETURN_IF_ERROR(LoadPprof(options, bind, input));
+  } else {
+    RETURN_IF_ERROR(capture ? LoadCapture(options, bind, input) : LoadTrace(options, bind, input));
+  }
+  if (input.leaks) return NarrowLeaks(options, std::move(input));
   RETURN_IF_ERROR(profile::Apply(options.filter, input.profile));
+  if (options.live) {
+    const auto& processes = input.profile.processes;
+    if (std::none_of(processes.begin(), processes.end(),
+                     [](const profile::Process& p) { return p.followed; }))
+      return Error{ErrorCode::kEmpty,
+                   fmt::format("{} holds no live objects: `clrscope record --live` follows them",
+                               options.path == "-" ? "the trace" : options.path)};
+    input.older_than_s = older_than;
+    profile::ShowLive(input.profile, older_than);
+  }
   return input;
 }
 
@@ -109,8 +212,12 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
   add("--process", f.process);
   add("--from", options.from);
   add("--to", options.to);
+  add("--older-than", options.older_than);
   if (!given.empty())
     return Error{ErrorCode::kEmpty, fmt::format("nothing in {} matches {}", file, given)};
+  if (options.live)
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("none of the objects that {} follows has survived a GC yet", file)};
   return Error{
       ErrorCode::kEmpty,
       fmt::format(

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/aggregate.h"
+#include "analysis/leaks.h"
 #include "base/result.h"
 #include "profile/profile.h"
 #include "profile/views/filter.h"
@@ -17,16 +18,21 @@
 namespace clrscope::cli {
 
 struct InputOptions {
-  std::string path;      // "-" = a nettrace on standard input
+  std::string path;      // "-" = a nettrace on standard input; a folder of pprof files
   std::string from, to;  // durations since the start; "" = open
   profile::Filter filter;
-  std::string event;  // "", "sampled", "tick", "counted"
+  std::string event;       // "", "sampled", "tick", "counted"
+  bool leaks = false;      // verdicts too
+  bool live = false;       // what lives, in place of what was allocated
+  std::string older_than;  // of live objects: a duration, one of kAgeStarts; "" = any age
 };
 
 struct Input {
   profile::Profile profile;
   analysis::TimeRange range;
-  bool ranged = false;  // --from or --to was given
+  bool ranged = false;        // --from or --to was given
+  uint32_t older_than_s = 0;  // of live objects
+  std::optional<analysis::Leaks> leaks;
   // Damaged or cut input: what is wrong and where. Everything before it is in the profile.
   std::optional<Error> damage;
 };

@@ -100,8 +100,10 @@ void AddColorOption(CLI::App& app, ColorMode& mode) {
 }
 
 void AddInputOptions(CLI::App& app, InputOptions& options) {
-  app.add_option("file", options.path,
-                 "a .clrscope or .nettrace file; - reads a nettrace from standard input")
+  app.add_option(
+         "file", options.path,
+         "a .clrscope or .nettrace file, a pprof file of any tool or a folder of them; - reads a "
+         "nettrace from standard input")
       ->type_name("FILE")
       ->required();
   app.add_option("--from", options.from,
@@ -119,6 +121,14 @@ void AddInputOptions(CLI::App& app, InputOptions& options) {
       ->group("Filters");
   app.add_option("--process", options.filter.process, "one process of several, by name or pid")
       ->type_name("NAME|PID")
+      ->group("Filters");
+  app.add_flag("--live", options.live,
+               "what lives and has survived a GC, in place of what was allocated (of recordings "
+               "made with --live)")
+      ->group("Filters");
+  app.add_option("--older-than", options.older_than,
+                 "of live objects those that were allocated so long before: 10m, 1h")
+      ->type_name("AGE")
       ->group("Filters");
   app.add_option("--event", options.event,
                  "which event to rest on: sampled, tick or counted; the best one that "

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/report_gc_cpu.h"
 #include "cli/report_rows.h"
 #include "cli/report_text.h"
 #include "cli/report_tree.h"
@@ -31,6 +32,7 @@ struct ReportOptions {
   ColorMode color = ColorMode::kAuto;
 
   View view = View::kSite;
+  bool gc_cpu = false;    // --by gc-cpu
   bool standard = false;  // neither --by nor a tree: types and sites
   RowOptions rows;
 };
@@ -50,11 +52,20 @@ Status Resolve(ReportOptions& o) {
   }
   o.standard = o.by.empty();
   if (o.standard) return OkStatus();
+  if (o.by == "gc-cpu") {
+    if (o.input.live || o.input.filter.hides_threads_and_times())
+      return Error{
+          ErrorCode::kUsage,
+          "--by gc-cpu is of whole processes: --live, --type and --method cannot narrow it"};
+    o.gc_cpu = true;
+    return OkStatus();
+  }
   const size_t colon = o.by.find(':');
   const std::string name = o.by.substr(0, colon);
   bool found = false;
-  for (const View v : {View::kType, View::kSite, View::kStack, View::kMethod, View::kKind,
-                       View::kThread, View::kAssembly, View::kProcess, View::kTime}) {
+  for (const View v :
+       {View::kType, View::kSite, View::kStack, View::kMethod, View::kKind, View::kThread,
+        View::kAssembly, View::kProcess, View::kTime, View::kAge, View::kGeneration}) {
     if (ViewName(v) != name) continue;
     o.view = v;
     found = true;
@@ -63,7 +74,7 @@ Status Resolve(ReportOptions& o) {
     return Error{
         ErrorCode::kUsage,
         fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time or time:10s",
+                    "time, time:10s, gc-cpu, or with --live age or generation",
                     o.by)};
   if (colon != std::string::npos) {
     ASSIGN_OR_RETURN(o.rows.bucket_ns, ParseDuration(o.by.substr(colon + 1)));
@@ -71,6 +82,13 @@ Status Resolve(ReportOptions& o) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--by {}: time is kept in slices of 1 s, give 1s or more", o.by)};
   }
+  if ((o.view == View::kAge || o.view == View::kGeneration) && !o.input.live)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--by {} is of live objects: give --live too", o.by)};
+  if ((o.view == View::kTime || o.view == View::kThread) && o.input.live)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--by {} is of allocations: what lives is a state, of no {}",
+                             ViewName(o.view), o.view == View::kTime ? "span of time" : "thread")};
   if ((o.view == View::kTime || o.view == View::kThread) &&
       o.input.filter.hides_threads_and_times())
     return Error{
@@ -84,7 +102,12 @@ Status Resolve(ReportOptions& o) {
 Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
   const profile::Profile& p = input.profile;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  Json head{{"schema_version", 1}, {"file", p.origin}, {"by", ViewName(o.view)}, {"sort", o.sort}};
+  Json head{{"schema_version", 1},
+            {"file", p.origin},
+            {"by", o.gc_cpu ? "gc-cpu" : ViewName(o.view)},
+            {"sort", o.sort}};
+  head["shows"] = p.shows == profile::Shows::kLive ? "live" : "allocated";
+  if (p.shows == profile::Shows::kLive) head["older_than_s"] = input.older_than_s;
   head["event"] = EventName(p.source);
   head["also"] = Json::array();
   for (const profile::Source s : p.also) head["also"].push_back(EventName(s));
@@ -116,6 +139,7 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
          {"end_s", seconds(process.end_ns)},
          {"counting", CountingJson(process.counting)},
          {"event", EventName(p.SourceOf(static_cast<uint32_t>(&process - p.processes.data())))},
+         {"live_at_s", process.followed ? Json(seconds(process.live_at_ns)) : Json()},
          {"complete", process.complete}});
   }
   AddEstimate(head["totals"], p.Total(), p);
@@ -129,6 +153,15 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
 }
 
 void WriteJson(const Input& input, const ReportOptions& o, Output& out) {
+  if (o.gc_cpu) {
+    Json head = HeadJson(input, o, input.profile.gc_cpu.size());
+    head["gc_cpu"] = GcCpuTotals(input.profile);
+    JsonDocument document(out, head);
+    for (const profile::GcCpuRow& row : input.profile.gc_cpu)
+      document.Row(GcCpuRow(row, input.profile));
+    document.End();
+    return;
+  }
   const ReportTable table = MakeTable(input.profile, o.view, o.rows);
   const profile::Estimate total = input.profile.Total();
   JsonDocument document(out, HeadJson(input, o, table.all_rows));
@@ -148,25 +181,39 @@ std::string CsvCell(const Json& value) {
   return cell;
 }
 
-void WriteCsv(const Input& input, const ReportOptions& o, Output& out) {
-  const ReportTable table = MakeTable(input.profile, o.view, o.rows);
-  const profile::Estimate total = input.profile.Total();
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    const Json row = RowJson(table.rows[i], table, input.profile, total);
-    std::vector<std::string> names, cells;
-    for (const auto& [name, value] : row.items()) {
-      names.push_back(name);
-      cells.push_back(CsvCell(value));
-    }
-    if (i == 0) out.Write(CsvLine(names));
-    out.Write(CsvLine(cells));
+void WriteCsvRow(const Json& row, bool first, Output& out) {
+  std::vector<std::string> names, cells;
+  for (const auto& [name, value] : row.items()) {
+    names.push_back(name);
+    cells.push_back(CsvCell(value));
   }
+  if (first) out.Write(CsvLine(names));
+  out.Write(CsvLine(cells));
+}
+
+void WriteCsv(const Input& input, const ReportOptions& o, Output& out) {
+  const profile::Profile& p = input.profile;
+  if (o.gc_cpu) {
+    for (const profile::GcCpuRow& row : p.gc_cpu)
+      WriteCsvRow(GcCpuRow(row, p), &row == p.gc_cpu.data(), out);
+    return;
+  }
+  const ReportTable table = MakeTable(p, o.view, o.rows);
+  const profile::Estimate total = p.Total();
+  for (size_t i = 0; i < table.rows.size(); ++i)
+    WriteCsvRow(RowJson(table.rows[i], table, p, total), i == 0, out);
 }
 
 void WriteText(const Input& input, ReportOptions& o, Output& out) {
   const profile::Profile& p = input.profile;
   TextOptions text{OutputWidth(), Style::For(o.color), o.rows.sort, o.framework};
   out.Write(HeadingText(input, text) + "\n");
+  if (o.gc_cpu) {
+    out.Write(GcCpuText(p, o.limit.value_or(30), text));
+    if (const std::string footer = FooterText(input, false); !footer.empty())
+      out.Write("\n" + footer);
+    return;
+  }
   bool few = false, first = true;
   const auto table = [&](View view) {
     if (!std::exchange(first, false)) out.Write("\n");
@@ -206,7 +253,8 @@ void AddOptions(VerbOptions& verb, ReportOptions& o) {
   app.add_option(
          "--by", o.by,
          "site (allocated type and the first method outside the framework), type, method, stack, "
-         "kind, assembly, thread, process, time or time:10s; types and sites by default")
+         "kind, assembly, thread, process, time or time:10s, gc-cpu (processor time of the garbage "
+         "collector); with --live also age and generation; types and sites by default")
       ->type_name("WHAT");
   CLI::Option* tree = app.add_flag("--tree", o.tree, "the call tree, from the root down");
   app.add_flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
@@ -233,6 +281,7 @@ int RunReport(const Args& args) {
       "  clrscope report orders.clrscope                    top types and top sites\n"
       "  clrscope report orders.clrscope --tree             the call tree\n"
       "  clrscope report orders.clrscope --by type --type 'byte\\[\\]' --from 5m --to 6m\n"
+      "  clrscope report orders.clrscope --live --older-than 10m  what lives that long\n"
       "  clrscope report trace.nettrace --by method --json  for scripts\n");
   AddOptions(verb, o);
   if (const auto code = verb.Parse(args)) return *code;
@@ -241,7 +290,15 @@ int RunReport(const Args& args) {
   if (o.limit && *o.limit == 0) o.limit = kAll;
   Result<Input> input = LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());
-  const std::optional<Error> empty = EmptyReason(*input, o.input);
+  std::optional<Error> empty = EmptyReason(*input, o.input);
+  if (o.gc_cpu) {
+    empty.reset();
+    if (input->profile.gc_cpu.empty())
+      empty = Error{ErrorCode::kEmpty,
+                    fmt::format("{} does not know the garbage collector's CPU time: the agent "
+                                "measures it, `clrscope record --live` loads it",
+                                o.input.path)};
+  }
   Output out;
   if (o.format.json)
     WriteJson(*input, o, out);

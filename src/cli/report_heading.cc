@@ -61,15 +61,32 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
     if (p.has_interval(total))
       sums += fmt::format(" {}", HumanCountInterval(total.objects, ObjectsInterval(total)));
   }
-  if (span > 0) sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
-  sums += fmt::format("; {} {} {} {}",
-                      at_least      ? "at least, by"
-                      : p.counted() ? "exactly, by"
-                                    : "by",
-                      Thousands(total.samples),
-                      p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
-                      p.counted() ? "events" : "samples");
+  if (p.shows == profile::Shows::kLive) {
+    int64_t at = 0;
+    for (const profile::Process& process : p.processes) at = std::max(at, process.live_at_ns);
+    sums += fmt::format(" live at {}", ClockText(Seconds(at)));
+  } else if (span > 0)
+    sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
+  if (p.source == profile::Source::kForeign)
+    sums += "; as the pprof file tells, without an error";
+  else
+    sums += fmt::format("; {} {} {} {}",
+                        at_least      ? "at least, by"
+                        : p.counted() ? "exactly, by"
+                                      : "by",
+                        Thousands(total.samples),
+                        p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
+                        p.counted() ? "events" : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
+  if (p.shows == profile::Shows::kLive)
+    out += Wrap(
+        fmt::format("Live: not found dead by the last GC of its generation; objects that no GC "
+                    "looked at yet are left out.{}",
+                    input.older_than_s == 0
+                        ? std::string()
+                        : fmt::format(" Only what was allocated {} before or earlier.",
+                                      HumanAge(input.older_than_s))),
+        0, 0, o.width);
   if (p.mixed)
     out += Wrap(
         "Runtimes before .NET 10 are sampled by AllocationTick, the others by AllocationSampled. "

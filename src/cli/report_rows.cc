@@ -8,6 +8,7 @@
 
 #include "cli/input.h"
 #include "profile/bounds.h"
+#include "profile/interval_frame.h"
 #include "profile/views/call_tree.h"
 
 namespace clrscope::cli {
@@ -148,6 +149,31 @@ class Maker {
       return key;
     });
   }
+  // From the youngest to the oldest, without the empty ones at both ends.
+  void Ages(ReportTable& t) const {
+    std::vector<Estimate> ages(profile::kAgeStarts.size());
+    for (const profile::LiveCell& c : p_.lives) ages[c.age_bucket] += c.value;
+    size_t first = 0, end = ages.size();
+    while (first < end && ages[first].samples == 0) ++first;
+    while (end > first && ages[end - 1].samples == 0) --end;
+    t.all_rows = end - first;
+    for (size_t i = first; i < end && t.rows.size() < options_.limit; ++i) {
+      Json key{{"age_from_s", profile::kAgeStarts[i]},
+               {"age_to_s", i + 1 < ages.size() ? Json(profile::kAgeStarts[i + 1]) : Json()}};
+      t.rows.push_back({std::move(key), ages[i], {}, false});
+    }
+  }
+  void Generations(ReportTable& t) const {
+    constexpr std::string_view kNames[] = {"gen0", "gen1", "gen2", "LOH", "POH", "unknown"};
+    Estimate sums[6];
+    for (const profile::LiveCell& c : p_.lives)
+      sums[c.generation < 0 ? 5 : static_cast<size_t>(c.generation)] += c.value;
+    for (size_t i = 0; i < 6; ++i) {
+      if (sums[i].samples == 0) continue;
+      t.rows.push_back({Json{{"generation", kNames[i]}}, sums[i], {}, false});
+    }
+    t.all_rows = t.rows.size();
+  }
   // Depth first, the root left out.
   void Tree(ReportTable& t, bool bottom_up) const {
     const profile::CallTree tree = profile::BuildCallTree(
@@ -215,6 +241,12 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
     case View::kTime:
       maker.Times(table);
       break;
+    case View::kAge:
+      maker.Ages(table);
+      break;
+    case View::kGeneration:
+      maker.Generations(table);
+      break;
     case View::kTree:
       maker.Tree(table, false);
       break;
@@ -226,9 +258,9 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
 }
 
 std::string_view ViewName(View view) {
-  constexpr std::string_view kNames[] = {"type", "site",   "stack",    "method",
-                                         "kind", "thread", "assembly", "process",
-                                         "time", "tree",   "bottom-up"};
+  constexpr std::string_view kNames[] = {"type",       "site",     "stack",    "method", "kind",
+                                         "thread",     "assembly", "process",  "time",   "age",
+                                         "generation", "tree",     "bottom-up"};
   return kNames[static_cast<size_t>(view)];
 }
 

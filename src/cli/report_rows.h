@@ -23,6 +23,8 @@ enum class View {
   kAssembly,
   kProcess,
   kTime,
+  kAge,
+  kGeneration,
   kTree,
   kBottomUp
 };

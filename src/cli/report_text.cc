@@ -109,6 +109,17 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
                 }}};
       break;
     }
+    case View::kAge:
+      names = {{{"Age", Align::kLeft, Fit::kFixed}, [](const ReportRow& r) {
+                  const std::string from = HumanAge(r.key.at("age_from_s").get<uint64_t>());
+                  const Json& to = r.key.at("age_to_s");
+                  return to.is_null() ? fmt::format("{} and more", from)
+                                      : fmt::format("{} to {}", from, HumanAge(to.get<uint64_t>()));
+                }}};
+      break;
+    case View::kGeneration:
+      names = {Named("Generation", "generation", Fit::kFixed)};
+      break;
     default:
       break;
   }
@@ -145,6 +156,10 @@ std::string Title(const ReportTable& table, const Profile& p, const TextOptions&
       return "Processes";
     case View::kTime:
       return "Time";
+    case View::kAge:
+      return "Ages: since the objects were allocated";
+    case View::kGeneration:
+      return "Generations: where the objects are now";
     default:
       return "Stacks";
   }

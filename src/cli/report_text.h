@@ -34,7 +34,7 @@ std::string FooterText(const Input& input, bool marked_few);
 
 // Whether a row is marked. Counts are not: they rest on nothing but themselves.
 inline bool IsFew(const profile::Profile& p, const profile::Estimate& e) {
-  return e.samples < kFewSamples && !p.counted();
+  return e.samples < kFewSamples && !p.counted() && p.source != profile::Source::kForeign;
 }
 bool AnyFew(const ReportTable& table, const profile::Profile& p);
 

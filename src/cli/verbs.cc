@@ -11,6 +11,7 @@
 #include "cli/doctor.h"
 #include "cli/gcstats.h"
 #include "cli/inspect.h"
+#include "cli/leaks.h"
 #include "cli/metrics.h"
 #include "cli/output.h"
 #include "cli/ps.h"
@@ -32,6 +33,7 @@ constexpr Verb kVerbs[] = {
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"gcstats", "show what the garbage collector did and what it cost", RunGcStats},
+    {"leaks", "tell leaks from caches: what grows, what is refreshed", RunLeaks},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},

@@ -265,6 +265,8 @@ void PackGcs(const Profile& p, Columns& out) {
 
 std::string_view SourceName(profile::Source source) {
   switch (source) {
+    case profile::Source::kForeign:
+      return "pprof";
     case profile::Source::kTick:
       return "tick";
     case profile::Source::kSampled:

@@ -18,6 +18,8 @@ using profile::Source;
 
 std::string EventNote(const Profile& p) {
   switch (p.source) {
+    case Source::kForeign:
+      return "values: as a pprof file told them; nothing is known of their error";
     case Source::kTick:
       return "event: AllocationTick, one for about every 100 KB of a heap kind";
     case Source::kSampled:
@@ -79,6 +81,10 @@ std::string ProgramVersion() { return "clrscope " CLRSCOPE_VERSION; }
 
 std::vector<std::string> Notes(const Profile& profile) {
   std::vector<std::string> notes{ProgramVersion()};
+  if (profile.shows == profile::Shows::kLive)
+    notes.emplace_back(
+        "live objects: not found dead by the last GC of their generation; those that no GC looked "
+        "at yet are left out");
   for (uint32_t i = 0; i < profile.processes.size(); ++i) {
     const profile::Process& p = profile.processes[i];
     notes.push_back("process: " + ProcessName(profile, i));

@@ -18,6 +18,7 @@
 #include "export/notes.h"
 #include "export/stack_walk.h"
 #include "export/weights.h"
+#include "profile/interval_frame.h"
 
 namespace clrscope::exporter {
 namespace {
@@ -46,7 +47,12 @@ enum SampleField : protozero::pbf_tag_type {
   kSampleValue = 2,
   kSampleLabel = 3,
 };
-enum LabelField : protozero::pbf_tag_type { kLabelKey = 1, kLabelStr = 2 };
+enum LabelField : protozero::pbf_tag_type {
+  kLabelKey = 1,
+  kLabelStr = 2,
+  kLabelNum = 3,
+  kLabelNumUnit = 4,
+};
 enum MappingField : protozero::pbf_tag_type {
   kMappingId = 1,
   kMappingFilename = 5,
@@ -76,8 +82,10 @@ class PprofWriter {
  public:
   PprofWriter(const Profile& profile, const PprofOptions& options, ByteSink& sink)
       : profile_(profile),
-        stacks_(
-            CollectStacks(profile, {options.keep_machinery, /*by_kind=*/true, Identity::kExact})),
+        stacks_(CollectStacks(profile, {options.keep_machinery, /*by_kind=*/true, Identity::kExact,
+                                        /*lives=*/true})),
+        allocated_(profile.shows == profile::Shows::kAllocated),
+        live_(!allocated_ || !stacks_.lives.empty()),
         sink_(sink),
         frame_locations_(profile.frames.size(), 0),
         type_locations_(profile.types.size(), 0) {
@@ -126,9 +134,11 @@ class PprofWriter {
   }
 
   void WriteHeader() {
-    if (profile_.objects_known) AddValueType(kSampleType, "alloc_objects", "count");
-    AddValueType(kSampleType, "alloc_space", "bytes");
-    out_.add_int64(kDefaultSampleType, String("alloc_space"));
+    if (allocated_ && profile_.objects_known) AddValueType(kSampleType, "alloc_objects", "count");
+    if (allocated_) AddValueType(kSampleType, "alloc_space", "bytes");
+    if (live_) AddValueType(kSampleType, "inuse_objects", "count");
+    if (live_) AddValueType(kSampleType, "inuse_space", "bytes");
+    out_.add_int64(kDefaultSampleType, String(live_ ? "inuse_space" : "alloc_space"));
     AddValueType(kPeriodType, "space", "bytes");
     out_.add_int64(kPeriod, Period());
     out_.add_int64(kTimeNanos, profile_.start_unix_ns);
@@ -218,9 +228,34 @@ class PprofWriter {
     label.add_int64(kLabelStr, text);
   }
 
+  static void AddNumber(pbf_writer& sample, int64_t key, int64_t number, int64_t unit) {
+    pbf_writer label{sample, kSampleLabel};
+    label.add_int64(kLabelKey, key);
+    label.add_int64(kLabelNum, number);
+    label.add_int64(kLabelNumUnit, unit);
+  }
+
   Status WriteSamples() {
+    if (allocated_) RETURN_IF_ERROR(WriteSamples(stacks_.samples, false));
+    return live_ ? WriteSamples(stacks_.lives, true) : OkStatus();
+  }
+
+  // Values of the other pair are 0.
+  void AddValues(pbf_writer& sample, bool live, int64_t objects, int64_t bytes) const {
+    std::array<int64_t, 4> values{};
+    size_t n = 0;
+    if (allocated_ && profile_.objects_known) values[n++] = live ? 0 : objects;
+    if (allocated_) values[n++] = live ? 0 : bytes;
+    if (live_) values[n++] = live ? objects : 0;
+    if (live_) values[n++] = live ? bytes : 0;
+    sample.add_packed_int64(kSampleValue, values.begin(),
+                            values.begin() + static_cast<ptrdiff_t>(n));
+  }
+
+  Status WriteSamples(const std::vector<StackSample>& samples, bool live) {
+    static constexpr std::string_view kGenerations[] = {"0", "1", "2", "LOH", "POH"};
     std::vector<double> bytes, objects;
-    for (const StackSample& s : stacks_.samples) {
+    for (const StackSample& s : samples) {
       bytes.push_back(s.value.bytes);
       objects.push_back(s.value.objects);
     }
@@ -228,24 +263,29 @@ class PprofWriter {
     const std::vector<int64_t> whole_objects = RoundToTotal(objects);
     std::vector<uint32_t> path;
     std::vector<uint64_t> ids;
-    for (size_t i = 0; i < stacks_.samples.size(); ++i) {
-      const StackSample& s = stacks_.samples[i];
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const StackSample& s = samples[i];
       PathTo(stacks_, s.node, path);
       ids.assign(1, LocationOfType(s.type));
       for (auto frame = path.rbegin(); frame != path.rend(); ++frame) {
         ids.push_back(LocationOfFrame(*frame));
       }
-      const std::array<int64_t, 2> values{whole_objects[i], whole_bytes[i]};
       {
         pbf_writer sample{out_, kSample};
         sample.add_packed_uint64(kSampleLocationId, ids.begin(), ids.end());
-        sample.add_packed_int64(kSampleValue, values.begin() + (profile_.objects_known ? 0 : 1),
-                                values.end());
+        AddValues(sample, live, whole_objects[i], whole_bytes[i]);
         if (s.kind != profile::HeapKind::kUnknown) {
           AddLabel(sample, String("heap"), String(KindName(s.kind)));
         }
         if (profile_.processes.size() > 1) {
           AddLabel(sample, String("process"), String(ProcessName(profile_, s.process)));
+        }
+        if (live && s.generation >= 0 && s.generation < 5) {
+          AddLabel(sample, String("generation"),
+                   String(kGenerations[static_cast<size_t>(s.generation)]));
+        }
+        if (live) {
+          AddNumber(sample, String("age"), profile::kAgeStarts[s.age_bucket], String("seconds"));
         }
       }
       RETURN_IF_ERROR(FlushIfFull());
@@ -304,6 +344,7 @@ class PprofWriter {
 
   const Profile& profile_;
   const Stacks stacks_;
+  const bool allocated_, live_;  // which values the samples have
   ByteSink& sink_;
   std::string buffer_;
   pbf_writer out_{buffer_};

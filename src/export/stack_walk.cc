@@ -105,24 +105,35 @@ Stacks CollectStacks(const Profile& profile, const StackOptions& options) {
   stacks.samples.reserve(profile.cells.size());
   for (const profile::Cell& cell : profile.cells) {
     stacks.samples.push_back({shown[cell.node], types[cell.type], cell.process,
-                              options.by_kind ? cell.kind : profile::HeapKind::kUnknown,
-                              cell.value});
+                              options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value,
+                              0, -1});
+  }
+  for (const profile::LiveCell& cell : profile.lives) {
+    if (!options.lives || cell.young) continue;
+    stacks.lives.push_back({shown[cell.node], types[cell.type], cell.process,
+                            options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value,
+                            cell.age_bucket, cell.generation});
   }
   const std::vector<uint32_t> position = HeavyFirst(stacks);
-  const auto key = [&](const StackSample& s) {
-    return std::tuple(s.process, position[s.node], TypeName(profile, s.type), s.type, s.kind);
-  };
-  std::stable_sort(stacks.samples.begin(), stacks.samples.end(),
-                   [&](const StackSample& a, const StackSample& b) { return key(a) < key(b); });
-  size_t kept = 0;
-  for (size_t i = 0; i < stacks.samples.size(); ++i) {
-    if (kept > 0 && key(stacks.samples[kept - 1]) == key(stacks.samples[i])) {
-      stacks.samples[kept - 1].value += stacks.samples[i].value;
-    } else {
-      stacks.samples[kept++] = stacks.samples[i];
+  const auto merge = [&](std::vector<StackSample>& samples) {
+    const auto key = [&](const StackSample& s) {
+      return std::tuple(s.process, position[s.node], TypeName(profile, s.type), s.type, s.kind,
+                        s.generation, s.age_bucket);
+    };
+    std::stable_sort(samples.begin(), samples.end(),
+                     [&](const StackSample& a, const StackSample& b) { return key(a) < key(b); });
+    size_t kept = 0;
+    for (size_t k = 0; k < samples.size(); ++k) {
+      if (kept > 0 && key(samples[kept - 1]) == key(samples[k])) {
+        samples[kept - 1].value += samples[k].value;
+      } else {
+        samples[kept++] = samples[k];
+      }
     }
-  }
-  stacks.samples.resize(kept);
+    samples.resize(kept);
+  };
+  merge(stacks.samples);
+  merge(stacks.lives);
   return stacks;
 }
 

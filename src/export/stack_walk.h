@@ -22,6 +22,8 @@ struct StackOptions {
   bool keep_machinery = false;  // keep frames flagged kMachinery
   bool by_kind = false;         // keep the heap kinds apart; otherwise every kind is kUnknown
   Identity identity = Identity::kExact;
+  // `lives` too; objects that no GC looked at yet are left out.
+  bool lives = false;
 };
 
 // Indexes as in profile::Cell, but `node` is one of Stacks::nodes.
@@ -31,6 +33,9 @@ struct StackSample {
   uint32_t process = 0;
   profile::HeapKind kind = profile::HeapKind::kUnknown;
   profile::Estimate value;
+  // Of live objects only.
+  uint8_t age_bucket = 0;
+  int8_t generation = -1;
 };
 
 // A tree as in profile::Profile: node 0 is the root, a parent comes before its children.
@@ -39,6 +44,7 @@ struct StackSample {
 struct Stacks {
   std::vector<profile::Node> nodes;
   std::vector<StackSample> samples;
+  std::vector<StackSample> lives;  // in the same order, then by generation and age
 };
 
 Stacks CollectStacks(const profile::Profile& profile, const StackOptions& options);

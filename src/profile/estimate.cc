@@ -43,37 +43,6 @@ Interval SeenPlusGamma(double seen, double unseen, double variance, double max_w
 
 }  // namespace
 
-double HitProbability(double size, double mean) {
-  return -std::expm1(size * std::log1p(-1.0 / mean));
-}
-
-Estimate EstimateSampled(uint64_t n, double size, double mean) {
-  const double p = HitProbability(size, mean);
-  const auto count = static_cast<double>(n);
-  Estimate e;
-  e.samples = n;
-  e.seen_objects = count;
-  e.seen_bytes = count * size;
-  e.objects = count / p;
-  e.bytes = count * size / p;
-  e.var_objects = count * (1 - p) / (p * p);
-  e.var_bytes = e.var_objects * size * size;
-  e.max_objects = n == 0 ? 0 : (1 - p) / p;
-  e.max_bytes = e.max_objects * size;
-  return e;
-}
-
-Estimate EstimateTick(uint64_t n, double amount, double size) {
-  Estimate e;
-  e.samples = n;
-  e.biased = n != 0;
-  e.bytes = amount;
-  e.objects = size > 0 ? amount / size : 0;
-  e.seen_bytes = static_cast<double>(n) * size;
-  e.seen_objects = size > 0 ? static_cast<double>(n) : 0;
-  return e;
-}
-
 Interval BytesInterval(const Estimate& e) {
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return SeenPlusGamma(e.seen_bytes, e.bytes - e.seen_bytes, e.var_bytes, e.max_bytes,

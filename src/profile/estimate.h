@@ -9,6 +9,7 @@ namespace clrscope::profile {
 
 // Which event of the runtime an allocation was learnt from. The values are stored in captures.
 enum class Source : uint8_t {
+  kForeign = 0,  // another tool's pprof: figures as they are told, nothing is known of their error
   kTick = 1,     // AllocationTick: one event per ~100 KB of a heap kind; biased, no interval
   kSampled = 2,  // AllocationSampled (.NET 10): each byte is hit with probability 1/102400
   kCounted = 3,  // GCSampledObjectAllocation: counts since the type's last event; a lower bound
@@ -21,6 +22,7 @@ enum class HeapKind : uint8_t { kSoh = 0, kLoh = 1, kPoh = 2, kUnknown = 3 };
 constexpr std::string_view EventName(Source source) {
   return source == Source::kTick      ? "AllocationTick"
          : source == Source::kSampled ? "AllocationSampled"
+         : source == Source::kForeign ? "pprof"
                                       : "GCSampledObjectAllocation";
 }
 constexpr std::string_view KindName(HeapKind kind) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "profile/gamma.h"
+#include "profile/sample_weight.h"
 
 namespace clrscope::profile {
 namespace {
@@ -18,6 +19,14 @@ TEST(Gamma, QuantilesAgreeWithR) {
   EXPECT_NEAR(GammaQuantile(0.975, 4), 8.7672730, 1e-6);
   EXPECT_NEAR(GammaQuantile(0.975, 0.5), 2.5119431, 1e-6);
   EXPECT_NEAR(GammaQuantile(0.975, 1e7) / 1e7, 1 + 1.96 / std::sqrt(1e7), 1e-6);
+}
+
+TEST(SampleWeight, FunctionsAgreeWithTheLibrary) {
+  for (double x = -1e-9; x > -800; x *= 1.37)
+    EXPECT_NEAR(ExpMinus1(x) / std::expm1(x), 1, 1e-14) << x;
+  EXPECT_EQ(ExpMinus1(0), 0);
+  for (double mean = 16; mean < 1e17; mean *= 2)
+    EXPECT_NEAR(LogOfMiss(mean) / std::log1p(-1 / mean), 1, 1e-14) << mean;
 }
 
 TEST(Estimate, WeightOfAnObjectIsSizeOverItsChanceToBeSeen) {

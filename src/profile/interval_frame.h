@@ -24,6 +24,20 @@ inline constexpr std::array<uint32_t, 23> kAgeStarts = {
     0,    1,    2,    5,     10,    20,    30,    60,     120,    300,    600,    1200,
     1800, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600};
 
+// When an object was first found alive by a GC of its generation ("born"), in buckets of the time
+// since the agent's start: bucket i holds [kBirthStarts[i], kBirthStarts[i+1]) seconds. Fixed
+// points in time, so that of any two moments among them it is known what of the live was born
+// between them, and what of the dead was alive at the first: the two parts of a slope, of which no
+// object is in both.
+inline constexpr std::array<uint32_t, 36> kBirthStarts = {
+    0,     5,     10,    15,    20,    30,     45,     60,     90,     120,    180,    240,
+    300,   420,   600,   900,   1200,  1800,   2400,   3600,   5400,   7200,   10800,  14400,
+    21600, 28800, 43200, 64800, 86400, 129600, 172800, 259200, 345600, 518400, 691200, 1036800};
+
+// Index of the last start that is not above `ns`; 0 for negative times.
+uint8_t AgeBucket(int64_t ns);
+uint8_t BirthBucket(int64_t ns);
+
 // Ids below are dense and count on over the frames of one agent: the first entry of a frame's
 // dictionary has the id of its `first_*`. Id 0 of types is the unknown type, node 0 the root; they
 // are never sent.
@@ -63,7 +77,8 @@ struct IntervalLive {
   HeapKind kind = HeapKind::kSoh;
   int8_t generation = -1;  // 0, 1, 2 (3 = LOH, 4 = POH), -1 = unknown
   bool young = false;
-  uint8_t age_bucket = 0;
+  uint8_t age_bucket = 0;    // index into kAgeStarts, of the time since the allocation
+  uint8_t birth_bucket = 0;  // index into kBirthStarts
   uint32_t gcs_survived_min = 0, gcs_survived_max = 0;
   uint32_t gen2_survived_min = 0, gen2_survived_max = 0;
   Estimate value;
@@ -71,10 +86,11 @@ struct IntervalLive {
 
 // Followed objects that were first found alive by a GC of their generation (births), and those of
 // them that were found dead (deaths) in the interval: the parts that a slope is built from.
-// Distinct in (node, type).
+// Distinct in (node, type, birth_bucket).
 struct IntervalTurnover {
   uint32_t node = 0;
   uint32_t type = 0;
+  uint8_t birth_bucket = 0;  // index into kBirthStarts, of those that were born or died
   Estimate births, deaths;
   double deaths_age_s = 0;  // sum over the dead, weighted like deaths.objects
 };

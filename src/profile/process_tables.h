@@ -13,6 +13,7 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "base/strong.h"
+#include "profile/agent_tables.h"
 #include "profile/code_map.h"
 #include "profile/counting.h"
 #include "profile/profile.h"
@@ -43,6 +44,7 @@ struct ProcessTables {
   std::vector<GcRecord> gcs;  // those that are over and that a writer has not taken out yet
   std::vector<Mapping> mappings;
   Counting counting;
+  AgentTables agent;
   LossCounters losses;
   bool sizes_unknown = false;       // AllocationTick before V4 was seen
   uint64_t source_samples[4] = {};  // by Source

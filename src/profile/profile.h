@@ -64,6 +64,38 @@ struct Cell {
   Estimate value;
 };
 
+// What lives of one stack's objects of one type, as the agent told at `Process::live_at_ns`.
+struct LiveCell {
+  uint32_t node = 0;
+  uint32_t type = 0;
+  uint32_t process = 0;
+  HeapKind kind = HeapKind::kSoh;
+  int8_t generation = -1;  // 0, 1, 2 (3 = LOH, 4 = POH), -1 = unknown
+  bool young = false;      // no GC looked at it yet: nobody knows whether it lives
+  uint8_t age_bucket = 0;  // index into kAgeStarts
+  uint32_t gcs_survived_min = 0, gcs_survived_max = 0;
+  uint32_t gen2_survived_min = 0, gen2_survived_max = 0;
+  Estimate value;
+};
+
+// CPU time in an interval, ns; -1 = unknown.
+struct GcCpuRow {
+  uint32_t process = 0;
+  int64_t start_ns = 0, end_ns = 0;
+  int64_t process_ns = -1;
+  int64_t server_gc_ns = -1, background_gc_ns = -1, workstation_gc_ns = -1;
+  // Of the GC, as far as it is known; -1 = not at all.
+  int64_t gc_ns() const {
+    int64_t sum = -1;
+    for (const int64_t ns : {server_gc_ns, background_gc_ns, workstation_gc_ns})
+      if (ns >= 0) sum = (sum < 0 ? 0 : sum) + ns;
+    return sum;
+  }
+};
+
+// What a profile's cells are.
+enum class Shows : uint8_t { kAllocated, kLive };
+
 struct Process {
   uint32_t pid = 0;
   StringId name;  // "orders", as people call the program
@@ -71,11 +103,15 @@ struct Process {
   StringId runtime;  // ".NET 10.0.12", "" when unknown
   StringId os, arch;
   StringId main_module;
-  int64_t start_ns = 0, end_ns = 0;  // of what was recorded, since the recording's start
-  bool complete = false;             // the session ended as it should
-  bool ticks = false;                // told by AllocationTick, although others are not
-  Counting counting;                 // of GCSampledObjectAllocation
-  bool dropped = false;              // something of its streams was lost
+  int64_t start_ns = 0, end_ns = 0;             // of what was recorded, since the recording's start
+  bool complete = false;                        // the session ended as it should
+  bool ticks = false;                           // told by AllocationTick, although others are not
+  Counting counting;                            // of GCSampledObjectAllocation
+  bool dropped = false;                         // something of its streams was lost
+  bool followed = false;                        // the agent followed live objects
+  int64_t live_at_ns = 0;                       // when they were looked at last
+  double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
+  Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
 };
 
@@ -103,9 +139,12 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  std::vector<GcRecord> gcs;  // by process, then by time
+  std::vector<GcRecord> gcs;    // by process, then by time
+  std::vector<LiveCell> lives;  // a state: of the end of what was asked for
+  std::vector<GcCpuRow> gc_cpu;
   LossCounters losses;
 
+  Shows shows = Shows::kAllocated;
   Source source = Source::kSampled;  // the event that the cells rest on
   // Except for these processes, which know no AllocationSampled: theirs rest on AllocationTick.
   bool mixed = false;

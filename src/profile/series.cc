@@ -17,6 +17,8 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
   if (sums.samples == 0) return {};
   const double mean_size = static_cast<double>(sums.size_sum) / static_cast<double>(sums.samples);
   switch (key.source()) {
+    case Source::kForeign:
+      return {};
     case Source::kSampled:
       return EstimateSampled(sums.samples, mean_size);
     case Source::kTick:

@@ -43,15 +43,15 @@ StackTree::StackTree(uint32_t max_nodes)
       recent_(1) {}
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
-                         uint64_t thread, int64_t time_ns, uint32_t** note) {
-  if (note != nullptr) *note = nullptr;
+                         uint64_t thread, int64_t time_ns, uint32_t* note) {
   return pointer_size == 8 ? FoldAs<uint64_t>(ips, frames, thread, time_ns, note)
                            : FoldAs<uint32_t>(ips, frames, thread, time_ns, note);
 }
 
 template <class Ip>
 uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
-                           uint32_t** note) {
+                           uint32_t* note) {
+  last_ = nullptr;
   if (frames == 0) return kNoStack;
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
   frames = std::min(frames, kMaxDepth);  // keeps the leaf end
@@ -87,10 +87,18 @@ uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t threa
     const uint32_t node = leaf != 0 ? leaf : AddPath(lane, frames, time_ns);
     if (node == kOther) return node;
     recent = &recent_[hash & (recent_.size() - 1)];  // the tree may have grown
-    *recent = {hash, node, 0};
+    *recent = {hash, node, node < notes_.size() ? notes_[node] : 0};
   }
-  if (note != nullptr) *note = &recent->note;
+  last_ = recent;
+  if (note != nullptr) *note = recent->note;
   return leaf = recent->node;
+}
+
+void StackTree::SetNote(uint32_t node, uint32_t note) {
+  if (last_ == nullptr || last_->node != node) return;
+  last_->note = note;
+  if (node >= notes_.size()) notes_.resize(std::max<size_t>(node + 1, parents_.capacity()));
+  notes_[node] = note;
 }
 
 uint32_t StackTree::Find(uint64_t hash, uint64_t key) const {
@@ -152,7 +160,8 @@ void StackTree::Grow() {
   }
   slots_.swap(bigger);
   const size_t recent = std::min(slots_.size() / 32, kMaxRecent);
-  if (recent > recent_.size()) recent_.assign(recent, {});
+  if (recent <= recent_.size()) return;
+  recent_.assign(recent, {});
 }
 
 uint64_t StackTree::Tag(uint64_t address) const {

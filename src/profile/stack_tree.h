@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/mix_bits.h"
 
 namespace clrscope::profile {
 
@@ -32,10 +33,11 @@ class StackTree {
   // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and
   // returns its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it
   // is; stacks of one thread mostly share their root with the one before.
-  // `note`, when given: a word of the caller's that stays with the stack for as long as it is seen
-  // often, 0 at first; good until the next call, null when there is none.
+  // `note`, when given, becomes the word that SetNote() left with the stack.
   uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
-                int64_t time_ns, uint32_t** note = nullptr);
+                int64_t time_ns, uint32_t* note = nullptr);
+  // A word of the caller's for a stack that Fold() returned last; 0 until it is set.
+  void SetNote(uint32_t node, uint32_t note);
 
   // Code in [start, start + size) is gone: the same addresses mean something else from now on.
   // Returns whether any of them had been seen, i.e. whether memos of nodes are outdated.
@@ -87,12 +89,11 @@ class StackTree {
   };
 
   static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
-    const uint64_t h = (parent_hash ^ key) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 32);
+    return MixBits(parent_hash ^ key);
   }
   template <class Ip>
   uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
-                  uint32_t** note);
+                  uint32_t* note);
   uint32_t Find(uint64_t hash, uint64_t key) const;  // 0 = there is none
   uint32_t AddPath(Lane& lane, uint32_t depth, int64_t time_ns);
   uint32_t AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
@@ -105,6 +106,8 @@ class StackTree {
   std::vector<CodeAddress> addresses_;
   std::vector<Slot> slots_;
   std::vector<Recent> recent_;
+  Recent* last_ = nullptr;                                           // of the last Fold()
+  std::vector<uint32_t> notes_;                                      // by node
   FlatMap address_index_;                                            // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;

@@ -270,6 +270,7 @@ Status CaptureReader::LoadRest() {
   }
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
+  RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, losses.Step());
@@ -370,6 +371,60 @@ Status CaptureReader::LoadGcDetails() {
     type.bytes = static_cast<uint64_t>(types.Int(5));
     (types.Text(1) == "pinned" ? t->info.gc.pinned_types : t->info.gc.finalized_types)
         .push_back(type);
+  }
+}
+
+Status CaptureReader::LoadAgents() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("agent_dictionary"));
+  if (!there) return OkStatus();
+  ASSIGN_OR_RETURN(Statement q,
+                   db_.Prepare("select process,data from agent_dictionary order by id"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("an agent of no process");
+    ASSIGN_OR_RETURN(profile::IntervalFrame f, DecodeIntervalBlob(q.Blob(1)));
+    profile::AgentTables& a = t->agent;
+    if (f.first_method != a.methods.size() || f.first_type != a.types.size() ||
+        f.first_node != a.nodes.size() || a.nodes.size() > kMaxEntries ||
+        a.types.size() > kMaxEntries || a.methods.size() > kMaxEntries)
+      return Damaged("what its agent told");
+    a.used = true;
+    a.source = f.source;
+    a.methods.insert(a.methods.end(), std::make_move_iterator(f.methods.begin()),
+                     std::make_move_iterator(f.methods.end()));
+    a.types.insert(a.types.end(), std::make_move_iterator(f.types.begin()),
+                   std::make_move_iterator(f.types.end()));
+    a.nodes.insert(a.nodes.end(), f.nodes.begin(), f.nodes.end());
+  }
+}
+
+Status CaptureReader::ForEachInterval(const analysis::TimeRange& range,
+                                      const std::function<void(profile::AgentInterval&&)>& visit) {
+  ASSIGN_OR_RETURN(const bool there, HasTable("agent_interval"));
+  if (!there) return OkStatus();
+  ASSIGN_OR_RETURN(Statement q,
+                   db_.Prepare("select process,shift_ns,data from agent_interval where end_ns>? "
+                               "and start_ns<? order by process,start_ns"));
+  q.Bind(0, range.from_ns).Bind(1, range.to_ns);
+  const auto budget = BoundWork();
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    const profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("an interval of no process");
+    profile::AgentInterval interval;
+    interval.process = static_cast<uint32_t>(q.Int(0));
+    interval.shift_ns = q.Int(1);
+    ASSIGN_OR_RETURN(interval.frame, DecodeIntervalBlob(q.Blob(2)));
+    const profile::IntervalFrame& f = interval.frame;
+    constexpr int64_t kFar = int64_t{1} << 61;  // sums of two times stay whole
+    if (f.first_type > t->agent.types.size() || f.first_node > t->agent.nodes.size() ||
+        !f.types.empty() || !f.nodes.empty() || interval.shift_ns > kFar ||
+        interval.shift_ns < -kFar || f.start_ns < -kFar || f.end_ns > kFar || f.end_ns < f.start_ns)
+      return Damaged("an interval of its agent");
+    visit(std::move(interval));
   }
 }
 

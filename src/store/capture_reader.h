@@ -23,6 +23,9 @@ class CaptureReader {
   // Calls `visit` for every slice of the range, by process and time.
   Status ForEachSlice(const analysis::TimeRange& range,
                       const std::function<void(const profile::Slice&)>& visit);
+  // The same for the agent's intervals, of which any part lies in the range.
+  Status ForEachInterval(const analysis::TimeRange& range,
+                         const std::function<void(profile::AgentInterval&&)>& visit);
   Database& database() { return db_; }
 
  private:
@@ -41,6 +44,7 @@ class CaptureReader {
   Status LoadGcs();
   Status LoadGcDetails();
   Status LoadCounting();
+  Status LoadAgents();
   Result<bool> HasTable(std::string_view name);
   profile::ProcessTables* Process(int64_t index) const;
 

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "analysis/bind.h"
+#include "analysis/interval_fold.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/column_codec.h"
@@ -605,6 +606,78 @@ TEST(Capture, OneOfBeforeTypesWereCountedStillReads) {
   auto reader = CaptureReader::Open(file.str());
   ASSERT_TRUE(reader.ok()) << reader.error().message;
   EXPECT_EQ((*reader)->recording().processes[0]->counting, profile::Counting());
+}
+
+// What the agent told comes back, however long ago it was: flows and turnover add up over the
+// intervals that were merged, what lives is the last state.
+TEST(CaptureTest, IntervalsOfTheAgentComeBack) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  analysis::IntervalFold fold(&recording, 0, writer->get(), true);
+  constexpr uint32_t kFrames = 1'000;  // of 10 s
+  double allocated = 0, deaths = 0;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    profile::IntervalFrame f;
+    f.sequence = i;
+    f.start_ns = i * 10 * kSecond;
+    f.end_ns = f.start_ns + 10 * kSecond;
+    f.live = true;
+    f.first_method = i;
+    f.first_type = f.first_node = i + 1;
+    f.methods = {{"App", "00", "M" + std::to_string(i), "", 0, 0}};
+    f.types = {{i + 1, "T" + std::to_string(i), ""}};
+    f.nodes = {{i, i}};
+    f.flows = {{i + 1, i + 1, HeapKind::kSoh, profile::EstimateSampled(1, 64)},
+               {1, 1, HeapKind::kLoh, profile::EstimateSampled(2, 100'000)}};
+    f.lives = {{1, 1, HeapKind::kLoh, 3, false, 3, 2, 0, i, 0, 0,
+                profile::EstimateSampled(i + 1, 100'000)}};
+    f.turnover = {{1, 1, 2, {}, profile::EstimateSampled(1, 100'000), 5}};
+    f.cpu.process_ns = 100;
+    allocated += f.flows[0].value.bytes + f.flows[1].value.bytes;
+    deaths += f.turnover[0].deaths.bytes;
+    ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+    recording.end_ns = (i + 1) * 10 * kSecond;
+    if (i % 7 == 0) {
+      ASSERT_TRUE((*writer)->Commit(recording.end_ns).ok());
+    }
+  }
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::AgentTables& agent = (*reader)->recording().processes[0]->agent;
+  ASSERT_EQ(agent.nodes.size(), kFrames + 1);
+  EXPECT_EQ(agent.methods[999].method, "M999");
+  EXPECT_EQ(agent.types[1000].name, "T999");
+  analysis::Aggregate aggregate(&(*reader)->recording());
+  size_t intervals = 0;
+  double dead = 0;
+  int64_t last_end = 0;
+  ASSERT_TRUE((*reader)
+                  ->ForEachInterval({},
+                                    [&](profile::AgentInterval&& i) {
+                                      EXPECT_EQ(i.start_ns(), last_end) << "no gap, no overlap";
+                                      last_end = i.end_ns();
+                                      ++intervals;
+                                      for (const auto& t : i.frame.turnover) dead += t.deaths.bytes;
+                                      aggregate.Add(i);
+                                    })
+                  .ok());
+  EXPECT_LT(intervals, 250u);
+  EXPECT_EQ(last_end, 10'000 * kSecond);
+  EXPECT_NEAR(dead, deaths, 1e-6 * deaths);
+  const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
+  ASSERT_EQ(p.lives.size(), 1u);
+  EXPECT_EQ(p.lives[0].value.samples, kFrames);
+  double bytes = 0;
+  for (const auto& [key, value] : aggregate.agents().at(0).flows) bytes += value.bytes;
+  EXPECT_NEAR(bytes, allocated, 1e-6 * allocated);
+  int64_t cpu = 0;
+  for (const profile::GcCpuRow& r : p.gc_cpu) cpu += r.process_ns;
+  EXPECT_EQ(cpu, 100 * kFrames);
 }
 
 }  // namespace

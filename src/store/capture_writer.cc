@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profile/interval_codec.h"
 #include "store/column_codec.h"
 #include "store/gc_codec.h"
 #include "store/schema.h"
@@ -66,6 +67,11 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(
       prepare(insert_slice_,
               "insert into slice(process,start_ns,end_ns,rows,samples,data) values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_agent_dictionary_, "insert into agent_dictionary(process,data) values(?,?)"));
+  RETURN_IF_ERROR(prepare(insert_interval_,
+                          "insert into agent_interval(process,start_ns,end_ns,shift_ns,data) "
+                          "values(?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_meta_, "insert or replace into meta values(?,?)"));
   return OkStatus();
 }
@@ -76,6 +82,16 @@ void CaptureWriter::Add(const profile::Slice& slice) {
   e.data = EncodeSlice(slice, recording_->processes[slice.process]->series);
   pending_bytes_ += e.data.size();
   pending_.push_back(std::move(e));
+}
+
+CaptureWriter::EncodedInterval CaptureWriter::Encode(const profile::AgentInterval& interval) {
+  return {interval.process, interval.start_ns(), interval.end_ns(), interval.shift_ns,
+          CompressBlob(profile::EncodeInterval(interval.frame))};
+}
+
+void CaptureWriter::OnInterval(profile::AgentInterval&& interval) {
+  pending_intervals_.push_back(Encode(interval));
+  pending_bytes_ += pending_intervals_.back().data.size();
 }
 
 void CaptureWriter::Retire(uint32_t process) {
@@ -100,6 +116,7 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
     for (uint32_t p = 0; p < progress_.size(); ++p)
       if (!progress_[p].retired) RETURN_IF_ERROR(WriteProcess(p, last || progress_[p].retiring));
     for (const Encoded& e : pending_) RETURN_IF_ERROR(WriteSlice(e));
+    for (const EncodedInterval& e : pending_intervals_) RETURN_IF_ERROR(WriteInterval(e));
     RETURN_IF_ERROR(WriteLosses(-1, recording_->losses));
     RETURN_IF_ERROR(WriteMeta("start_unix_ns", recording_->start_unix_ns));
     RETURN_IF_ERROR(WriteMeta("end_ns", end_ns));
@@ -121,6 +138,7 @@ Status CaptureWriter::Write(int64_t end_ns, bool last, bool complete) {
     return status;
   }
   pending_.clear();
+  pending_intervals_.clear();
   pending_bytes_ = 0;
   for (Progress& p : progress_) {
     if (!p.retiring || p.retired) continue;
@@ -147,6 +165,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
       .Bind(11, int64_t{t.sizes_unknown});
   RETURN_IF_ERROR(insert_process_.Run());
   RETURN_IF_ERROR(WriteDictionaries(index));
+  RETURN_IF_ERROR(WriteAgentDictionary(index));
   RETURN_IF_ERROR(WriteTypes(index));
   RETURN_IF_ERROR(WriteMethods(index, last));
   RETURN_IF_ERROR(WriteModules(index, last));
@@ -408,6 +427,37 @@ Status CaptureWriter::WriteSlice(const Encoded& e) {
   return insert_slice_.Run();
 }
 
+// What is new, as a frame of the agent that holds nothing else.
+Status CaptureWriter::WriteAgentDictionary(uint32_t index) {
+  const profile::AgentTables& t = recording_->processes[index]->agent;
+  Progress& done = progress_[index];
+  if (t.methods.size() == done.agent_methods && t.types.size() == done.agent_types &&
+      t.nodes.size() == done.agent_nodes)
+    return OkStatus();
+  profile::IntervalFrame frame;
+  frame.source = t.source;
+  const auto rest = [](const auto& all, size_t& from, uint32_t& first, auto& out) {
+    first = static_cast<uint32_t>(from);
+    out.assign(all.begin() + static_cast<ptrdiff_t>(from), all.end());
+    from = all.size();
+  };
+  rest(t.methods, done.agent_methods, frame.first_method, frame.methods);
+  rest(t.types, done.agent_types, frame.first_type, frame.types);
+  rest(t.nodes, done.agent_nodes, frame.first_node, frame.nodes);
+  insert_agent_dictionary_.Bind(0, int64_t{index})
+      .Bind(1, BytesOf(CompressBlob(profile::EncodeInterval(frame))));
+  return insert_agent_dictionary_.Run();
+}
+
+Status CaptureWriter::WriteInterval(const EncodedInterval& e) {
+  insert_interval_.Bind(0, int64_t{e.process})
+      .Bind(1, e.start_ns)
+      .Bind(2, e.end_ns)
+      .Bind(3, e.shift_ns)
+      .Bind(4, BytesOf(e.data));
+  return insert_interval_.Run();
+}
+
 Status CaptureWriter::WriteMeta(std::string_view key, int64_t value) {
   insert_meta_.Bind(0, key).Bind(1, value);
   return insert_meta_.Run();
@@ -416,7 +466,9 @@ Status CaptureWriter::WriteMeta(std::string_view key, int64_t value) {
 Status CaptureWriter::Compact(int64_t end_ns) {
   RETURN_IF_ERROR(CompactGcs());
   RETURN_IF_ERROR(CompactTo(10 * kSecond, end_ns - kFineNs));
-  return CompactTo(60 * kSecond, end_ns - kMediumNs);
+  RETURN_IF_ERROR(CompactTo(60 * kSecond, end_ns - kMediumNs));
+  RETURN_IF_ERROR(CompactIntervalsTo(60 * kSecond, end_ns - kFineNs));
+  return CompactIntervalsTo(600 * kSecond, end_ns - kMediumNs);
 }
 
 Status CaptureWriter::CompactGcs() {
@@ -523,6 +575,52 @@ Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
     RETURN_IF_ERROR(remove.Run());
   }
   for (const Encoded& e : merged) RETURN_IF_ERROR(WriteSlice(e));
+  return OkStatus();
+}
+
+Status CaptureWriter::CompactIntervalsTo(int64_t width_ns, int64_t before_ns) {
+  before_ns = before_ns / width_ns * width_ns;  // whole spans only
+  if (before_ns <= 0) return OkStatus();
+  ASSIGN_OR_RETURN(Statement find,
+                   db_.Prepare("select id,process,shift_ns,data,start_ns,end_ns from "
+                               "agent_interval where end_ns<=? and end_ns-start_ns<? order by "
+                               "process,shift_ns,start_ns"));
+  find.Bind(0, before_ns).Bind(1, width_ns);
+  std::optional<profile::AgentInterval> open;
+  std::vector<int64_t> parts, gone;  // of the one that is open; of those that were merged
+  std::vector<EncodedInterval> merged;
+  const auto close = [&] {
+    if (parts.size() > 1) {
+      merged.push_back(Encode(*open));
+      gone.insert(gone.end(), parts.begin(), parts.end());
+    }
+    parts.clear();
+    open.reset();
+  };
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, find.Step());
+    if (!row) break;
+    profile::AgentInterval next;
+    next.process = static_cast<uint32_t>(find.Int(1));
+    next.shift_ns = find.Int(2);
+    ASSIGN_OR_RETURN(next.frame, DecodeIntervalBlob(find.Blob(3)));
+    const bool joins = open && open->process == next.process && open->shift_ns == next.shift_ns &&
+                       open->start_ns() / width_ns == next.start_ns() / width_ns;
+    if (open && !joins) close();
+    parts.push_back(find.Int(0));
+    if (joins) {
+      profile::MergeInterval(*open, std::move(next));
+    } else {
+      open = std::move(next);
+    }
+  }
+  if (open) close();
+  ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from agent_interval where id=?"));
+  for (const int64_t id : gone) {
+    remove.Bind(0, id);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  for (const EncodedInterval& e : merged) RETURN_IF_ERROR(WriteInterval(e));
   return OkStatus();
 }
 

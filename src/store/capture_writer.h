@@ -17,7 +17,7 @@
 
 namespace clrscope::store {
 
-class CaptureWriter final : public profile::SliceSink {
+class CaptureWriter final : public profile::SliceSink, public profile::IntervalSink {
  public:
   // Creates `path`, which must not exist. `recording` must outlive the writer.
   static Result<std::unique_ptr<CaptureWriter>> Create(const std::string& path,
@@ -26,6 +26,8 @@ class CaptureWriter final : public profile::SliceSink {
   // Takes a slice; it is on disk after the next Commit().
   void Add(const profile::Slice& slice);
   void OnSlice(profile::Slice&& slice) override { Add(slice); }
+  // An interval of the agent; analysis::IntervalFold makes them.
+  void OnInterval(profile::AgentInterval&& interval) override;
   // The process has ended: after the next Commit() its tables are not looked at again, but for who
   // it is, and may be released.
   void Retire(uint32_t process);
@@ -43,10 +45,17 @@ class CaptureWriter final : public profile::SliceSink {
     uint64_t rows, samples;
     std::string data;
   };
+  struct EncodedInterval {
+    uint32_t process;
+    int64_t start_ns, end_ns, shift_ns;
+    std::string data;
+  };
+  static EncodedInterval Encode(const profile::AgentInterval& interval);
   // How far each table of a process was written.
   struct Progress {
     uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
              modules = 0, mappings = 0;
+    size_t agent_methods = 0, agent_types = 1, agent_nodes = 1;
     size_t methods_seen = 0;               // of the code map, when names were last looked up
     std::vector<uint32_t> unresolved;      // addresses without a method so far
     std::vector<uint32_t> unnamed;         // types without a name so far
@@ -74,6 +83,8 @@ class CaptureWriter final : public profile::SliceSink {
   Status WriteCounting(uint32_t index, const profile::Counting& counting);
   Status WriteLosses(int64_t process, const LossCounters& losses);
   Status WriteSlice(const Encoded& slice);
+  Status WriteAgentDictionary(uint32_t index);
+  Status WriteInterval(const EncodedInterval& interval);
   Status WriteMeta(std::string_view key, int64_t value);
   // Merges slices that are old into wider ones: 1 s for 10 minutes, 10 s for 2 hours, then 1
   // minute.
@@ -81,6 +92,7 @@ class CaptureWriter final : public profile::SliceSink {
   Status CompactTo(int64_t width_ns, int64_t before_ns);
   // Puts the small blobs of collections together.
   Status CompactGcs();
+  Status CompactIntervalsTo(int64_t width_ns, int64_t before_ns);
   // For slices of a process whose tables were released.
   Result<profile::SeriesTable> ReadSeries(uint32_t process);
 
@@ -90,11 +102,13 @@ class CaptureWriter final : public profile::SliceSink {
   // A transaction that failed: what is written no longer matches progress_, so it was the last one.
   std::optional<Error> failed_;
   std::vector<Encoded> pending_;
+  std::vector<EncodedInterval> pending_intervals_;
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;
   Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_,
       insert_gc_, insert_gc_detail_, insert_gc_fact_, insert_gc_type_, insert_counting_,
-      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_;
+      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_,
+      insert_interval_;
 };
 
 }  // namespace clrscope::store

@@ -25,24 +25,35 @@ double ColumnReader::Number() {
   return v & 1 ? reader_.F64() : static_cast<double>(v >> 1);
 }
 
-std::string ColumnWriter::Finish() {
-  std::string out(ZSTD_compressBound(bytes_.size()), '\0');
-  const size_t n = ZSTD_compress(out.data(), out.size(), bytes_.data(), bytes_.size(), kLevel);
+std::string CompressBlob(std::string_view bytes) {
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t n = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   CHECK(!ZSTD_isError(n));
   out.resize(n);
+  return out;
+}
+
+Result<std::vector<std::byte>> DecompressBlob(Bytes blob) {
+  const Error damaged{ErrorCode::kCorrupt, "a blob is damaged"};
+  const unsigned long long size = ZSTD_getFrameContentSize(blob.data(), blob.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+      size > ColumnReader::kMaxBlobBytes)
+    return damaged;
+  std::vector<std::byte> out(static_cast<size_t>(size));
+  const size_t n = ZSTD_decompress(out.data(), out.size(), blob.data(), blob.size());
+  if (ZSTD_isError(n) || n != out.size()) return damaged;
+  return out;
+}
+
+std::string ColumnWriter::Finish() {
+  std::string out = CompressBlob(bytes_);
   bytes_.clear();
   return out;
 }
 
 Result<ColumnReader> ColumnReader::Open(Bytes blob) {
-  const unsigned long long size = ZSTD_getFrameContentSize(blob.data(), blob.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMaxBlobBytes)
-    return Error{ErrorCode::kCorrupt, "a column blob is damaged"};
   ColumnReader r;
-  r.bytes_.resize(static_cast<size_t>(size));
-  const size_t n = ZSTD_decompress(r.bytes_.data(), r.bytes_.size(), blob.data(), blob.size());
-  if (ZSTD_isError(n) || n != r.bytes_.size())
-    return Error{ErrorCode::kCorrupt, "a column blob is damaged"};
+  ASSIGN_OR_RETURN(r.bytes_, DecompressBlob(blob));
   r.reader_ = ByteReader(Bytes(r.bytes_));
   return r;
 }

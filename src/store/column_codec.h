@@ -5,12 +5,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/byte_reader.h"
 #include "base/result.h"
 
 namespace clrscope::store {
+
+// Bytes as one zstd frame, and back. errors: kCorrupt
+std::string CompressBlob(std::string_view bytes);
+Result<std::vector<std::byte>> DecompressBlob(Bytes blob);
 
 class ColumnWriter {
  public:

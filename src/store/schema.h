@@ -43,6 +43,9 @@ create table loss(process integer, name text, count integer, primary key(process
 create table dictionary(process integer, kind text, first integer, count integer, data blob);
 create table slice(id integer primary key, process integer, start_ns integer, end_ns integer,
   rows integer, samples integer, data blob);
+create table agent_dictionary(id integer primary key, process integer, data blob);
+create table agent_interval(id integer primary key, process integer, start_ns integer,
+  end_ns integer, shift_ns integer, data blob);
 create index slice_time on slice(process, start_ns);
 create index dictionary_of on dictionary(process, kind, first);
 )sql";

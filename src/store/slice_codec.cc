@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/slice_codec.h"
 
+#include "profile/interval_codec.h"
 #include "store/column_codec.h"
 
 namespace clrscope::store {
@@ -109,6 +110,11 @@ Status DecodeSeries(Bytes blob, uint64_t count, profile::SeriesTable& series) {
   for (profile::SeriesKey& k : keys) k.attributes = static_cast<uint16_t>(r.Unsigned());
   for (const profile::SeriesKey& k : keys) series.Restore(k, r.Unsigned());
   return r.ok() ? OkStatus() : damaged();
+}
+
+Result<profile::IntervalFrame> DecodeIntervalBlob(Bytes blob) {
+  ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, DecompressBlob(blob));
+  return profile::DecodeInterval(Bytes(bytes));
 }
 
 }  // namespace clrscope::store

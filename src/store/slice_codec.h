@@ -6,6 +6,7 @@
 
 #include "base/byte_reader.h"
 #include "base/result.h"
+#include "profile/interval_frame.h"
 #include "profile/series.h"
 #include "profile/slice.h"
 
@@ -18,5 +19,8 @@ Status DecodeSlice(Bytes blob, const profile::SeriesTable& series, profile::Slic
 
 // Appends the entries of a dictionary blob of kind "series". Nodes and types are not looked at.
 Status DecodeSeries(Bytes blob, uint64_t count, profile::SeriesTable& series);
+
+// A blob of the tables agent_interval and agent_dictionary: a frame of the agent.
+Result<profile::IntervalFrame> DecodeIntervalBlob(Bytes blob);
 
 }  // namespace clrscope::store

@@ -645,6 +645,112 @@ class Query(Case):
         self.assertIn("samples", self.ok("query", self.capture))
 
 
+class LiveCase(Case):
+    """A capture of a simulated program with a leak, a refreshed cache and a static table."""
+
+    @classmethod
+    def setUpClass(cls):
+        maker = pathlib.Path(CLRSCOPE).with_name("make_live_capture")
+        if not maker.exists():
+            raise unittest.SkipTest(f"{maker} is not built")
+        cls.capture = TMP / "live.clrscope"
+        if not cls.capture.exists():
+            subprocess.run([maker, cls.capture], check=True)
+        cls.profile = TMP / "live.pb.gz"
+
+    def test_leaks(self):
+        document = self.json("leaks", self.capture)
+        verdicts = {s["site"]: s["verdict"] for s in document["suspects"]}
+        self.assertEqual(verdicts["Orders.History.Add"], "growing")
+        self.assertEqual(verdicts["Orders.Prices.Load"], "refreshed")
+        self.assertEqual(verdicts["Orders.Main"], "steady")
+        first = document["suspects"][0]
+        self.assertEqual(first["type"], "Orders.Order")
+        self.assertEqual(first["stack"][0]["method"], "Orders.History.Add")
+        # 375 and 750 samples are expected: a fifth is four standard errors. What intervals cover is tested elsewhere.
+        self.assertTrue(0.8 < first["slope_bytes_per_s"] / 128_000 < 1.2, first)
+        self.assertTrue(0.8 < first["live_bytes"] / (128_000 * 600) < 1.2, first)
+        self.assertTrue(first["slope_low"] < first["slope_bytes_per_s"] < first["slope_high"], first)
+        self.assertGreater(first["median_age_s"], first["median_age_before_s"])
+        self.assertGreater(first["survived_gen2"], 5)
+        text = self.ok("leaks", self.capture)
+        self.assertIn("growing  Orders.Order", text)
+        self.assertEqual([s["type"] for s in self.json("leaks", self.capture, "--type", "Price")["suspects"]],
+                         ["Orders.Price"])
+        self.fails(3, "nothing that lives", "leaks", self.capture, "--type", "Nobody")
+        self.fails(3, "too short", "leaks", self.capture, "--to", "15s")
+        self.fails(2, "not for it", "leaks", self.capture, "--live")
+
+    def test_live_reports(self):
+        live = self.json("report", self.capture, "--live", "--by", "type")
+        self.assertEqual(live["shows"], "live")
+        rows = {r["type"]: r for r in live["rows"]}
+        order = rows["Orders.Order"]
+        self.assertTrue(0.8 < order["bytes"] / (128_000 * 600) < 1.2, order)
+        self.assertTrue(order["bytes_low"] < order["bytes"] < order["bytes_high"], order)
+        old = self.json("report", self.capture, "--live", "--older-than", "2m", "--by", "type")
+        self.assertEqual(old["older_than_s"], 120)
+        self.assertNotIn("Orders.Price", {r["type"] for r in old["rows"]})  # refreshed each 100 s
+        ages = self.json("report", self.capture, "--live", "--by", "age")["rows"]
+        self.assertEqual(sum(r["bytes"] for r in ages if r["age_from_s"] >= 120), old["totals"]["bytes"])
+        generations = self.json("report", self.capture, "--live", "--by", "generation")["rows"]
+        self.assertEqual({r["generation"] for r in generations} - {"gen0", "gen1", "gen2", "LOH"}, set())
+        earlier = self.json("report", self.capture, "--live", "--to", "5m")
+        self.assertLess(earlier["totals"]["bytes"], live["totals"]["bytes"])
+        self.assertIn("live at 10:00", self.ok("report", self.capture, "--live"))
+        self.fails(2, "use 5m or 10m", "report", self.capture, "--live", "--older-than", "7m")
+        self.fails(2, "give --live too", "report", self.capture, "--by", "age")
+        self.fails(2, "a state", "report", self.capture, "--live", "--by", "time")
+
+    def test_gc_cpu(self):
+        document = self.json("report", self.capture, "--by", "gc-cpu")
+        self.assertEqual(len(document["rows"]), 60)
+        self.assertAlmostEqual(document["gc_cpu"][0]["gc_cpu_s"], 120)
+        self.assertAlmostEqual(document["gc_cpu"][0]["gc_share"], 2 / 9, places=5)
+        self.assertIsNone(document["rows"][0]["workstation_gc_s"])
+        self.assertIn("22.2 %", self.ok("report", self.capture, "--by", "gc-cpu"))
+
+    def test_pprof_there_and_back(self):
+        live = self.json("report", self.capture, "--live", "--by", "site")
+        flow = self.json("report", self.capture, "--by", "site")
+        self.ok("convert", self.capture, "-o", self.profile, "--force")
+        again = self.json("report", self.profile, "--live", "--by", "site")
+        self.assertEqual(again["event"], "pprof")
+        self.assertIsNone(again["totals"]["bytes_low"])
+
+        def figures(document):
+            return {(r["type"], r["method"]): r["bytes"] for r in document["rows"]}
+        for left, right in ((live, again), (flow, self.json("report", self.profile, "--by", "site"))):
+            a, b = figures(left), figures(right)
+            self.assertEqual(a.keys(), b.keys())
+            for key in a:
+                self.assertAlmostEqual(a[key], b[key], delta=len(a) + 8)
+        self.assertEqual(self.json("report", self.capture, "--live", "--older-than", "2m")["totals"]["bytes"],
+                         self.json("report", self.profile, "--live", "--older-than", "2m")["totals"]["bytes"])
+
+    def test_folders_of_pprof_files(self):
+        folder = TMP / "profiles"
+        folder.mkdir(exist_ok=True)
+        for i in range(1, 11):
+            self.ok("convert", self.capture, "--from", f"{60 * (i - 1)}s", "--to", f"{60 * i}s", "-o",
+                    folder / f"{i:02}.pb.gz", "--force")
+        flow = self.json("report", self.capture)
+        # Their time is the recording's start: allocations add up all the same.
+        self.assertAlmostEqual(self.json("report", folder)["totals"]["bytes"], flow["totals"]["bytes"], delta=20)
+        self.fails(3, "holds no pprof file", "report", TMP / "empty" if (TMP / "empty").mkdir() is None else "")
+
+    def test_a_go_heap_profile(self):
+        go = ROOT / "fuzz/corpus/pprof/go_heap_gz"
+        document = self.json("report", go, "--live", "--by", "stack")
+        self.assertEqual([f["method"] for f in document["rows"][0]["frames"]],
+                         ["runtime.makeslice", "main.grow", "main.main"])
+        self.assertEqual(document["totals"]["bytes"], 256)
+        self.assertEqual(self.json("report", go)["totals"]["bytes"], 1140)
+        cut = TMP / "cut.pb.gz"
+        cut.write_bytes(go.read_bytes()[:-20])
+        self.fails(1, "ends too early", "report", cut)
+
+
 def main():
     global CLRSCOPE, TMP
     parser = argparse.ArgumentParser()

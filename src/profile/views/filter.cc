@@ -34,6 +34,7 @@ void KeepTypes(const RE2& re, Profile& p) {
   for (size_t i = 0; i < p.types.size(); ++i)
     keep[i] = Found(re, p.str(p.types[i].name)) || Found(re, p.str(p.types[i].raw));
   std::erase_if(p.cells, [&](const Cell& c) { return !keep[c.type]; });
+  std::erase_if(p.lives, [&](const LiveCell& c) { return !keep[c.type]; });
 }
 
 void KeepStacks(const RE2& re, Profile& p) {
@@ -43,6 +44,7 @@ void KeepStacks(const RE2& re, Profile& p) {
   for (size_t i = 1; i < p.nodes.size(); ++i)  // a parent comes before its children
     node[i] = node[p.nodes[i].parent] || frame[p.nodes[i].frame];
   std::erase_if(p.cells, [&](const Cell& c) { return !node[c.node]; });
+  std::erase_if(p.lives, [&](const LiveCell& c) { return !node[c.node]; });
 }
 
 Status KeepProcess(const std::string& wanted, Profile& p) {
@@ -68,6 +70,8 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
   narrow(p.threads);
   narrow(p.times);
   narrow(p.gcs);
+  narrow(p.lives);
+  narrow(p.gc_cpu);
   for (Type& type : p.types) type.process = index[type.process];  // cells refer to kept ones only
   p.processes.swap(kept);
   return OkStatus();

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/leaks.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/humanize.h"
+#include "cli/input.h"
+#include "cli/losses.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/report_cells.h"
+#include "cli/shorten.h"
+#include "cli/wrap.h"
+
+namespace clrscope::cli {
+namespace {
+
+using analysis::LeakRow;
+using analysis::LeakWindow;
+using analysis::Verdict;
+using profile::Profile;
+
+constexpr size_t kAll = static_cast<size_t>(-1);
+constexpr size_t kFramesInText = 8;
+
+struct LeaksOptions {
+  InputOptions input;
+  FormatOptions format;
+  std::optional<size_t> limit;
+  ColorMode color = ColorMode::kAuto;
+};
+
+Json Rounded(double v) { return std::llround(v); }
+Json Tenths(double v) { return std::round(v * 10) / 10; }
+
+Json FrameJson(const Profile& p, uint32_t frame) {
+  const profile::Frame& f = p.frames[frame];
+  return {{"module", f.module.value == 0 ? Json() : Json(p.str(f.module))},
+          {"method", p.str(f.method)},
+          {"raw", p.str(f.raw)}};
+}
+
+Json SuspectJson(const LeakRow& r, const Profile& p) {
+  const profile::Type& type = p.types[r.type];
+  const profile::Process& process = p.processes[r.process];
+  Json json{{"type", p.str(type.name)},
+            {"site", p.str(p.frames[r.frame].method)},
+            {"stack", Json::array()},
+            {"verdict", VerdictName(r.verdict)}};
+  for (uint32_t n = r.node; n != 0; n = p.nodes[n].parent)
+    json["stack"].push_back(FrameJson(p, p.nodes[n].frame));
+  const auto sum = [&](std::string_view name, const profile::Estimate& e) {
+    json[fmt::format("{}_samples", name)] = e.samples;
+    json[fmt::format("{}_bytes", name)] = Rounded(e.bytes);
+    json[fmt::format("{}_objects", name)] = Rounded(e.objects);
+  };
+  const bool interval = r.slope_interval.has_value();
+  const profile::Interval live = BytesInterval(r.live), objects = ObjectsInterval(r.live);
+  sum("live", r.live);
+  json["live_bytes_low"] = interval ? Rounded(live.low) : Json();
+  json["live_bytes_high"] = interval ? Rounded(live.high) : Json();
+  json["live_objects_low"] = interval ? Rounded(objects.low) : Json();
+  json["live_objects_high"] = interval ? Rounded(objects.high) : Json();
+  json["slope_bytes_per_s"] = Tenths(r.slope);
+  json["slope_low"] = interval ? Tenths(r.slope_interval->low) : Json();
+  json["slope_high"] = interval ? Tenths(r.slope_interval->high) : Json();
+  json["late_slope_bytes_per_s"] = Tenths(r.late_slope);
+  json["median_age_s"] = Tenths(r.median_age_s);
+  json["median_age_before_s"] = r.median_age_before_s ? Tenths(*r.median_age_before_s) : Json();
+  json["survived_gen2"] = r.survived_gen2;
+  json["kept_share"] = std::round(r.kept * 1e4) / 1e4;
+  sum("added", r.added);
+  sum("gone", r.gone);
+  sum("born", r.born);
+  sum("died", r.died);
+  json["biased"] = r.live.biased || r.added.biased || r.gone.biased;
+  json["type_id"] = type.id;
+  json["raw_type"] = p.str(type.raw);
+  json["module"] = FrameJson(p, r.frame)["module"];
+  json["raw_site"] = p.str(p.frames[r.frame].raw);
+  json["process"] = p.str(process.name);
+  json["pid"] = process.pid;
+  return json;
+}
+
+Json HeadJson(const Input& input) {
+  const Profile& p = input.profile;
+  Json head{{"schema_version", 1}, {"file", p.origin}};
+  head["complete"] = p.complete && !input.damage;
+  head["start_unix_ns"] = p.start_unix_ns;
+  head["duration_s"] = static_cast<double>(p.duration_ns) / 1e9;
+  head["windows"] = Json::array();
+  for (size_t i = 0; i < p.processes.size(); ++i) {
+    if (!p.processes[i].followed || i >= input.leaks->windows.size()) continue;
+    const LeakWindow& w = input.leaks->windows[i];
+    const double shift = static_cast<double>(w.shift_ns) / 1e9;
+    head["windows"].push_back({{"pid", p.processes[i].pid},
+                               {"from_s", w.known ? Json(w.start_s + shift) : Json()},
+                               {"to_s", w.known ? Json(w.end_s + shift) : Json()}});
+  }
+  head["losses"] = LossesJson(p.losses);
+  head["rows_total"] = input.leaks->rows.size();
+  return head;
+}
+
+std::string Evidence(const LeakRow& r) {
+  std::string text = HumanBytes(r.live.bytes);
+  if (r.slope_interval) text += " " + HumanBytesInterval(r.live.bytes, BytesInterval(r.live));
+  const auto rate = [](double v) { return (v < 0 ? "-" : "+") + HumanBytes(std::fabs(v)) + "/s"; };
+  text += " live, " + rate(r.slope);
+  if (r.slope_interval)
+    text += fmt::format(" ({} to {})", rate(r.slope_interval->low), rate(r.slope_interval->high));
+  text += fmt::format("; median age {}", HumanDuration(r.median_age_s));
+  if (r.median_age_before_s) text += fmt::format(", was {}", HumanDuration(*r.median_age_before_s));
+  text += fmt::format("; survived {} GCs of generation 2; {} of the old kept", r.survived_gen2,
+                      HumanShare(r.kept, 1));
+  return text;
+}
+
+std::string SuspectText(const LeakRow& r, const Profile& p, size_t width, const Style& style) {
+  const std::string verdict(r.verdict == Verdict::kFewSamples ? "few samples"
+                                                              : VerdictName(r.verdict));
+  const std::string name = ShortenName(Printable(p.str(p.types[r.type].name)), width - 14);
+  std::string out = (r.verdict == Verdict::kGrowing ? style.Bad(verdict) : style.Bold(verdict)) +
+                    "  " + style.Bold(name);
+  if (p.processes.size() > 1) out += fmt::format("  ({})", p.processes[r.process].pid);
+  out += "\n  " + Wrap(Evidence(r), 2, 2, width);
+  size_t shown = 0;
+  for (uint32_t n = r.node; n != 0; n = p.nodes[n].parent) {
+    const profile::Frame& f = p.frames[p.nodes[n].frame];
+    if ((f.flags & profile::kMachinery) != 0) continue;
+    if (++shown > kFramesInText) {
+      out += "    …\n";
+      break;
+    }
+    out += "    " + ShortenName(Printable(p.str(f.method)), width - 4) + "\n";
+  }
+  return out;
+}
+
+void WriteText(const Input& input, const LeaksOptions& o, Output& out) {
+  const Profile& p = input.profile;
+  const Style style = Style::For(o.color);
+  const size_t width = OutputWidth();
+  size_t counts[4] = {};
+  for (const LeakRow& r : input.leaks->rows) ++counts[static_cast<size_t>(r.verdict)];
+  out.Write(Wrap(fmt::format("{} growing, {} refreshed, {} steady, {} with too few samples",
+                             counts[0], counts[1], counts[2], counts[3]),
+                 0, 0, width));
+  for (size_t i = 0; i < p.processes.size(); ++i) {
+    const LeakWindow& w = input.leaks->windows[i];
+    if (!w.known) continue;
+    const double shift = static_cast<double>(w.shift_ns) / 1e9;
+    out.Write(Wrap(fmt::format("{} ({}): what lived at {} against what lived at {}",
+                               Printable(p.str(p.processes[i].name)), p.processes[i].pid,
+                               ClockText(w.start_s + shift), ClockText(w.end_s + shift)),
+                   0, 0, width));
+  }
+  // What grows is shown whole; of the others, who looks for them.
+  const size_t limit = o.limit.value_or(std::max<size_t>(counts[0], 5));
+  for (size_t i = 0; i < std::min(limit, input.leaks->rows.size()); ++i)
+    out.Write("\n" + SuspectText(input.leaks->rows[i], p, width, style));
+  if (limit < input.leaks->rows.size())
+    out.Write(fmt::format("\n… {} more rows: -n 0\n", input.leaks->rows.size() - limit));
+  if (const std::string losses = LossesText(p.losses, width); !losses.empty())
+    out.Write("\n" + losses);
+}
+
+Status NothingToSay(const Input& input, const LeaksOptions& o) {
+  const auto& windows = input.leaks->windows;
+  bool followed = false, known = false;
+  for (const profile::Process& p : input.profile.processes) followed = followed || p.followed;
+  for (const LeakWindow& w : windows) known = known || w.known;
+  if (!followed)
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{} holds no live objects: `clrscope record --live` follows them",
+                             o.input.path)};
+  if (!known)
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{} is too short to tell what grows: record for a minute or more",
+                             o.input.path)};
+  if (input.leaks->rows.empty())
+    return Error{ErrorCode::kEmpty, fmt::format("nothing that lives in {} matches", o.input.path)};
+  return OkStatus();
+}
+
+}  // namespace
+
+int RunLeaks(const Args& args) {
+  LeaksOptions o;
+  VerbOptions verb(
+      "leaks", "FILE [options]",
+      "Tells leaks from caches: per type and site, how fast what lives grows, whether "
+      "the old is\nreplaced, and how old it gets. Of recordings made with --live.",
+      "  clrscope record -p 1234 --live -d 10m -o app.clrscope\n"
+      "  clrscope leaks app.clrscope                  the suspects, with their stacks\n"
+      "  clrscope leaks app.clrscope --type Order -n 0\n"
+      "  clrscope leaks app.clrscope --json           for scripts\n");
+  AddInputOptions(verb.app(), o.input);
+  verb.app()
+      .add_option("-n,--limit", o.limit,
+                  "so many rows; 0 = all. By default all that grow, 5 at least; JSON: all")
+      ->type_name("N");
+  AddFormatOptions(verb.app(), o.format, false);
+  AddColorOption(verb.app(), o.color);
+  if (const auto code = verb.Parse(args)) return *code;
+  if (o.limit && *o.limit == 0) o.limit = kAll;
+  if (o.input.live || !o.input.older_than.empty() || !o.input.event.empty())
+    return Fail({ErrorCode::kUsage,
+                 "leaks looks at live objects of every age: --live, "
+                 "--older-than and --event are not for it"});
+  o.input.leaks = true;
+  Result<Input> input = LoadInput(o.input);
+  if (!input.ok()) return Fail(input.error());
+  if (!input->leaks) {
+    if (input->damage) return Fail(*input->damage);
+    return Fail({ErrorCode::kEmpty,
+                 fmt::format("{} holds no live objects: `clrscope record --live` follows them",
+                             o.input.path)});
+  }
+  const Status empty = NothingToSay(*input, o);
+  Output out;
+  if (o.format.json) {
+    JsonDocument document(out, HeadJson(*input), "suspects");
+    const size_t n = std::min(o.limit.value_or(kAll), input->leaks->rows.size());
+    for (size_t i = 0; i < n; ++i) document.Row(SuspectJson(input->leaks->rows[i], input->profile));
+    document.End();
+  } else if (empty.ok()) {
+    WriteText(*input, o, out);
+  }
+  if (Status status = out.Flush(); !status.ok()) return Fail(status.error());
+  if (input->damage) {
+    Warn(input->damage->message);
+    return kExitIncomplete;
+  }
+  return empty.ok() ? kExitOk : Fail(empty.error());
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <protozero/pbf_writer.hpp>
+
+#include "import/gunzip.h"
+#include "import/pprof_frames.h"
+#include "import/pprof_reader.h"
+#include "profile/profile.h"
+
+namespace clrscope::import {
+namespace {
+
+using protozero::pbf_writer;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// A heap profile as Go's runtime/pprof writes it: two stacks, an inlined frame, sizes as labels.
+class GoHeap {
+ public:
+  explicit GoHeap(int64_t time_ns = 1'000 * kSecond) {
+    for (const char* s :
+         {"", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space",
+          "main.grow", "main.main", "runtime.makeslice", "bytes", "/bin/app"})
+      strings_.emplace_back(s);
+    Type(1, 2);
+    Type(3, 4);
+    Type(5, 2);
+    Type(6, 4);
+    for (int64_t id = 1; id <= 3; ++id) {
+      pbf_writer f(out_, 5);
+      f.add_uint64(1, static_cast<uint64_t>(id));
+      f.add_int64(2, 6 + id);
+      f.add_int64(3, 6 + id);
+    }
+    {
+      pbf_writer m(out_, 3);
+      m.add_uint64(1, 1);
+      m.add_int64(5, 11);
+    }
+    Location(1, {3, 1});  // makeslice inlined into grow
+    Location(2, {2});
+    Location(3, {});
+    out_.add_int64(9, time_ns);
+  }
+  void Sample(std::vector<uint64_t> locations, std::vector<int64_t> values) {
+    pbf_writer s(out_, 2);
+    s.add_packed_uint64(1, locations.begin(), locations.end());
+    s.add_packed_int64(2, values.begin(), values.end());
+    pbf_writer l(s, 3);
+    l.add_int64(1, 10);
+    l.add_int64(3, 64);
+  }
+  std::string Bytes() {
+    std::string all = bytes_;
+    pbf_writer w(all);
+    for (const std::string& s : strings_) w.add_string(6, s);
+    return all;
+  }
+
+ private:
+  void Type(int64_t type, int64_t unit) {
+    pbf_writer t(out_, 1);
+    t.add_int64(1, type);
+    t.add_int64(2, unit);
+  }
+  void Location(uint64_t id, std::vector<uint64_t> functions) {
+    pbf_writer l(out_, 4);
+    l.add_uint64(1, id);
+    l.add_uint64(2, 1);
+    l.add_uint64(3, 0x1000 + id);
+    for (const uint64_t f : functions) {
+      pbf_writer line(l, 4);
+      line.add_uint64(1, f);
+    }
+  }
+  std::vector<std::string> strings_;
+  std::string bytes_;
+  pbf_writer out_{bytes_};
+};
+
+std::string Gzip(const std::string& text) {
+  z_stream z{};
+  EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+TEST(Pprof, AGoHeapProfileIsAllocationsAndLiveObjects) {
+  GoHeap heap;
+  heap.Sample({1, 2}, {10, 640, 4, 256});
+  heap.Sample({3, 2}, {5, 500, 0, 0});
+  const std::string bytes = heap.Bytes();
+  const auto profile = ParsePprof(bytes);
+  ASSERT_TRUE(profile.ok()) << profile.error().message;
+  EXPECT_EQ(profile->time_ns, 1'000 * kSecond);
+  ASSERT_EQ(profile->samples.size(), 2u);
+  EXPECT_EQ(profile->samples[0].labels[0].number, 64);
+  EXPECT_EQ(profile->main_module, "/bin/app");
+  PprofFrames frames;
+  const auto frame = frames.Next(*profile);
+  ASSERT_TRUE(frame.ok()) << frame.error().message;
+  EXPECT_EQ(frame->source, profile::Source::kForeign);
+  EXPECT_TRUE(frame->live);
+  ASSERT_EQ(frame->flows.size(), 2u);
+  ASSERT_EQ(frame->lives.size(), 1u);
+  EXPECT_EQ(frame->lives[0].value.bytes, 256);
+  EXPECT_EQ(frame->lives[0].value.objects, 4);
+  // Root first: main.main, main.grow, runtime.makeslice.
+  uint32_t node = frame->lives[0].node;
+  std::vector<std::string> stack;
+  for (; node != 0; node = frame->nodes[node - 1].parent)
+    stack.push_back(frame->methods[frame->nodes[node - 1].method].method);
+  EXPECT_EQ(stack, (std::vector<std::string>{"runtime.makeslice", "main.grow", "main.main"}));
+  // A location without a function is told by its address.
+  const uint32_t other =
+      frame->flows[0].node == frame->lives[0].node ? frame->flows[1].node : frame->flows[0].node;
+  EXPECT_EQ(frame->methods[frame->nodes[other - 1].method].method, "0x1003");
+}
+
+TEST(Pprof, TheNextFileBringsOnlyWhatIsNew) {
+  GoHeap first, second(1'060 * kSecond);
+  first.Sample({2}, {1, 10, 1, 10});
+  second.Sample({2}, {3, 30, 2, 20});
+  second.Sample({1, 2}, {3, 30, 2, 20});
+  const std::string a = first.Bytes(), b = second.Bytes();
+  PprofFrames frames;
+  const auto one = frames.Next(*ParsePprof(a)), two = frames.Next(*ParsePprof(b));
+  EXPECT_EQ(one->nodes.size(), 1u);
+  EXPECT_EQ(two->first_node, 2u);
+  EXPECT_EQ(two->nodes.size(), 2u);
+  EXPECT_EQ(two->sequence, 1u);
+  EXPECT_EQ(two->start_ns, 0);
+  EXPECT_EQ(two->end_ns, 60 * kSecond);
+}
+
+TEST(Pprof, ValuesAreFoundByTheirNames) {
+  PprofProfile p;
+  p.sample_types = {{"heap-live-samples", "count"},
+                    {"heap-live-size", "bytes"},
+                    {"alloc-samples", "count"},
+                    {"alloc-size", "bytes"}};
+  MemoryColumns c = FindMemory(p);
+  EXPECT_EQ(c.live_objects, 0);
+  EXPECT_EQ(c.live_bytes, 1);
+  EXPECT_EQ(c.alloc_objects, 2);
+  EXPECT_EQ(c.alloc_bytes, 3);
+  p.sample_types = {{"samples", "count"}, {"cpu", "nanoseconds"}};
+  EXPECT_FALSE(FindMemory(p).any());
+  PprofFrames frames;
+  const auto frame = frames.Next(p);
+  ASSERT_FALSE(frame.ok());
+  EXPECT_NE(frame.error().message.find("cpu (nanoseconds)"), std::string::npos);
+}
+
+TEST(Pprof, WhatRefersToNothingIsAnErrorWithItsOffset) {
+  GoHeap heap;
+  heap.Sample({9}, {1, 1, 1, 1});
+  const std::string bytes = heap.Bytes();
+  const auto profile = ParsePprof(bytes);
+  ASSERT_FALSE(profile.ok());
+  EXPECT_EQ(profile.error().code, ErrorCode::kCorrupt);
+  EXPECT_LT(profile.error().offset, bytes.size());
+  GoHeap short_values;
+  short_values.Sample({2}, {1, 1});
+  const std::string other = short_values.Bytes();
+  EXPECT_FALSE(ParsePprof(other).ok());
+  for (size_t n = 1; n < other.size(); ++n)
+    (void)ParsePprof(std::string_view(other).substr(0, n));  // none may crash
+}
+
+TEST(Gunzip, MembersFollowEachOtherAndDamageIsTold) {
+  const std::string text(300'000, 'x');
+  const std::string one = Gzip(text);
+  const auto whole = Gunzip(AsBytes(one.data(), one.size()));
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(*whole, text);
+  const std::string two = one + Gzip("tail");
+  EXPECT_EQ(*Gunzip(AsBytes(two.data(), two.size())), text + "tail");
+  EXPECT_EQ(Gunzip(AsBytes(one.data(), one.size() - 5)).error().code, ErrorCode::kTruncated);
+  std::string bad = one;
+  bad[20] = static_cast<char>(~bad[20]);
+  bad[21] = static_cast<char>(~bad[21]);
+  EXPECT_FALSE(Gunzip(AsBytes(bad.data(), bad.size())).ok());
+  EXPECT_EQ(Gunzip(AsBytes(one.data(), one.size()), 1'000).error().code, ErrorCode::kFailed);
+}
+
+// Writes the fuzzer's seeds when asked to: CLRSCOPE_CORPUS=1.
+TEST(Pprof, SeedsOfTheFuzzerAreProfiles) {
+  const std::string folder = std::string(CLRSCOPE_SOURCE_DIR) + "/fuzz/corpus/pprof/";
+  if (std::getenv("CLRSCOPE_CORPUS") != nullptr) {
+    GoHeap heap;
+    heap.Sample({1, 2}, {10, 640, 4, 256});
+    heap.Sample({3, 2}, {5, 500, 0, 0});
+    std::ofstream(folder + "go_heap", std::ios::binary) << heap.Bytes();
+    std::ofstream(folder + "go_heap_gz", std::ios::binary) << Gzip(heap.Bytes());
+  }
+  for (const char* name : {"go_heap", "go_heap_gz"}) {
+    const auto bytes = ReadMaybeGzipped(folder + name);
+    ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+    EXPECT_TRUE(ParsePprof(*bytes).ok());
+  }
+}
+
+}  // namespace
+}  // namespace clrscope::import

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that chances are made of, without the library of mathematics.
+#pragma once
+
+namespace clrscope::profile {
+
+// e^x - 1 for x <= 0, to a relative error below 1e-14.
+double ExpMinus1(double x);
+
+// ln(1 - 1/mean) for mean >= 10: of the chance that a byte is not hit.
+double LogOfMiss(double mean);
+
+}  // namespace clrscope::profile

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame with something in each of its parts.
+#pragma once
+
+#include "profile/interval_frame.h"
+
+namespace clrscope::profile::testing {
+
+inline IntervalFrame FullFrame() {
+  IntervalFrame f;
+  f.sequence = 7;
+  f.start_unix_ns = 1'790'000'000'123'456'789;
+  f.start_ns = 60'000'000'000;
+  f.end_ns = 120'000'000'001;
+  f.pid = 4321;
+  f.runtime = ".NET 10.0.14";
+  f.live = true;
+  f.last = true;
+  f.first_method = 3;
+  f.first_type = 2;
+  f.first_node = 5;
+  f.methods = {
+      {"Orders", "0123456789abcdef0123456789abcdef", "Orders.Cache.Add", "Add", 0x06000001, 0},
+      {"", "", "[native]", "", 0, 8}};
+  f.types = {{0x7f0000001000, "Orders.Order[]", "Order[]"}};
+  f.nodes = {{4, 3}, {5, 4}, {0, 0}};
+  f.flows = {{6, 2, HeapKind::kLoh, EstimateSampled(12, 100'000)},
+             {5, 0, HeapKind::kSoh, EstimateSampled(1, 24)}};
+  f.lives = {{6, 2, HeapKind::kLoh, 3, false, 9, 7, 1, 4, 1, 2, EstimateSampled(3, 1e5, 204800)},
+             {6, 2, HeapKind::kSoh, -1, true, 0, 0, 0, 0, 0, 0, EstimateSampled(1, 32)}};
+  f.turnover = {{6, 2, 7, EstimateSampled(2, 1e5), EstimateSampled(1, 1e5), 61.5}};
+  f.gcs = {{41, 2, 1, 4, 61'000'000'000, 62'000'000'000, 1'500'000, {1, 2, 3, 4, 5}}};
+  f.cpu = {9'000'000'000, 1'000'000'000, 200'000'000, -1};
+  f.meter = {1000, 900'000, 3, 5'000'000, 12'000'000, 512, 80'000, 204800};
+  f.losses = {{"stack_too_deep", 3}, {"queue_full", 1}};
+  return f;
+}
+
+}  // namespace clrscope::profile::testing
