@@ -85,12 +85,13 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
     if (error.message.find(ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos) {
       const bool ours = AskAgent(pid, "status", deadline).ok();
       return Error{ErrorCode::kRefused,
-                   ours ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
-                                      "{}` takes it out",
-                                      pid, pid)
-                        : fmt::format("process {} has another profiler loaded, and a runtime takes "
-                                      "only one: `clrscope record -p {}` works beside it",
-                                      pid, pid)};
+                   ours
+                       ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
+                                     "{}` takes it out",
+                                     pid, pid)
+                       : fmt::format("process {} has another profiler loaded, and a runtime takes "
+                                     "only one: `clrscope record -p {}` works beside it",
+                                     pid, pid)};
     }
     return error;
   }
@@ -135,8 +136,7 @@ Result<bool> AgentFeed::Next(profile::IntervalFrame& frame) {
       std::memcpy(&size, in_.data(), sizeof size);
       if (size > kMaxFrame) return Error{ErrorCode::kCorrupt, "the agent sent an absurd length"};
       if (in_.size() - sizeof size >= size) {
-        ASSIGN_OR_RETURN(frame,
-                         profile::DecodeInterval(AsBytes(in_.data() + sizeof size, size)));
+        ASSIGN_OR_RETURN(frame, profile::DecodeInterval(AsBytes(in_.data() + sizeof size, size)));
         in_.erase(0, sizeof size + size);
         return true;
       }

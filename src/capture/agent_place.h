@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the agent's library where a process can load it: in its own mount namespace, as its own user,
-// in a folder that is neither read-only nor noexec; and takes it away again.
+// Puts the agent's library where a process can load it: in its own mount namespace, as its own
+// user, in a folder that is neither read-only nor noexec; and takes it away again.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace clrscope::capture {
 
 class PlacedAgent {
  public:
-  PlacedAgent(std::string path, std::string outer) : path_(std::move(path)), outer_(std::move(outer)) {}
+  PlacedAgent(std::string path, std::string outer)
+      : path_(std::move(path)), outer_(std::move(outer)) {}
   PlacedAgent(PlacedAgent&& o) noexcept
       : path_(std::move(o.path_)), outer_(std::exchange(o.outer_, {})) {}
   PlacedAgent& operator=(PlacedAgent&&) = delete;

@@ -68,8 +68,8 @@ Result<std::string> AgentOptionText(const AgentArguments& a) {
     if (a.output.find(',') != std::string::npos)
       return Error{ErrorCode::kUsage, "-o: the agent takes no name with a comma"};
     std::error_code ignored;
-    add("output=" + (a.output[0] == '/' ? a.output
-                                        : std::filesystem::absolute(a.output, ignored).string()));
+    add("output=" +
+        (a.output[0] == '/' ? a.output : std::filesystem::absolute(a.output, ignored).string()));
   }
   return text;
 }
