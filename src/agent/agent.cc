@@ -27,10 +27,11 @@ constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kOwnerPatience = 20 * kSecond;    // until whoever attached must be connected
 constexpr int kUnloadPatience = 1000;               // ms that an unloading waits for us at most
-constexpr uint32_t kSlice = 64;                     // frames that are looked up in one go
-constexpr int kShutdownPatience = 3000;             // ms
-constexpr uint32_t kDetachSoon = 1;                 // ms; the runtime asks again by itself
-constexpr int kSampledSince = 10;                   // .NET 10
+constexpr int kLastDrains = 50;
+constexpr uint32_t kSlice = 64;          // frames that are looked up in one go
+constexpr int kShutdownPatience = 3000;  // ms
+constexpr uint32_t kDetachSoon = 1;      // ms; the runtime asks again by itself
+constexpr int kSampledSince = 10;        // .NET 10
 
 // Of the events that the agent asks for. Source: dotnet/runtime ClrEtwAll.man
 constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
@@ -398,15 +399,17 @@ void Agent::Step(int64_t now) {
   bool filling = false;
   ShardPool::Get().ForEach([&](Shard& s) { filling = filling || s.filling(); });
   if (code_.crowded()) ResetCode();
+  bool drained = false;
   const bool scan = live_ != nullptr && !passes_.empty() && now - last_scan_ns_ >= kScanEvery;
   if (filling || scan || now - last_drain_ns_ >= kDrainEvery) {
-    (void)ResolveFrames(kSlice);
-    (void)Drain();
+    drained = Drain();
     last_drain_ns_ = now;
   }
   if (live_ == nullptr) {
     passes_.clear();
-  } else if (scan) {
+  } else if (scan && drained) {
+    // Not before everything that was allocated before these GCs is there: what comes later would
+    // have missed them.
     ScanHandles(now);
   }
   // An owner that has yet to come misses nothing.
@@ -468,6 +471,7 @@ bool Agent::Drain() {
       all = false;
       return;
     }
+    (void)ResolveFrames(~uint32_t{0});  // of what it holds
     collector_.Take(*table, live_.get(), [&](uint64_t handle) { ReleaseHandle(this, handle); });
     table->Clear();
   });
@@ -532,10 +536,10 @@ Agent::Totals Agent::SumShards() const {
 
 void Agent::EndInterval(bool last) {
   ResolveInSlices();
-  (void)ResolveFrames(kSlice);
-  (void)Drain();
+  bool drained = Drain();
+  for (int i = 0; last && !drained && i < kLastDrains; ++i) drained = Drain();
   const int64_t now = Now();
-  if (live_ != nullptr && !passes_.empty()) ScanHandles(now);
+  if (live_ != nullptr && !passes_.empty() && (drained || last)) ScanHandles(now);
   profile::IntervalFrame f;
   f.sequence = sequence_++;
   f.start_unix_ns = start_unix_ns_;
