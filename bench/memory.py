@@ -3,19 +3,23 @@
 """clrscope's memory beside TraceLog's, on the same processes at the same time.
 
 usage: bench/memory.py [PROCESSES] [SECONDS]
-Starts PROCESSES (20) programs, every other one a web service under load, records them for SECONDS (60) with `record --all` and, beside
+Starts PROCESSES (20) programs, every other one a web service under load, records them for SECONDS (60) with one `record` and, beside
 it, with a program that opens a real-time TraceLog session for each (bench/live_tracelog), and prints the peak memory of both:
-resident, and private (without the pages of files). Both see the same AllocationSampled events; what each counted is printed too."""
+resident, and private (without the pages of files). Then TraceLog converts each process's stream from a file, one at a time. Both see the same AllocationSampled events; what each counted is printed too."""
+import glob
 import http.client
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+import parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -77,7 +81,8 @@ def main():
             capture = os.path.join(folder, "all.clrscope")
             tracelog = subprocess.Popen(["dotnet", TRACELOG, *pids], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             tracelog.stdout.readline()
-            clrscope = subprocess.Popen([CLRSCOPE, "record", "--all", "-n", "alloc", "-n", "web", "-q", "-o", capture])
+            clrscope = subprocess.Popen([CLRSCOPE, "record", *(word for pid in pids for word in ("-p", pid)), "-q", "--keep-nettrace",
+                                         "-o", capture])
             time.sleep(seconds)
             ours, theirs = memory_mb(clrscope.pid), memory_mb(tracelog.pid)
             clrscope.send_signal(signal.SIGINT)
@@ -86,6 +91,9 @@ def main():
             counted = json.loads(tracelog.stdout.readline())
             tracelog.wait()
             report = json.loads(subprocess.run([CLRSCOPE, "report", capture, "--json"], capture_output=True, text=True).stdout)
+            converted = max(parse.run([shutil.which("dotnet"), parse.ORACLE, stream, "--tolog", os.path.join(folder, "out.etlx")])[1]
+                            for stream in glob.glob(os.path.join(folder, "*.nettrace"))
+                            if ".rundown." not in stream and ".entry-points." not in stream)
     finally:
         over.set()
         requests.join()
@@ -96,6 +104,7 @@ def main():
     print(f"clrscope   {ours[0]:7.1f} MB peak, {ours[1]:6.1f} MB private, {report['totals']['samples']} samples")
     print(f"TraceLog   {theirs[0]:7.1f} MB peak, {theirs[1]:6.1f} MB private, {counted['samples']} samples, "
           f"{counted['named'] / max(1, counted['frames']):.1%} of frames named")
+    print(f"TraceLog   {converted:7.1f} MB peak of the largest, converting each process's stream from a file: ratio {ours[0] / converted:.3f}")
     print(f"ratio      {ours[0] / theirs[0]:7.3f}         {ours[1] / theirs[1]:6.3f}")
 
 

@@ -181,7 +181,6 @@ class Binder {
       info.counting.gc_known = false;
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
-    out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
     const Source source = SourceOf(index);
     if (source != out_.source) out_.mixed = out_.processes.back().ticks = true;
     if (source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
@@ -192,6 +191,7 @@ class Binder {
     canonical_[StackTree::kRoot] = 0;
     type_of_.assign(t.types.size(), kNone);
     cell_of_.clear();
+    BindGcs(index, t);
     if (options_.places != nullptr) {
       std::vector<SeriesPlace>& places = options_.places->emplace_back();
       places.reserve(t.series.keys().size());
@@ -317,6 +317,35 @@ class Binder {
     type = static_cast<uint32_t>(out_.types.size());
     out_.types.push_back(t);
     return type;
+  }
+
+  void BindGcs(uint32_t index, const profile::ProcessTables& t) {
+    const size_t first = out_.gcs.size();
+    for (profile::GcRecord gc : t.gcs) {
+      gc.process = index;
+      if (gc.trigger_node != 0) gc.trigger_node = NodeFor(gc.trigger_node);
+      for (auto* top : {&gc.top_types, &gc.top_stacks})
+        for (profile::GcAllocated& a : *top) {
+          a.type = TypeFor(index, a.type);
+          if (a.node != 0) a.node = NodeFor(a.node);
+        }
+      out_.gcs.push_back(std::move(gc));
+    }
+    std::stable_sort(out_.gcs.begin() + static_cast<std::ptrdiff_t>(first), out_.gcs.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    profile::GcFacts& facts = out_.processes.back().gc;
+    std::unordered_map<uint64_t, StringId> names;
+    if (!facts.finalized_types.empty())
+      for (const profile::RuntimeType& type : t.types) names[type.id] = type.raw_name;
+    for (auto& type : facts.finalized_types) {
+      const auto known = names.find(type.type_id);
+      if (known != names.end() && known->second.value != 0) type.name = known->second;
+      const std::string_view raw = Str(type.name);
+      type.name = out_.strings.Intern(raw.empty() ? fmt::format("type 0x{:x}", type.type_id)
+                                                  : clr::CsharpTypeName(raw));
+    }
+    for (auto& type : facts.pinned_types)
+      type.name = out_.strings.Intern(clr::CsharpTypeName(Str(type.name)));
   }
 
   Estimate& CellFor(uint32_t process, const profile::SeriesKey& key) {

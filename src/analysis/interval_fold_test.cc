@@ -155,7 +155,7 @@ TEST_F(IntervalFoldTest, GcsAndLossesGoIntoTheTables) {
   ASSERT_EQ(t.gcs.size(), 1u);
   EXPECT_EQ(t.gcs[0].start_ns, 3 * kSecond);
   EXPECT_EQ(t.gcs[0].size_after[4], 5);
-  EXPECT_EQ(t.gc_pause_ns, 1'000);
+  EXPECT_EQ(t.info.gc.paused_ns, 1'000);
   EXPECT_EQ(t.losses[Loss::kTruncatedStack], 2u);
   EXPECT_EQ(t.losses[Loss::kAgentOther], 3u);
 }

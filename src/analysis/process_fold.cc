@@ -9,6 +9,7 @@
 #include "clr/alloc_events.h"
 #include "clr/code_events.h"
 #include "clr/gc_events.h"
+#include "clr/gc_names.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -25,8 +26,6 @@ uint64_t HashBytes(Bytes bytes) {
   return h | 1;  // 0 = no name yet
 }
 
-// How many GCs back one may still be running: the foreground GCs during a background one.
-constexpr std::ptrdiff_t kOpenGcs = 1024;
 constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
 HeapKind KindOf(uint32_t wire) {
@@ -42,6 +41,7 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       index_(index),
       sink_(sink),
       options_(options),
+      gcs_(strings, &tables->gcs, &tables->info.gc, &tables->losses, index),
       type_counter_(options.count_mode) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
@@ -89,13 +89,8 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kModuleDcStart:
     case EventTag::kDomainModuleLoad:
       return OnModule(event);
-    case EventTag::kGcStart:
-    case EventTag::kGcEnd:
-    case EventTag::kGcHeapStats:
-      return OnGc(event);
-    case EventTag::kGcSuspendEeBegin:
-    case EventTag::kGcRestartEeEnd:
-      return OnPause(event);
+    case EventTag::kGcTriggered:
+      return OnGcTriggered(event);
     case EventTag::kAssemblyUnload: {
       // At its end a process says so of all its assemblies; only a collectible one is unloaded
       // before, and then the runtime forgets what it has gathered of all types.
@@ -112,11 +107,11 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     case EventTag::kProcessInfo:
       return OnProcessInfo(event);
     default:
-      return;
+      return gcs_.OnEvent(event, now_ns_);
   }
 }
 
-uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
+uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
   if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
   if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
   const clr::StackView& s = event.stack;
@@ -124,7 +119,7 @@ uint32_t ProcessFold::NodeOf(const clr::RawEvent& event) {
   if (s.memo != nullptr && s.memo->generation == memo_generation_) {
     node = s.memo->node;
   } else {
-    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_);
+    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, note);
     if (s.memo != nullptr) *s.memo = {memo_generation_, node, 0, 0};
   }
   if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
@@ -143,7 +138,10 @@ uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
     tables_->types.push_back({id, {}});
     type_name_hash_.push_back(0);
     type_index_.Set(id, type);
-    if (reused) OutdateMemos();  // they may hold the series of the old type
+    if (reused) {  // these may hold the series of the old type
+      OutdateMemos();
+      slice_.ForgetNotes();
+    }
   }
   if (hash != 0 && type_name_hash_[type] == 0) NameType(type, name);
   return type;
@@ -154,11 +152,12 @@ void ProcessFold::NameType(uint32_t type, Utf16View name) {
   type_name_hash_[type] = HashBytes(name.bytes());
 }
 
-void ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
+uint32_t ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
   bool capped = false;
   const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
   if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
   CountSeries(event.thread, series, sums);
+  return series;
 }
 
 void ProcessFold::CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums) {
@@ -177,21 +176,26 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   counting.gc_known = true;
   counting.gc_bytes += tick.amount;
   if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
+  gcs_.OnTick(tick.kind, tick.amount);
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
-  Count(event,
-        SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
-                        profile::SizeClass(tick.object_size)),
-        {1, tick.object_size, tick.amount});
+  const uint32_t series =
+      Count(event,
+            SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
+                            profile::SizeClass(tick.object_size)),
+            {1, tick.object_size, tick.amount});
+  NoteCause(series, static_cast<double>(tick.amount));
 }
 
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  Count(
+  const uint32_t series = Count(
       event,
       SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind),
                       Source::kSampled, profile::SizeClass(sample.object_size)),
       {1, sample.object_size, 0});
+  const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
+  NoteCause(series, size / profile::HitProbability(size));
 }
 
 void ProcessFold::OnCounted(const clr::RawEvent& event) {
@@ -199,7 +203,8 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   if (!clr::Decode(event, e) || e.count == 0) return tables_->losses.Add(Loss::kUnsupportedVersion);
   // Only the last object of an event can be large: the others were gathered because they were not.
   const uint64_t gathered = (e.count - 1) * (profile::kAlwaysCounted - 1);
-  const uint32_t node = NodeOf(event);
+  uint32_t note = 0;  // the last series that was counted for the stack + 1
+  const uint32_t node = NodeOf(event, &note);
   const bool large = e.total_size >= tables_->counting.loh_threshold + gathered;
   if (large && e.count > 1) {
     Count(event,
@@ -216,23 +221,23 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   uint32_t series;
   if (remembers && memo->key == key && key != 0) {
     series = memo->value;
+  } else if (note != 0 && slice_.note(note - 1) == key && key != 0) {
+    series = note - 1;  // so does the stack itself, when the stream sends it again
+    if (remembers) {
+      memo->key = key;
+      memo->value = series;
+    }
   } else {
-    // So does its node, when the stream sends the stack again.
-    if (node >= counted_hints_.size())
-      counted_hints_.resize(std::max<size_t>(node + 1, counted_hints_.size() * 3 / 2));
-    CountedHint& hint = counted_hints_[node];
     bool capped = false;
-    if (hint.key != key || hint.generation != memo_generation_) {
-      const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
-      series = tables_->series.Find(
-          SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
-          StackTree::kOther, &capped);
-      if (capped)
-        tables_->losses.Add(Loss::kSeriesCapped);
-      else
-        hint = {key, memo_generation_, series};
+    const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
+    series = tables_->series.Find(
+        SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
+        StackTree::kOther, &capped);
+    if (capped) {
+      tables_->losses.Add(Loss::kSeriesCapped);
     } else {
-      series = hint.series;
+      tables_->stacks.SetNote(node, series + 1);
+      slice_.SetNote(series, key);
     }
     if (remembers && !capped) {
       memo->key = key;
@@ -336,69 +341,19 @@ void ProcessFold::OnModule(const clr::RawEvent& event) {
   tables_->code.AddModule(image);
 }
 
-void ProcessFold::OnGc(const clr::RawEvent& event) {
-  std::vector<profile::GcRow>& gcs = tables_->gcs;
-  switch (event.kind->tag) {
-    case EventTag::kGcStart: {
-      clr::GcStart start;
-      if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      profile::GcRow row;
-      row.process = index_;
-      row.number = start.number;
-      row.generation = start.generation;
-      row.type = start.type;
-      row.reason = start.reason;
-      row.start_ns = now_ns_;
-      gcs.push_back(row);
-      ++tables_->gc_count;
-      return;
-    }
-    case EventTag::kGcEnd: {
-      clr::GcEnd end;
-      if (!clr::Decode(event, end)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it) {
-        if (it->number != end.number) continue;
-        it->end_ns = now_ns_;
-        return;
-      }
-      return;
-    }
-    default: {
-      clr::GcHeapStats stats;
-      if (!clr::Decode(event, stats)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-      // HeapStats follows its GC's end. Dozens of foreground GCs run inside a background one.
-      profile::GcRow* ended = nullptr;
-      for (auto it = gcs.rbegin(); it != gcs.rend() && it - gcs.rbegin() < kOpenGcs; ++it)
-        if (it->end_ns >= 0 && it->size_after[0] < 0 &&
-            (ended == nullptr || it->end_ns > ended->end_ns))
-          ended = &*it;
-      if (ended != nullptr)
-        std::copy(std::begin(stats.size), std::end(stats.size), std::begin(ended->size_after));
-      return;
-    }
-  }
-}
-
-void ProcessFold::OnPause(const clr::RawEvent& event) {
-  if (event.kind->tag == EventTag::kGcSuspendEeBegin) {
-    // Source: dotnet/runtime src/coreclr/vm/threads.h, SUSPEND_REASON
-    constexpr uint32_t kForGc = 1, kForGcPrep = 6;
-    clr::GcSuspendBegin begin;
-    const bool known = clr::Decode(event, begin);
-    suspended_ns_ = known && (begin.reason == kForGc || begin.reason == kForGcPrep) ? now_ns_ : -1;
-    return;
-  }
-  if (suspended_ns_ >= 0 && now_ns_ >= suspended_ns_) {
-    ++tables_->gc_pauses;
-    tables_->gc_pause_ns += now_ns_ - suspended_ns_;
-  }
-  suspended_ns_ = -1;
+// Its stack is who asked; of GCs that allocations triggered, the samples tell more.
+void ProcessFold::OnGcTriggered(const clr::RawEvent& event) {
+  clr::GcTriggered triggered;
+  const bool asked = clr::Decode(event, triggered) &&
+                     clr::IsInduced(static_cast<int32_t>(triggered.reason)) &&
+                     event.stack_state == clr::StackState::kPresent;
+  gcs_.OnEvent(event, now_ns_, asked ? NodeOf(event) : 0);
 }
 
 void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
+  gcs_.OnEvent(event, now_ns_);
   clr::GcSettings settings;
-  if (!clr::Decode(event, settings)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  if (settings.loh_threshold == 0) return;
+  if (!clr::Decode(event, settings) || settings.loh_threshold == 0) return;
   tables_->counting.loh_threshold = settings.loh_threshold;
   tables_->counting.loh_known = true;
 }
@@ -406,6 +361,7 @@ void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
 void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
   clr::RuntimeStart start;
   if (!clr::Decode(event, start)) return;
+  tables_->info.gc.startup_flags = start.startup_flags;
   const uint16_t* v = start.clr_version;
   if (tables_->info.runtime.value == 0)
     // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
@@ -447,8 +403,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   type_index_ = std::move(types);
   type_name_hash_ = std::move(hashes);
   slice_ = {};
-  counted_hints_.clear();
-  counted_hints_.shrink_to_fit();
+  gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
   OutdateMemos();
   last_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;
@@ -458,6 +413,11 @@ void ProcessFold::Advance(int64_t now_ns) {
   if (now_ns < slice_end_ns_) return;
   Flush();
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
+}
+
+void ProcessFold::Finish() {
+  Flush();
+  gcs_.Finish();
 }
 
 void ProcessFold::Flush() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/gc_timeline.h"
 #include "analysis/type_counter.h"
 #include "base/flat_map.h"
 #include "base/string_pool.h"
@@ -34,8 +35,12 @@ class ProcessFold {
   void Advance(int64_t now_ns);
   // Closes the open slice.
   void Flush();
+  // Nothing more comes.
+  void Finish();
+  // Events were lost between two times.
+  void OnGap(int64_t after_ns, int64_t before_ns) { gcs_.OnGap(after_ns, before_ns); }
 
-  // Goes on in another recording, with later times; after Flush(). The new tables get the types
+  // Goes on in another recording, with later times; after Finish(). The new tables get the types
   // that are named; `old` may go away afterwards.
   void MoveTo(const profile::ProcessTables& old, const StringPool& old_strings, StringPool* strings,
               profile::ProcessTables* tables, uint32_t index, profile::SliceSink* sink);
@@ -53,17 +58,23 @@ class ProcessFold {
   void OnMethod(const clr::RawEvent& event);
   void OnEntryPoint(const clr::RawEvent& event);
   void OnModule(const clr::RawEvent& event);
-  void OnGc(const clr::RawEvent& event);
-  void OnPause(const clr::RawEvent& event);
+  void OnGcTriggered(const clr::RawEvent& event);
   void OnGcSettings(const clr::RawEvent& event);
   void OnRuntimeStart(const clr::RawEvent& event);
   void OnProcessInfo(const clr::RawEvent& event);
 
   void OutdateMemos();
-  uint32_t NodeOf(const clr::RawEvent& event);
+  // `note`: of the stack, see StackTree::Fold(); unchanged when the event's memo knows its node.
+  uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);
   uint32_t TypeOf(uint64_t id, Utf16View name);
   void NameType(uint32_t type, Utf16View name);
-  void Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  // Returns the index of the series.
+  uint32_t Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
+  // Allocations are what the next GC comes from.
+  void NoteCause(uint32_t series, double bytes) {
+    const profile::SeriesKey& key = tables_->series.keys()[series];
+    gcs_.OnSample(series, key.type, key.node, bytes);
+  }
   void CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums);
   void CountObjects(uint64_t thread, uint32_t series, profile::HeapKind kind,
                     const profile::Sums& sums) {
@@ -80,22 +91,15 @@ class ProcessFold {
   profile::SliceSink* sink_;
   FoldOptions options_;
   profile::SliceBuilder slice_;
+  GcTimeline gcs_;
   FlatMap type_index_;
   std::vector<uint64_t> type_name_hash_{0};
   std::string scratch_;
   int64_t now_ns_ = 0;  // of the event that is being folded
   int64_t last_ns_ = 0;
-  int64_t suspended_ns_ = -1;  // since when every thread is stopped for a GC
   int64_t slice_end_ns_ = 0;
   // Of this fold alone: processes of one trace may share a stack, but not their nodes.
   uint32_t memo_generation_;
-  // By node: the last series that GCSampledObjectAllocation counted there.
-  struct CountedHint {
-    uint64_t key = 0;
-    uint32_t generation = 0;
-    uint32_t series = 0;
-  };
-  std::vector<CountedHint> counted_hints_;
   TypeCounter type_counter_;
 };
 

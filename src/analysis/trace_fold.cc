@@ -37,7 +37,7 @@ void TraceFold::SelectSlow(uint32_t pid) {
 void TraceFold::Finish(bool complete) {
   recording_->complete = complete;
   for (const auto& fold : folds_) {
-    fold->Flush();
+    fold->Finish();
     profile::Process& info = fold->tables().info;
     info.end_ns = fold->last_ns();
     info.complete = complete;

@@ -20,6 +20,10 @@ class TraceFold {
   // 0.
   void OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns);
   void OnEvent(const clr::RawEvent& event) { Select(event.process).OnEvent(event); }
+  // Events of one thread were lost between two times; of which process is not known.
+  void OnGap(int64_t after_ns, int64_t before_ns) {
+    for (const auto& fold : folds_) fold->OnGap(after_ns, before_ns);
+  }
   // The trace is over: closes all slices, notes where it ended and whether it was complete.
   void Finish(bool complete);
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/mix_bits.h"
+
 namespace clrscope {
 
 class FlatMap {
@@ -41,10 +43,7 @@ class FlatMap {
     uint64_t key = 0;
     uint32_t value = kNone;
   };
-  static size_t Hash(uint64_t key) {
-    key *= 0x9E3779B97F4A7C15u;
-    return static_cast<size_t>(key ^ (key >> 32));
-  }
+  static size_t Hash(uint64_t key) { return static_cast<size_t>(MixBits(key)); }
   void Grow() {
     std::vector<Slot> bigger(slots_.size() * 2);
     const size_t mask = bigger.size() - 1;

@@ -105,16 +105,16 @@ void LiveView::BindSecond(const profile::Recording& recording) {
 void LiveView::ReadCounters(uint32_t id) {
   ProcessState& state = processes_[id];
   profile::ProcessTables& t = *engine_->recording().processes[state.index];
-  // Nobody writes the GCs down: those that are complete are counted and go.
-  std::erase_if(t.gcs, [&](const profile::GcRow& gc) {
-    if (gc.end_ns < 0 || gc.size_after[0] < 0) return false;
+  // Nobody writes the GCs down: they are counted and go.
+  for (const profile::GcRecord& gc : t.gcs) {
+    if (!gc.ended() || !gc.has(profile::kGcHasStats)) continue;
     if (gc.generation >= 0 && gc.generation < 3)
       ++state.collections[static_cast<size_t>(gc.generation)];
     if (gc.number >= state.last_gc.number) state.last_gc = gc;
-    return true;
-  });
-  state.pauses = state.earlier_pauses + t.gc_pauses;
-  state.pause_ns = state.earlier_pause_ns + t.gc_pause_ns;
+  }
+  t.gcs.clear();
+  state.pauses = state.earlier_pauses + t.info.gc.pauses;
+  state.pause_ns = state.earlier_pause_ns + t.info.gc.paused_ns;
   state.dropped = state.earlier_dropped + t.losses[Loss::kEventsDropped];
   state.samples = state.earlier_samples + t.source_samples[static_cast<size_t>(Source::kSampled)] +
                   t.source_samples[static_cast<size_t>(Source::kTick)];

@@ -24,7 +24,7 @@ class LiveView final : public SessionObserver {
     std::array<uint64_t, 3> collections{};  // by generation
     uint64_t pauses = 0;
     int64_t pause_ns = 0;
-    profile::GcRow last_gc;  // number 0: none yet
+    profile::GcRecord last_gc;  // number 0: none yet
     uint64_t samples = 0, dropped = 0;
     // Of these, what earlier recordings counted.
     uint64_t earlier_pauses = 0, earlier_samples = 0, earlier_dropped = 0;

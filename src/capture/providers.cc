@@ -18,8 +18,9 @@ constexpr uint64_t kRareKeyword = 0x800;
 
 // Level 5 brings much that is not needed. 1 and 203 are probe events: without them the runtime
 // stops sending ticks at the next GC (dotnet/runtime src/coreclr/vm/gcenv.ee.cpp).
-const std::vector<uint32_t> kTickEvents = {1,   2,   3,   4,   7,   8,   9,   10,  35,  203,
-                                           143, 144, 151, 152, 153, 154, 155, 156, 157, 187};
+const std::vector<uint32_t> kTickEvents = {1,   2,   3,   4,   7,   8,   9,   10,  13,
+                                           35,  39,  202, 203, 204, 205, 143, 144, 151,
+                                           152, 153, 154, 155, 156, 157, 187};
 
 ipc::SessionConfig Runtime(uint64_t keywords, uint32_t level) {
   ipc::SessionConfig config;
@@ -114,7 +115,7 @@ ipc::SessionConfig ReminderSession() {
 ipc::SessionConfig RundownSession() {
   ipc::SessionConfig config = ReminderSession();
   config.buffer_mb = 64;
-  config.rundown_keyword = kCode;
+  config.rundown_keyword = kCode | keyword::kGc;
   return config;
 }
 

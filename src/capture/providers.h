@@ -34,7 +34,8 @@ ipc::SessionConfig SettingsSession();
 ipc::SessionConfig EntryPointSession();
 // No event at all: its beginning makes the runtime look again at what sessions ask for.
 ipc::SessionConfig ReminderSession();
-// Nothing but the rundown at its stop: the methods and modules that are there already.
+// Nothing but the rundown at its stop: the methods and modules that are there already, and the GC's
+// settings.
 ipc::SessionConfig RundownSession();
 
 }  // namespace clrscope::capture

@@ -60,6 +60,8 @@ struct EngineOptions {
   bool discover = false;
   // Of those that appear, which ones are wanted; null = all. On any thread.
   std::function<bool(const ipc::DotnetProcess&)> wanted;
+  // What is known of processes that have ended stays until the recording is over.
+  bool keep_tables = false;
   // Time 0 is now; otherwise where the first stream begins.
   bool start_now = false;
   size_t max_workers = 8;

@@ -287,7 +287,8 @@ void SessionEngine::LetGo(Target& target) {
 }
 
 void SessionEngine::ReleaseTables() {
-  for (const uint32_t index : released_) recording_->processes[index]->Release();
+  if (!options_.keep_tables)
+    for (const uint32_t index : released_) recording_->processes[index]->Release();
   if (const int64_t now = machine_clock_->monotonic_ns();
       !released_.empty() && now >= next_trim_ns_) {
     next_trim_ns_ = now + kTrimEveryNs;
@@ -295,7 +296,7 @@ void SessionEngine::ReleaseTables() {
   }
   released_.clear();
   for (const auto& t : targets_) {
-    std::vector<profile::GcRow>& gcs = t->tables().gcs;
+    std::vector<profile::GcRecord>& gcs = t->tables().gcs;
     if (gcs.size() > kMaxGcs)
       gcs.erase(gcs.begin(), gcs.end() - static_cast<std::ptrdiff_t>(kMaxGcs / 2));
   }
@@ -367,7 +368,7 @@ void SessionEngine::Close() {
 
 std::unique_ptr<profile::Recording> SessionEngine::Rotate() {
   Tick();
-  for (const auto& t : targets_) t->fold().Flush();
+  for (const auto& t : targets_) t->fold().Finish();
   recording_->end_ns = clock_.now_ns();
   const int64_t shift = clock_.Restart();
   auto old = std::exchange(recording_, std::make_unique<profile::Recording>());

@@ -38,6 +38,10 @@ class StreamDecoder final : public nettrace::EventSink {
   void OnEvent(const clr::RawEvent& event) override {
     fold_->OnEvent(event, clock_->SinceStart(start_ns_));
   }
+  void OnGap(int64_t after_ns, int64_t before_ns) override {
+    const int64_t offset_ns = clock_->SinceStart(start_ns_);
+    fold_->OnGap(after_ns + offset_ns, before_ns + offset_ns);
+  }
 
  private:
   std::shared_ptr<StreamRing> ring_;

@@ -27,9 +27,6 @@ bool IsStopped(pid_t pid) {
   return stat.ok() && (stat->state == 'T' || stat->state == 't');
 }
 
-// Reasons of GCStart: small objects, large objects, out of space for either.
-bool CausedByAllocation(int32_t reason) { return reason == 0 || (reason >= 4 && reason <= 6); }
-
 }  // namespace
 
 OpenedTarget::~OpenedTarget() {
@@ -66,7 +63,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   else
     out.notes.push_back("precompiled methods are named by rundowns only: " +
                         entries.error().message);
-  if (fresh && counts) {
+  if (fresh) {
     // The GC is not there yet: its settings are asked for with the first allocation.
     if (Result<OpenedStream> settings = out.link->Open(SettingsSession()); settings.ok())
       out.streams.push_back({settings.Take(), Kind::kSettings});
@@ -83,7 +80,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
 }
 
 Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& options)
-    : process_(opened.process), home_(home), options_(options) {
+    : process_(opened.process), home_(home), options_(options), gc_threads_(process_.pid) {
   MakeTables();
   profile::Process& info = tables_->info;
   StringPool& s = home_.recording->strings;
@@ -99,6 +96,7 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         "another tool has a session open on process {}: while this recording goes on it gets no "
         "AllocationTick (--sampling tick would leave it alone)",
         process_.pid));
+  gc_threads_.Read(info.start_ns, info.gc);
   Take(std::move(opened));
 }
 
@@ -234,6 +232,7 @@ void Target::Settle() {
 
 void Target::BeginStop() {
   if (state_ != State::kRecording) return;
+  gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
   state_ = State::kStopping;
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
@@ -300,6 +299,7 @@ void Target::Tick(int64_t now_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
   if (source_ == profile::Source::kTick && state_ == State::kRecording) WatchTicks(now_ns);
+  if (state_ == State::kRecording) gc_threads_.Read(now_ns, tables_->info.gc);
   if (state_ == State::kRecording && now_ns >= next_mappings_ns_) {
     ReadMappings();
     next_mappings_ns_ = now_ns + mappings_every_ns_;
@@ -308,12 +308,7 @@ void Target::Tick(int64_t now_ns) {
 }
 
 void Target::WatchTicks(int64_t now_ns) {
-  for (const profile::GcRow& gc : tables_->gcs) {
-    if (gc.start_ns <= last_gc_ns_) continue;
-    last_gc_ns_ = gc.start_ns;
-    if (CausedByAllocation(gc.reason)) ++allocation_gcs_;
-  }
-  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs_);
+  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs());
   if (verdict.fell_silent) {
     tables_->losses.Add(Loss::kTicksStalled);
     notes_.push_back(fmt::format(
@@ -339,7 +334,7 @@ void Target::RepairTicks() {
 void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
-  earlier_ = {samples(), gcs(), dropped()};
+  earlier_ = {samples(), gcs(), dropped(), allocation_gcs()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one
   const profile::ProcessTables& old = *tables_;
@@ -348,8 +343,8 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   MakeTables();
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
-  last_gc_ns_ = std::max<int64_t>(-1, last_gc_ns_ - shift_ns);
   next_mappings_ns_ -= shift_ns;
+  gc_threads_.Restart(0);
 }
 
 uint64_t Target::events() const {
@@ -397,7 +392,7 @@ void Target::ReadMappings() {
 
 void Target::Close() {
   for (Live& s : sessions_) NoteLosses(s);
-  fold_->Flush();
+  fold_->Finish();
   for (const auto& file : kept_) {
     if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
     if (file->error())

@@ -15,6 +15,7 @@
 
 #include "analysis/process_fold.h"
 #include "capture/clock.h"
+#include "capture/gc_threads.h"
 #include "capture/providers.h"
 #include "capture/runtime_link.h"
 #include "capture/stream_decoder.h"
@@ -114,7 +115,10 @@ class Target {
   uint64_t samples() const {
     return earlier_.samples + tables_->source_samples[static_cast<size_t>(source_)];
   }
-  uint64_t gcs() const { return earlier_.gcs + tables_->gc_count; }
+  uint64_t gcs() const { return earlier_.gcs + tables_->info.gc.started; }
+  uint64_t allocation_gcs() const {
+    return earlier_.allocation_gcs + tables_->info.gc.caused_by_allocation;
+  }
   uint64_t dropped() const { return earlier_.dropped + tables_->losses[Loss::kEventsDropped]; }
   bool lost() const { return lost_; }        // it ended before it was asked to
   bool cut_off() const { return cut_off_; }  // … and without closing its session
@@ -142,7 +146,7 @@ class Target {
     LossCounters noted;  // of the decoder's losses
   };
   struct Totals {
-    uint64_t samples = 0, gcs = 0, dropped = 0;
+    uint64_t samples = 0, gcs = 0, dropped = 0, allocation_gcs = 0;
   };
 
   void MakeTables();
@@ -168,8 +172,7 @@ class Target {
   std::vector<Live> sessions_;
   std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
   TickWatch tick_watch_;
-  int64_t last_gc_ns_ = -1;
-  uint64_t allocation_gcs_ = 0;
+  GcThreads gc_threads_;
   // Shared with the worker threads, which may outlive the target.
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions

@@ -19,6 +19,7 @@ class FoldSink final : public nettrace::EventSink {
     fold_->OnStream(info.pid, info.pointer_size, info.sync_unix_ns);
   }
   void OnEvent(const clr::RawEvent& event) override { fold_->OnEvent(event); }
+  void OnGap(int64_t after_ns, int64_t before_ns) override { fold_->OnGap(after_ns, before_ns); }
 
  private:
   analysis::TraceFold* fold_;

@@ -62,7 +62,7 @@ Result<DiffInput> Load(const std::string& name, const DiffOptions& o) {
   out.seconds = static_cast<double>(std::max<int64_t>(to - from, 0)) / 1e9;
   out.gcs = static_cast<uint64_t>(std::count_if(
       p.gcs.begin(), p.gcs.end(),
-      [&](const profile::GcRow& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
+      [&](const profile::GcRecord& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
   if (o.divide == Per::kSecond) out.exposure = out.seconds;
   if (o.divide == Per::kGc) out.exposure = static_cast<double>(out.gcs);
   if (out.exposure <= 0)
@@ -164,7 +164,7 @@ void WriteJson(const std::vector<DiffInput>& before, const std::vector<DiffInput
 void AddOptions(VerbOptions& verb, DiffOptions& o) {
   CLI::App& app = verb.app();
   app.add_option("FILES", o.files,
-                 "BEFORE AFTER: captures or traces, or windows of them: FILE@FROM..TO")
+                 "BEFORE AFTER: captures, traces or pprof files, or windows of them: FILE@FROM..TO")
       ->type_name("FILE");
   app.add_option("--before", o.before, "several recordings of the first side")->type_name("FILE…");
   app.add_option("--after", o.after, "several recordings of the second side")->type_name("FILE…");

@@ -31,12 +31,6 @@ std::string_view OptionOf(Source source) {
   return source == Source::kSampled ? "sampled" : source == Source::kTick ? "tick" : "counted";
 }
 
-// A file of which nothing could be read is a failure, not incomplete data.
-Error Unreadable(Error e) {
-  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
-  return e;
-}
-
 Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::TimeRange& range,
                                   const profile::Profile& profile,
                                   const std::vector<analysis::AgentPlaces>& places) {
@@ -86,11 +80,7 @@ Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Inpu
         input.range, [&](profile::AgentInterval&& interval) { aggregate.Add(interval); });
   if (!read.ok()) input.damage = read.error();
   if (read.ok() && !reader->recording().complete)
-    input.damage = Error{
-        ErrorCode::kTruncated,
-        fmt::format("{} was not closed: its recording goes on or was killed; it holds the first {}",
-                    options.path,
-                    HumanDuration(static_cast<double>(reader->recording().end_ns) / 1e9))};
+    input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
   input.profile = analysis::Bind(reader->recording(), aggregate, bind);
   if (options.leaks && !(input.damage && !read.ok())) {
     ASSIGN_OR_RETURN(input.leaks, FindLeaks(*reader, input.range, input.profile, places));
@@ -123,6 +113,18 @@ Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind,
 }
 
 }  // namespace
+
+Error Unreadable(Error e) {
+  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
+  return e;
+}
+
+Error UnfinishedCapture(const std::string& path, int64_t end_ns) {
+  return {
+      ErrorCode::kTruncated,
+      fmt::format("{} was not closed: its recording goes on or was killed; it holds the first {}",
+                  path, HumanDuration(static_cast<double>(end_ns) / 1e9))};
+}
 
 Result<analysis::TimeRange> RangeOf(const InputOptions& options) {
   analysis::TimeRange range;

@@ -43,6 +43,11 @@ Result<Input> LoadInput(const InputOptions& options);
 // The time range that --from and --to mean. errors: kUsage
 Result<analysis::TimeRange> RangeOf(const InputOptions& options);
 
+// A file of which nothing could be read is a failure, not incomplete data.
+Error Unreadable(Error e);
+// What is wrong with a capture that nobody closed.
+Error UnfinishedCapture(const std::string& path, int64_t end_ns);
+
 // Why the profile has no rows: a sentence for exit code 3, or none when it has some.
 std::optional<Error> EmptyReason(const Input& input, const InputOptions& options);
 

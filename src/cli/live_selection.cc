@@ -23,7 +23,9 @@ void AddLiveSelection(CLI::App& app, LiveSelection& s) {
   AddSamplingOptions(app, s.sampling, s.buffer_mb);
 }
 
-Result<LiveEngine> StartLive(const LiveSelection& s) {
+Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
+    const LiveSelection& s, bool keep_tables,
+    const std::function<void(capture::SessionEngine&)>& prepare) {
   if ((s.all ? 1 : 0) + (s.names.empty() ? 0 : 1) + (s.pids.empty() ? 0 : 1) != 1)
     return Error{ErrorCode::kUsage,
                  "which processes? Give one of -p PID, -n NAME and --all; clrscope ps lists them"};
@@ -32,16 +34,16 @@ Result<LiveEngine> StartLive(const LiveSelection& s) {
   options.target.buffer_mb = s.buffer_mb;
   options.discover = s.discovers();
   options.start_now = true;
+  options.keep_tables = keep_tables;
   if (!s.names.empty())
     options.wanted = [names = s.names](const ipc::DotnetProcess& p) {
       return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {
         return clr::NameMatches(name, p.name, p.entry_assembly);
       });
     };
-  LiveEngine live;
-  ASSIGN_OR_RETURN(live.engine, capture::SessionEngine::Start(std::move(options)));
-  live.view = std::make_unique<capture::LiveView>(live.engine.get());
-  live.engine->AddObserver(live.view.get());
+  ASSIGN_OR_RETURN(std::unique_ptr<capture::SessionEngine> engine,
+                   capture::SessionEngine::Start(std::move(options)));
+  prepare(*engine);
   for (const int pid : s.pids) {
     ASSIGN_OR_RETURN(ipc::DotnetProcess process, ipc::FindProcess(pid));
     if (!process.attachable) {
@@ -49,8 +51,17 @@ Result<LiveEngine> StartLive(const LiveSelection& s) {
       return Error{process.reason_code,
                    fmt::format("process {} cannot be looked at: {}", pid, process.reason)};
     }
-    RETURN_IF_ERROR(live.engine->Join(process));
+    RETURN_IF_ERROR(engine->Join(process));
   }
+  return engine;
+}
+
+Result<LiveEngine> StartLive(const LiveSelection& s) {
+  LiveEngine live;
+  ASSIGN_OR_RETURN(live.engine, StartEngine(s, false, [&](capture::SessionEngine& engine) {
+                     live.view = std::make_unique<capture::LiveView>(&engine);
+                     engine.AddObserver(live.view.get());
+                   }));
   return live;
 }
 

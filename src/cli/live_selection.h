@@ -2,6 +2,7 @@
 // What the live verbs share: which processes they look at, and the engine that looks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,11 +24,17 @@ struct LiveSelection {
 };
 void AddLiveSelection(CLI::App& app, LiveSelection& selection);
 
+// An engine that looks at them. `prepare` is called with it before the first process is joined.
+// errors: usage, no such process, permission, the system's
+Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
+    const LiveSelection& selection, bool keep_tables,
+    const std::function<void(capture::SessionEngine&)>& prepare);
+
 struct LiveEngine {
   std::unique_ptr<capture::SessionEngine> engine;
   std::unique_ptr<capture::LiveView> view;
 };
-// errors: usage, no such process, permission, the system's
+// errors: as StartEngine()
 Result<LiveEngine> StartLive(const LiveSelection& selection);
 
 // Ends all sessions; a second signal or the patience ends the waiting.

@@ -51,6 +51,7 @@ class Maker {
   void Process(Json& key, uint32_t process) const {
     key["process"] = p_.str(p_.processes[process].name);
     key["pid"] = p_.processes[process].pid;
+    key["process_index"] = process;  // into `processes`: a pid may be used again
   }
 
   void Types(ReportTable& t) const {

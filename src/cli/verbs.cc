@@ -9,6 +9,7 @@
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
+#include "cli/gcstats.h"
 #include "cli/inspect.h"
 #include "cli/leaks.h"
 #include "cli/metrics.h"
@@ -32,6 +33,7 @@ constexpr Verb kVerbs[] = {
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"leaks", "tell leaks from caches: what grows, what is refreshed", RunLeaks},
+    {"gcstats", "show what the garbage collector did and what it cost", RunGcStats},
     {"diff", "tell what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
     {"query", "ask a recording in SQL", RunQuery},

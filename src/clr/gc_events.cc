@@ -4,6 +4,16 @@
 #include <algorithm>
 
 namespace clrscope::clr {
+namespace {
+
+bool IsAscii(Utf16View text, std::string_view ascii) {
+  if (text.units != ascii.size()) return false;
+  for (size_t i = 0; i < ascii.size(); ++i)
+    if (text[i] != static_cast<char16_t>(ascii[i])) return false;
+  return true;
+}
+
+}  // namespace
 
 bool Decode(const RawEvent& event, GcStart& out) {
   ByteReader r(event.payload);
@@ -140,7 +150,8 @@ bool Decode(const RawEvent& event, GcGlobalHeapHistory& out) {
     out.condemn_reasons1 = r.U32();
   }
   if (event.kind->version >= 4 && r.remaining() >= 4) {
-    const size_t count = std::min<size_t>(r.U32(), r.remaining() / 4);
+    const size_t wanted = r.U32();
+    const size_t count = std::min(wanted, r.remaining() / 4);
     for (size_t i = 0; i < count && i < std::size(out.phase_us); ++i) {
       out.phase_us[i] = r.U32();
       out.phase_count = static_cast<uint32_t>(i + 1);
@@ -151,7 +162,9 @@ bool Decode(const RawEvent& event, GcGlobalHeapHistory& out) {
 
 bool Decode(const RawEvent& event, GcSegment& out) {
   ByteReader r(event.payload);
+  out = {};
   out.address = r.U64();
+  if (event.kind->tag == EventTag::kGcFreeSegment) return r.ok();
   out.size = r.U64();
   out.type = r.U32();
   return r.ok();
@@ -189,6 +202,31 @@ bool Decode(const RawEvent& event, GcDynamic& out) {
   out.name = r.Utf16Z();
   const uint32_t size = r.U32();
   out.data = r.Take(size);
+  return r.ok();
+}
+
+bool Decode(const GcDynamic& event, GcCommittedUsage& out) {
+  ByteReader r(event.data);
+  if (!IsAscii(event.name, "CommittedUsage") || r.U16() < 1) return false;
+  for (uint64_t* f :
+       {&out.in_use, &out.global_decommit, &out.free, &out.global_free, &out.bookkeeping})
+    *f = r.U64();
+  return r.ok();
+}
+
+bool Decode(const GcDynamic& event, GcHeapCountTuning& out) {
+  ByteReader r(event.data);
+  if (!IsAscii(event.name, "HeapCountTuning") && !IsAscii(event.name, "SizeAdaptationTuning") &&
+      !IsAscii(event.name, "SizeAdaptationFullGCTuning"))
+    return false;
+  if (r.U16() < 1) return false;
+  out.heaps = r.U16();
+  return r.ok() && out.heaps > 0;
+}
+
+bool Decode(const RawEvent& event, GcFinalizersEnd& out) {
+  ByteReader r(event.payload);
+  out.count = r.U32();
   return r.ok();
 }
 

@@ -85,9 +85,10 @@ struct GcGlobalHeapHistory {
 };
 bool Decode(const RawEvent& event, GcGlobalHeapHistory& out);
 
+// GCCreateSegment and GCFreeSegment; the latter has the address only.
 struct GcSegment {
   uint64_t address = 0, size = 0;
-  uint32_t type = 0;
+  uint32_t type = 0;  // 0 small objects, 1 large, 2 read only, 3 pinned
 };
 bool Decode(const RawEvent& event, GcSegment& out);
 
@@ -114,6 +115,25 @@ struct GcDynamic {
   Bytes data;
 };
 bool Decode(const RawEvent& event, GcDynamic& out);
+
+// The blob of "CommittedUsage", bytes.
+struct GcCommittedUsage {
+  uint64_t in_use = 0, global_decommit = 0, free = 0, global_free = 0, bookkeeping = 0;
+};
+bool Decode(const GcDynamic& event, GcCommittedUsage& out);
+
+// The blobs by which DATAS tells how many heaps it wants from the next GC on: "HeapCountTuning"
+// (.NET 8), "SizeAdaptationTuning" and "SizeAdaptationFullGCTuning" (since .NET 9).
+struct GcHeapCountTuning {
+  uint32_t heaps = 0;
+};
+bool Decode(const GcDynamic& event, GcHeapCountTuning& out);
+
+// GCFinalizersEnd: how many finalizers ran.
+struct GcFinalizersEnd {
+  uint32_t count = 0;
+};
+bool Decode(const RawEvent& event, GcFinalizersEnd& out);
 
 struct GcSettings {
   uint64_t hard_limit = 0, loh_threshold = 0, physical_memory = 0;

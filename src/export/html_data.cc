@@ -236,8 +236,8 @@ void PackTimes(const Profile& p, Columns& out) {
 
 // Marks of garbage collections; of too many, the older generations stay.
 void PackGcs(const Profile& p, Columns& out) {
-  std::vector<const profile::GcRow*> rows;
-  for (const profile::GcRow& gc : p.gcs) {
+  std::vector<const profile::GcRecord*> rows;
+  for (const profile::GcRecord& gc : p.gcs) {
     if (gc.start_ns >= 0) rows.push_back(&gc);
   }
   if (rows.size() > kMaxGcs) {
@@ -248,7 +248,7 @@ void PackGcs(const Profile& p, Columns& out) {
   std::vector<double> start, end;
   std::vector<uint32_t> process, number;
   std::vector<uint8_t> generation;  // 255 = unknown
-  for (const profile::GcRow* gc : rows) {
+  for (const profile::GcRecord* gc : rows) {
     start.push_back(Seconds(gc->start_ns));
     end.push_back(gc->end_ns < gc->start_ns ? Seconds(gc->start_ns) : Seconds(gc->end_ns));
     process.push_back(gc->process);
@@ -297,7 +297,12 @@ Json Describe(const Profile& p, const PageTree& page) {
   });
   for (const profile::Source source : p.also) also.push_back(SourceName(source));
   const Estimate total = p.Total();
+  int64_t live_at_ns = 0;
+  for (const profile::Process& process : p.processes)
+    live_at_ns = std::max(live_at_ns, process.live_at_ns);
   return {
+      {"shows", p.shows == profile::Shows::kLive ? "live" : "allocated"},
+      {"liveAt", Seconds(live_at_ns)},
       {"source", SourceName(p.source)},
       {"also", also},
       {"biased", p.biased() || p.mixed},

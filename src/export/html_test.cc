@@ -231,7 +231,7 @@ void FillShop(Builder& b, Source source) {
     p.times.push_back({s * 1'000'000'000, (s + 1) * 1'000'000'000, 0, HeapKind::kSoh,
                        profile::EstimateSampled(n, 16'384)});
     if (s % 3 != 0) continue;
-    profile::GcRow gc;
+    profile::GcRecord gc;
     gc.number = static_cast<uint32_t>(s / 3 + 1);
     gc.generation = s % 21 == 0 ? 2 : s % 9 == 0 ? 1 : 0;
     gc.start_ns = s * 1'000'000'000 + 400'000'000;

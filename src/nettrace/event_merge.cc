@@ -24,11 +24,19 @@ void EventMerge::SelectThread(uint64_t id, uint32_t sequence_if_new) {
   last_ = it->second;
 }
 
-void EventMerge::CountGap(const Thread& thread, uint32_t expected) {
+void EventMerge::CountGap(const Thread& thread, uint32_t expected, int64_t time) {
   // Before V6 a thread id may be used again: the new thread's numbers start at 1.
   if (version_ < 6 && expected == 0) return;
   const uint32_t gap = expected - thread.sequence;  // wraps as the runtime's counter does
-  if (gap < 0x80000000u) dropped_ += gap;
+  if (gap == 0 || gap >= 0x80000000u) return;
+  dropped_ += gap;
+  constexpr size_t kMaxGaps = 4096;
+  const Gap here{std::min(thread.time, time), std::max(thread.time, time)};
+  if (gaps_.size() < kMaxGaps)
+    gaps_.push_back(here);
+  else
+    gaps_.back() = {std::min(gaps_.back().after, here.after),
+                    std::max(gaps_.back().before, here.before)};
 }
 
 void EventMerge::Queue(uint32_t thread, const EventRow& row) {
@@ -81,9 +89,11 @@ void EventMerge::PopHeap(int64_t stop) {
   SiftDown(0);
 }
 
-void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence) {
+void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence, std::optional<int64_t> time) {
   SelectThread(thread, sequence);
-  NoteSequence(threads_[last_], sequence);
+  Thread& t = threads_[last_];
+  NoteSequence(t, sequence, time.value_or(t.time));
+  t.time = time.value_or(t.time);
   // In V6 it is a lower bound: below what was seen it says nothing.
   if (version_ < 6 || sequence - threads_[last_].sequence < 0x80000000u)
     threads_[last_].sequence = sequence;

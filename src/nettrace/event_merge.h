@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -23,8 +24,9 @@ class EventMerge {
   void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
     if (order.capture_thread != last_id_ || last_ == kNone)
       SelectThread(order.capture_thread, order.sequence - 1);
-    NoteSequence(threads_[last_], order.sequence - 1);
+    NoteSequence(threads_[last_], order.sequence - 1, row.time);
     threads_[last_].sequence = order.sequence;
+    threads_[last_].time = row.time;
     if (order.sorted) {
       if (queued_ != 0) Drain(row.time, deliver);
       deliver(row);
@@ -42,7 +44,8 @@ class EventMerge {
 
   // A sequence point, or the removal of a thread, names the last sequence number that was given
   // out.
-  void Checkpoint(uint64_t thread, uint32_t sequence);
+  // `time`: of the sequence point; a removal has none.
+  void Checkpoint(uint64_t thread, uint32_t sequence, std::optional<int64_t> time);
   void Remove(uint64_t thread);  // after Flush()
   void Clear();                  // after Flush()
   // Forgets threads that did nothing since the last call, so that thread churn does not add up.
@@ -53,6 +56,13 @@ class EventMerge {
   void Shrink();
 
   uint64_t dropped() const { return dropped_; }
+  // Where the dropped events are missing: after one time and before another, of one thread; at most
+  // some thousand, the last of them then spans the rest.
+  struct Gap {
+    int64_t after, before;
+  };
+  const std::vector<Gap>& gaps() const { return gaps_; }
+  void ForgetGaps() { gaps_.clear(); }
   size_t queued() const { return queued_; }
   size_t threads() const { return by_id_.size(); }
 
@@ -61,6 +71,7 @@ class EventMerge {
   struct Thread {
     uint64_t id = 0;
     uint32_t sequence = 0;
+    int64_t time = 0;  // of its last row
     bool touched = true;
     bool active = false;         // listed in active_
     std::vector<EventRow> rows;  // rows[head..] wait
@@ -72,11 +83,11 @@ class EventMerge {
   };
 
   void SelectThread(uint64_t id, uint32_t sequence_if_new);
-  void NoteSequence(Thread& thread, uint32_t expected) {
+  void NoteSequence(Thread& thread, uint32_t expected, int64_t time) {
     thread.touched = true;
-    if (thread.sequence != expected) CountGap(thread, expected);
+    if (thread.sequence != expected) CountGap(thread, expected, time);
   }
-  void CountGap(const Thread& thread, uint32_t expected);
+  void CountGap(const Thread& thread, uint32_t expected, int64_t time);
   void Queue(uint32_t thread, const EventRow& row);
   void ReleaseDrained();  // when nothing waits any more
   void BuildHeap(int64_t stop);
@@ -114,6 +125,7 @@ class EventMerge {
   uint32_t last_ = kNone;
   size_t queued_ = 0;
   uint64_t dropped_ = 0;
+  std::vector<Gap> gaps_;
 };
 
 }  // namespace clrscope::nettrace

@@ -3,50 +3,17 @@
 // at the end), shorter ones and those of 32-bit targets. Here, because the payload builders are.
 #include <gtest/gtest.h>
 
-#include <deque>
-
 #include "base/utf.h"
 #include "clr/alloc_events.h"
 #include "clr/code_events.h"
-#include "clr/gc_events.h"
 #include "clr/other_events.h"
+#include "nettrace/testing/decode_as.h"
 #include "nettrace/testing/synthetic_writer.h"
 
 namespace clrscope::clr {
 namespace {
 
 using namespace nettrace::testing;
-
-// Decodes `payload` as the event of `tag` in `version`.
-template <class Record>
-bool DecodeAs(EventTag tag, uint32_t version, const std::string& payload, Record& out,
-              uint8_t pointer_size = 8) {
-  // Texts of a record are views into its payload.
-  static std::deque<std::string> kept;
-  kept.push_back(payload);
-  EventKind kind;
-  kind.tag = tag;
-  kind.version = version;
-  RawEvent e;
-  e.kind = &kind;
-  e.payload = AsBytes(kept.back().data(), payload.size());
-  e.pointer_size = pointer_size;
-  return Decode(e, out);
-}
-
-// A longer payload decodes like `payload`; every shorter one than `needed` does not.
-template <class Record>
-void ExpectTailAndTruncation(EventTag tag, uint32_t version, const std::string& payload,
-                             size_t needed, uint8_t pointer_size = 8) {
-  Record r;
-  EXPECT_TRUE(DecodeAs(tag, version, payload + "a newer field", r, pointer_size)) << "V" << version;
-  EXPECT_TRUE(DecodeAs(tag, version + 1, payload + std::string(64, '\0'), r, pointer_size))
-      << "V" << version + 1;
-  for (size_t n = 0; n < needed; ++n)
-    EXPECT_FALSE(DecodeAs(tag, version, payload.substr(0, n), r, pointer_size))
-        << "V" << version << " of " << n;
-  EXPECT_TRUE(DecodeAs(tag, version, payload.substr(0, needed), r, pointer_size));
-}
 
 TEST(AllocationTickPayload, EveryVersionAndPointerSizeDecodes) {
   TickFields f;
@@ -107,45 +74,6 @@ TEST(SampledObjectPayload, Decodes) {
     EXPECT_EQ(s.total_size, 999u);
     ExpectTailAndTruncation<SampledObjectAllocation>(EventTag::kSampledObjectAllocation, 0, payload,
                                                      payload.size() - 2, p);
-  }
-}
-
-TEST(GcPayloads, StartDecodesInEveryVersion) {
-  for (uint32_t v = 0; v <= 2; ++v) {
-    const std::string payload = GcStartPayload(v, 7, 2, 1, 1, 99);
-    GcStart s;
-    ASSERT_TRUE(DecodeAs(EventTag::kGcStart, v, payload, s));
-    EXPECT_EQ(s.number, 7u);
-    EXPECT_EQ(s.generation, v >= 1 ? 2 : -1);
-    EXPECT_EQ(s.reason, 1);
-    EXPECT_EQ(s.type, v >= 1 ? 1 : -1);
-    EXPECT_EQ(s.client_sequence, v >= 2 ? 99u : 0u);
-    ExpectTailAndTruncation<GcStart>(EventTag::kGcStart, v, payload, v == 0 ? 8 : 16);
-  }
-}
-
-TEST(GcPayloads, EndDecodes) {
-  for (uint32_t v = 0; v <= 1; ++v) {
-    GcEnd e;
-    ASSERT_TRUE(DecodeAs(EventTag::kGcEnd, v, GcEndPayload(v, 7, 2), e));
-    EXPECT_EQ(e.number, 7u);
-    EXPECT_EQ(e.generation, 2u);
-    ExpectTailAndTruncation<GcEnd>(EventTag::kGcEnd, v, GcEndPayload(v, 7, 2), v == 0 ? 6 : 8);
-  }
-}
-
-TEST(GcPayloads, HeapStatsKnowThePinnedHeapFromV2On) {
-  for (uint32_t v = 1; v <= 2; ++v) {
-    const std::string payload = HeapStatsPayload(v, {10, 20, 30, 40, 50});
-    EXPECT_EQ(payload.size(), v == 1 ? 94u : 110u);
-    GcHeapStats h;
-    ASSERT_TRUE(DecodeAs(EventTag::kGcHeapStats, v, payload, h));
-    EXPECT_EQ(h.size[0], 10);
-    EXPECT_EQ(h.promoted[3], 41);
-    EXPECT_EQ(h.size[4], v == 1 ? -1 : 50);
-    EXPECT_EQ(h.promoted[4], v == 1 ? -1 : 51);
-    EXPECT_EQ(h.handles, 15u);
-    ExpectTailAndTruncation<GcHeapStats>(EventTag::kGcHeapStats, v, payload, 92);
   }
 }
 
@@ -261,38 +189,6 @@ TEST(OtherPayloads, Decode) {
   ASSERT_TRUE(
       DecodeAs(EventTag::kContentionStop, 1, ByteWriter().U8(0).U16(0).F64(1500).Take(), s));
   EXPECT_EQ(s.duration_ns, 1500);
-  GcPerHeapHistory h;
-  const std::string history = ByteWriter()
-                                  .U16(0)
-                                  .Raw(std::string(48, '\1'))
-                                  .Raw(std::string(24, '\2'))
-                                  .U64(9)
-                                  .U32(0x7FFFFFFF)
-                                  .Raw(std::string(400, '\3'))
-                                  .Take();
-  ASSERT_TRUE(DecodeAs(EventTag::kGcPerHeapHistory, 3, history, h));  // a wild count: what is there
-  EXPECT_EQ(h.generations, 5u);
-  EXPECT_FALSE(DecodeAs(EventTag::kGcPerHeapHistory, 2, history, h));
-  GcGlobalHeapHistory g;
-  const std::string global = ByteWriter()
-                                 .I64(1)
-                                 .U32(2)
-                                 .U32(2)
-                                 .U32(0)
-                                 .U32(0)
-                                 .U32(1)
-                                 .U16(0)
-                                 .U32(0)
-                                 .U32(50)
-                                 .U32(1)
-                                 .U32(2)
-                                 .U32(8)
-                                 .Raw(std::string(32, '\1'))
-                                 .Take();
-  ASSERT_EQ(global.size(), 82u);
-  ASSERT_TRUE(DecodeAs(EventTag::kGcGlobalHeapHistory, 4, global, g));
-  EXPECT_EQ(g.phase_count, 8u);
-  EXPECT_EQ(g.heaps, 2);
 }
 
 }  // namespace

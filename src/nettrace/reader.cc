@@ -189,6 +189,7 @@ Status Reader::OnEvents(const Object& object) {
       merge_->Clear();
     }
   }
+  ReportGaps();
   if (!rows.ok())
     return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
   return OkStatus();
@@ -209,15 +210,16 @@ Status Reader::OnMetadataV4(const Object& object) {
 Status Reader::OnSequencePoint(const Object& object) {
   FlushEvents();
   ByteReader r(object.content);
-  r.Skip(8);  // time
+  const int64_t time = r.I64();
   const uint32_t flags = info_.version >= 6 ? r.U32() : 0;
   const uint32_t count = r.U32();
   for (uint32_t i = 0; i < count && r.ok(); ++i) {
     const uint64_t thread = info_.version >= 6 ? r.VarU64() : r.U64();
     const uint32_t sequence = info_.version >= 6 ? r.VarU32() : r.U32();
-    if (r.ok()) merge_->Checkpoint(thread, sequence);
+    if (r.ok()) merge_->Checkpoint(thread, sequence, time);
     if (merge_->threads() > kMaxThreads) merge_->Clear();
   }
+  ReportGaps();
   if (!r.ok())
     return Corrupt(object.content_offset,
                    fmt::format("a sequence point that claims {} threads in {} bytes", count,
@@ -282,7 +284,7 @@ Status Reader::OnRemoveThreads(const Object& object) {
       FlushEvents();
       merge_->Clear();
     }
-    merge_->Checkpoint(index, sequence);
+    merge_->Checkpoint(index, sequence, std::nullopt);
     removed_threads_.push_back(index);  // rows that wait may still refer to them
   }
   return OkStatus();
@@ -384,6 +386,12 @@ void Reader::Deliver(const EventRow& row) {
     }
   }
   sink_->OnEvent(e);
+}
+
+void Reader::ReportGaps() {
+  for (const EventMerge::Gap& gap : merge_->gaps())
+    sink_->OnGap(ToNanos(gap.after), ToNanos(gap.before));
+  merge_->ForgetGaps();
 }
 
 void Reader::FlushEvents() {

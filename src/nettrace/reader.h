@@ -27,6 +27,9 @@ class EventSink {
   // Once, before the first event.
   virtual void OnStream(const StreamInfo&) {}
   virtual void OnEvent(const clr::RawEvent& event) = 0;
+  // Events of one thread are missing between two times: the target dropped them. May come before or
+  // after the events around it.
+  virtual void OnGap(int64_t /*after_ns*/, int64_t /*before_ns*/) {}
 };
 
 class Reader {
@@ -87,6 +90,7 @@ class Reader {
   };
   void Deliver(const EventRow& row);
   void FlushEvents();
+  void ReportGaps();
   int64_t ToNanos(int64_t ticks) const;
 
   EventSink* sink_;

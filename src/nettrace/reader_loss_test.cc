@@ -97,6 +97,23 @@ TEST_P(ReaderLoss, GapInSequenceNumbersCountsDroppedEvents) {
   EXPECT_EQ(r.losses[Loss::kEventsDropped], 3u);
 }
 
+TEST_P(ReaderLoss, GapsAreReportedWithTheTimesAroundThem) {
+  SyntheticWriter w(Options());
+  EventRowSpec first = At(10), other = At(15, 200), gap = At(20), next = At(30);
+  gap.sequence = 5;  // after 1
+  w.Metadata({kTick}).Events({first, other, gap, next}).SequencePoint(40, {{100, 9}, {200, 1}});
+  EventRowSpec after = At(50);
+  after.sequence = 10;
+  w.Event(after).End();
+  const ReadResult r = ReadAll(w.bytes());
+  EXPECT_EQ(r.losses[Loss::kEventsDropped], 6u);
+  using Gaps = std::vector<std::pair<int64_t, int64_t>>;
+  const int64_t start = r.sink.events.at(0).time_ns - 10;  // of the stream's clock
+  Gaps got = r.sink.gaps;
+  for (auto& g : got) g = {g.first - start, g.second - start};
+  EXPECT_EQ(got, (Gaps{{10, 20}, {30, 40}}));
+}
+
 TEST_P(ReaderLoss, GapsAreCountedPerCaptureThread) {
   SyntheticWriter w(Options());
   std::vector<EventRowSpec> rows;

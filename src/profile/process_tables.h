@@ -41,11 +41,7 @@ struct ProcessTables {
   std::vector<RuntimeType> types;  // type 0 is the unknown type
   SeriesTable series;
   CodeMap code;
-  std::vector<GcRow> gcs;  // those that a writer has not taken out yet
-  uint64_t gc_count = 0;   // all that began
-  // How often, and for how long in all, every thread was stopped for a GC.
-  uint64_t gc_pauses = 0;
-  int64_t gc_pause_ns = 0;
+  std::vector<GcRecord> gcs;  // those that are over and that a writer has not taken out yet
   std::vector<Mapping> mappings;
   Counting counting;
   AgentTables agent;
@@ -64,9 +60,6 @@ struct ProcessTables {
     ProcessTables kept(0, 0);
     kept.info = info;
     kept.pointer_size = pointer_size;
-    kept.gc_count = gc_count;
-    kept.gc_pauses = gc_pauses;
-    kept.gc_pause_ns = gc_pause_ns;
     kept.losses = losses;
     kept.sizes_unknown = sizes_unknown;
     std::copy(std::begin(source_samples), std::end(source_samples), kept.source_samples);

@@ -13,6 +13,7 @@
 #include "base/string_pool.h"
 #include "profile/counting.h"
 #include "profile/estimate.h"
+#include "profile/gc_record.h"
 
 namespace clrscope::profile {
 
@@ -111,6 +112,7 @@ struct Process {
   int64_t live_at_ns = 0;                       // when they were looked at last
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
+  GcFacts gc;
 };
 
 struct ThreadRow {
@@ -127,15 +129,6 @@ struct TimeRow {
   Estimate value;
 };
 
-// Start and end of a garbage collection and the heap after it; -1 = unknown.
-struct GcRow {
-  uint32_t process = 0;
-  uint32_t number = 0;
-  int32_t generation = -1, type = -1, reason = -1;
-  int64_t start_ns = -1, end_ns = -1;
-  int64_t size_after[5] = {-1, -1, -1, -1, -1};  // gen0, gen1, gen2, LOH, POH, bytes
-};
-
 struct Profile {
   StringPool strings;
   std::vector<Frame> frames;
@@ -146,7 +139,7 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  std::vector<GcRow> gcs;
+  std::vector<GcRecord> gcs;    // by process, then by time
   std::vector<LiveCell> lives;  // a state: of the end of what was asked for
   std::vector<GcCpuRow> gc_cpu;
   LossCounters losses;

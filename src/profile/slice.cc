@@ -2,7 +2,9 @@
 #include "profile/slice.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
+#include <utility>
 
 namespace clrscope::profile {
 namespace {
@@ -42,7 +44,12 @@ void MergeSlice(Slice& into, const Slice& from) {
 }
 
 void SliceBuilder::Grow(uint32_t series) {
-  sums_.resize(std::max<size_t>(series + 1, sums_.size() + sums_.size() / 2));
+  open_.resize(std::max<size_t>(series + 1, open_.size() + open_.size() / 2));
+  touched_.resize(open_.size() / 64 + 1);
+}
+
+void SliceBuilder::ForgetNotes() {
+  for (Open& o : open_) o.note = 0;
 }
 
 Estimate& SliceBuilder::FindThread(uint64_t thread, HeapKind kind, Source source) {
@@ -75,13 +82,17 @@ Slice SliceBuilder::Take(uint32_t process, int64_t start_ns, int64_t end_ns) {
   out.process = process;
   out.start_ns = start_ns;
   out.end_ns = end_ns;
-  std::sort(touched_.begin(), touched_.end());
-  out.rows.reserve(touched_.size());
-  for (const uint32_t series : touched_) {
-    out.rows.push_back({series, sums_[series]});
-    sums_[series] = {};
+  size_t rows = 0;
+  for (const uint64_t word : touched_) rows += static_cast<size_t>(std::popcount(word));
+  out.rows.reserve(rows);
+  for (size_t i = 0; i < touched_.size(); ++i) {
+    for (uint64_t word = std::exchange(touched_[i], 0); word != 0; word &= word - 1) {
+      const auto series =
+          static_cast<uint32_t>(i * 64 + static_cast<size_t>(std::countr_zero(word)));
+      out.rows.push_back({series, std::exchange(open_[series].sums, {})});
+    }
   }
-  touched_.clear();
+  empty_ = true;
   out.threads = std::move(threads_);
   threads_.clear();
   if (thread_index_.size() != 0) thread_index_ = FlatMap();

@@ -47,11 +47,19 @@ void MergeSlice(Slice& into, const Slice& from);
 class SliceBuilder {
  public:
   void Add(uint32_t series, const Sums& sums) {
-    if (series >= sums_.size()) Grow(series);
-    Sums& s = sums_[series];
-    if (s.samples == 0) touched_.push_back(series);
+    if (series >= open_.size()) Grow(series);
+    Sums& s = open_[series].sums;
+    if (s.samples == 0) touched_[series / 64] |= uint64_t{1} << (series % 64);
     s += sums;
+    empty_ = false;
   }
+  // A word that the caller keeps beside a series' sums, where it looks anyway; 0 = none.
+  uint64_t note(uint32_t series) const { return series < open_.size() ? open_[series].note : 0; }
+  void SetNote(uint32_t series, uint64_t note) {
+    if (series >= open_.size()) Grow(series);
+    open_[series].note = note;
+  }
+  void ForgetNotes();
   void AddThread(uint64_t thread, const SeriesKey& key, const Sums& sums);
   // As AddThread() for what the runtime counted itself: these come by the million, without an
   // error.
@@ -63,7 +71,7 @@ class SliceBuilder {
     value.seen_bytes = value.bytes;
     value.seen_objects = value.objects;
   }
-  bool empty() const { return touched_.empty(); }
+  bool empty() const { return empty_; }
   // Moves what was counted into a slice and starts over.
   Slice Take(uint32_t process, int64_t start_ns, int64_t end_ns);
 
@@ -77,8 +85,13 @@ class SliceBuilder {
   }
   Estimate& FindThread(uint64_t thread, HeapKind kind, Source source);
 
-  std::vector<Sums> sums_;         // by series
-  std::vector<uint32_t> touched_;  // series that are not zero
+  struct Open {
+    Sums sums;
+    uint64_t note = 0;
+  };
+  std::vector<Open> open_;         // by series
+  std::vector<uint64_t> touched_;  // a bit for each series that is not zero
+  bool empty_ = true;
   std::vector<ThreadSums> threads_;
   std::array<size_t, 16> recent_threads_{};  // indexes, by thread
   FlatMap thread_index_;                     // (thread, kind, source) → index

@@ -39,17 +39,19 @@ StackTree::StackTree(uint32_t max_nodes)
     : max_nodes_(std::max(max_nodes, kFirstReal)),
       parents_(kFirstReal, kRoot),
       address_of_(kFirstReal, 0),
-      slots_(1 << 6) {}
+      slots_(1 << 6),
+      recent_(1) {}
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
-                         uint64_t thread, int64_t time_ns) {
-  return pointer_size == 8 ? FoldAs<uint64_t>(ips, frames, thread, time_ns)
-                           : FoldAs<uint32_t>(ips, frames, thread, time_ns);
+                         uint64_t thread, int64_t time_ns, uint32_t* note) {
+  return pointer_size == 8 ? FoldAs<uint64_t>(ips, frames, thread, time_ns, note)
+                           : FoldAs<uint32_t>(ips, frames, thread, time_ns, note);
 }
 
 template <class Ip>
-uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread,
-                           int64_t time_ns) {
+uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
+                           uint32_t* note) {
+  last_ = nullptr;
   if (frames == 0) return kNoStack;
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
   frames = std::min(frames, kMaxDepth);  // keeps the leaf end
@@ -79,8 +81,24 @@ uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t threa
   }
   lane.depth = frames;
   uint32_t& leaf = lane.nodes[frames - 1];
-  if (leaf == 0) leaf = Find(hash, lane.keys[frames - 1]);
-  return leaf != 0 ? leaf : AddPath(lane, frames, time_ns);
+  Recent* recent = &recent_[hash & (recent_.size() - 1)];
+  if (recent->node == 0 || recent->hash != hash) {
+    if (leaf == 0) leaf = Find(hash, lane.keys[frames - 1]);
+    const uint32_t node = leaf != 0 ? leaf : AddPath(lane, frames, time_ns);
+    if (node == kOther) return node;
+    recent = &recent_[hash & (recent_.size() - 1)];  // the tree may have grown
+    *recent = {hash, node, node < notes_.size() ? notes_[node] : 0};
+  }
+  last_ = recent;
+  if (note != nullptr) *note = recent->note;
+  return leaf = recent->node;
+}
+
+void StackTree::SetNote(uint32_t node, uint32_t note) {
+  if (last_ == nullptr || last_->node != node) return;
+  last_->note = note;
+  if (node >= notes_.size()) notes_.resize(std::max<size_t>(node + 1, parents_.capacity()));
+  notes_[node] = note;
 }
 
 uint32_t StackTree::Find(uint64_t hash, uint64_t key) const {
@@ -141,6 +159,9 @@ void StackTree::Grow() {
     bigger[i] = s;
   }
   slots_.swap(bigger);
+  const size_t recent = std::min(slots_.size() / 32, kMaxRecent);
+  if (recent <= recent_.size()) return;
+  recent_.assign(recent, {});
 }
 
 uint64_t StackTree::Tag(uint64_t address) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/mix_bits.h"
 
 namespace clrscope::profile {
 
@@ -32,8 +33,11 @@ class StackTree {
   // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and
   // returns its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it
   // is; stacks of one thread mostly share their root with the one before.
+  // `note`, when given, becomes the word that SetNote() left with the stack.
   uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
-                int64_t time_ns);
+                int64_t time_ns, uint32_t* note = nullptr);
+  // A word of the caller's for a stack that Fold() returned last; 0 until it is set.
+  void SetNote(uint32_t node, uint32_t note);
 
   // Code in [start, start + size) is gone: the same addresses mean something else from now on.
   // Returns whether any of them had been seen, i.e. whether memos of nodes are outdated.
@@ -62,6 +66,14 @@ class StackTree {
     uint32_t low_key = 0;  // of the address, for good measure
   };
   static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
+  // Stacks that were seen lately, by their leaf's path hash. The table of all of them is larger
+  // than any cache; nine of ten stacks of a large trace are found here.
+  struct Recent {
+    uint64_t hash = 0;
+    uint32_t node = 0;  // 0 = empty
+    uint32_t note = 0;
+  };
+  static constexpr size_t kMaxRecent = 1 << 15;
   struct Retired {
     uint64_t start, end;
     uint16_t epoch;
@@ -77,11 +89,11 @@ class StackTree {
   };
 
   static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
-    const uint64_t h = (parent_hash ^ key) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 32);
+    return MixBits(parent_hash ^ key);
   }
   template <class Ip>
-  uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns);
+  uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
+                  uint32_t* note);
   uint32_t Find(uint64_t hash, uint64_t key) const;  // 0 = there is none
   uint32_t AddPath(Lane& lane, uint32_t depth, int64_t time_ns);
   uint32_t AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
@@ -93,6 +105,9 @@ class StackTree {
   std::vector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
   std::vector<Slot> slots_;
+  std::vector<Recent> recent_;
+  Recent* last_ = nullptr;                                           // of the last Fold()
+  std::vector<uint32_t> notes_;                                      // by node
   FlatMap address_index_;                                            // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;

@@ -152,6 +152,31 @@ TEST(StackTree, EqualStacksAreOneNodeAndPathsReadBack) {
   for (const auto& [ips, node] : seen) ASSERT_EQ(Fold(tree, ips), node);
 }
 
+TEST(StackTree, AStackKeepsItsNoteHoweverManyOthersCome) {
+  constexpr uint32_t kStacks = 200'000;  // six times what the table of recent ones holds
+  StackTree tree;
+  std::vector<uint32_t> nodes(kStacks);
+  const auto stack = [](uint32_t i) {
+    return std::vector<uint64_t>{0x10000 + i % 700, 0x90000 + i / 700, 0x1000};
+  };
+  const auto fold = [&](uint32_t i, uint32_t* note) {
+    const std::vector<uint64_t> ips = stack(i);
+    return tree.Fold(reinterpret_cast<const std::byte*>(ips.data()), 3, 8, i % 5, 0, note);
+  };
+  for (uint32_t i = 0; i < kStacks; ++i) {
+    uint32_t note = 7;
+    nodes[i] = fold(i, &note);
+    ASSERT_EQ(note, 0u);
+    tree.SetNote(nodes[i], i + 1);
+  }
+  for (uint32_t i = kStacks; i-- > 0;) {
+    uint32_t note = 0;
+    ASSERT_EQ(fold(i, &note), nodes[i]);
+    ASSERT_EQ(note, i + 1);
+    ASSERT_EQ(Path(tree, nodes[i]), stack(i));
+  }
+}
+
 TEST(StackTree, PointersOf32BitsFoldLikeWideOnes) {
   StackTree tree;
   const uint32_t narrow[] = {0x1000, 0x2000, 0xF0000000};
@@ -370,7 +395,12 @@ TEST(SliceBuilder, CountsBySeriesAndThreadAndStartsOver) {
   b.AddThread(0xF000000000000001u, soh, {1, 1, 1});  // same key as thread 1
   b.AddThread(1, soh, {1, 10, 100});
   b.AddThread(0xF000000000000001u, soh, {1, 1, 1});
+  b.SetNote(100, 77);
   const Slice s = b.Take(2, 10, 20);
+  EXPECT_TRUE(b.empty());
+  EXPECT_EQ(b.note(100), 77u) << "notes outlive a slice";
+  b.ForgetNotes();
+  EXPECT_EQ(b.note(100), 0u);
   EXPECT_EQ(s.process, 2u);
   ASSERT_EQ(s.rows.size(), 7u);
   uint64_t samples = 0;

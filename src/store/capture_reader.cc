@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <type_traits>
 
 #include "store/column_codec.h"
+#include "store/gc_codec.h"
 #include "store/schema.h"
 #include "store/slice_codec.h"
 
@@ -264,28 +268,7 @@ Status CaptureReader::LoadRest() {
                              static_cast<uint64_t>(mappings.Int(2)),
                              static_cast<uint64_t>(mappings.Int(3)), s.Intern(mappings.Text(4))});
   }
-  ASSIGN_OR_RETURN(
-      Statement gcs,
-      db_.Prepare(
-          "select "
-          "process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
-          "loh_bytes,poh_bytes from gc order by process,start_ns"));
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, gcs.Step());
-    if (!row) break;
-    profile::ProcessTables* t = Process(gcs.Int(0));
-    if (t == nullptr) continue;
-    profile::GcRow g;
-    g.process = static_cast<uint32_t>(gcs.Int(0));
-    g.number = static_cast<uint32_t>(gcs.Int(1));
-    g.generation = static_cast<int32_t>(gcs.Int(2));
-    g.type = static_cast<int32_t>(gcs.Int(3));
-    g.reason = static_cast<int32_t>(gcs.Int(4));
-    g.start_ns = gcs.Int(5);
-    g.end_ns = gcs.Int(6);
-    for (int k = 0; k < 5; ++k) g.size_after[k] = gcs.Int(7 + k);
-    t->gcs.push_back(g);
-  }
+  RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
   RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
@@ -299,10 +282,96 @@ Status CaptureReader::LoadRest() {
 }
 
 Result<bool> CaptureReader::HasTable(std::string_view name) {
-  ASSIGN_OR_RETURN(Statement exists,
+  ASSIGN_OR_RETURN(Statement q,
                    db_.Prepare("select 1 from sqlite_master where type='table' and name=?"));
-  exists.Bind(0, name);
-  return exists.Step();
+  q.Bind(0, name);
+  return q.Step();
+}
+
+Status CaptureReader::LoadGcs() {
+  ASSIGN_OR_RETURN(
+      Statement gcs,
+      db_.Prepare(
+          "select "
+          "process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
+          "loh_bytes,poh_bytes from gc order by process,rowid"));
+  // Figures are added up: nothing real is larger.
+  constexpr int64_t kMostNs = int64_t{1} << 61, kMostBytes = int64_t{1} << 50;
+  const auto time = [&](int column) { return std::clamp(gcs.Int(column), -kMostNs, kMostNs); };
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, gcs.Step());
+    if (!row) break;
+    profile::ProcessTables* t = Process(gcs.Int(0));
+    if (t == nullptr) continue;
+    profile::GcRecord g;
+    g.process = static_cast<uint32_t>(gcs.Int(0));
+    g.number = static_cast<uint32_t>(gcs.Int(1));
+    g.generation = static_cast<int32_t>(gcs.Int(2));
+    g.type = static_cast<int32_t>(gcs.Int(3));
+    g.reason = static_cast<int32_t>(gcs.Int(4));
+    g.start_ns = time(5);
+    g.end_ns = time(6);
+    for (int k = 0; k < 5; ++k)
+      g.size_after[static_cast<size_t>(k)] = std::clamp<int64_t>(gcs.Int(7 + k), -1, kMostBytes);
+    t->gcs.push_back(std::move(g));
+  }
+  // Captures of earlier versions have nothing more.
+  ASSIGN_OR_RETURN(const bool detailed, HasTable("gc_detail"));
+  if (detailed) RETURN_IF_ERROR(LoadGcDetails());
+  for (const auto& t : recording_.processes)
+    std::stable_sort(t->gcs.begin(), t->gcs.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  return OkStatus();
+}
+
+Status CaptureReader::LoadGcDetails() {
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,first,count,data from gc_detail"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) break;
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) return Damaged("collections of no process");
+    const auto first = static_cast<uint64_t>(q.Int(1)), count = static_cast<uint64_t>(q.Int(2));
+    if (first > t->gcs.size() || count > t->gcs.size() - first)
+      return Damaged("the details of its collections");
+    const auto part = std::span(t->gcs).subspan(first, count);
+    RETURN_IF_ERROR(DecodeGcDetails(q.Blob(3), part));
+    for (const profile::GcRecord& g : part) {
+      bool fits = g.trigger_node < t->stacks.size();
+      for (const auto* top : {&g.top_types, &g.top_stacks})
+        for (const profile::GcAllocated& a : *top)
+          fits = fits && a.node < t->stacks.size() && a.type < t->types.size();
+      if (!fits) return Damaged("a collection's stacks");
+    }
+  }
+  ASSIGN_OR_RETURN(Statement facts, db_.Prepare("select process,name,value from gc_fact"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, facts.Step());
+    if (!row) break;
+    profile::ProcessTables* t = Process(facts.Int(0));
+    if (t == nullptr) return Damaged("collections of no process");
+    const std::string name(facts.Text(1));
+    const int64_t number = std::clamp<int64_t>(facts.Int(2), -1, int64_t{1} << 61);
+    ForEachGcFact(t->info.gc, [&](std::string_view known, auto& value) {
+      if (known == name) value = static_cast<std::remove_reference_t<decltype(value)>>(number);
+    });
+  }
+  ASSIGN_OR_RETURN(Statement types,
+                   db_.Prepare("select process,kind,type_id,name,count,bytes from gc_type "
+                               "order by rowid"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, types.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(types.Int(0));
+    if (t == nullptr) return Damaged("collections of no process");
+    profile::GcFacts::TypeCount type;
+    type.type_id = static_cast<uint64_t>(types.Int(2));
+    type.name = recording_.strings.Intern(types.Text(3));
+    type.count = static_cast<uint64_t>(types.Int(4));
+    type.bytes = static_cast<uint64_t>(types.Int(5));
+    (types.Text(1) == "pinned" ? t->info.gc.pinned_types : t->info.gc.finalized_types)
+        .push_back(type);
+  }
 }
 
 Status CaptureReader::LoadAgents() {

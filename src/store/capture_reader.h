@@ -41,6 +41,8 @@ class CaptureReader {
   Status LoadDictionaries();
   Status LoadCode();
   Status LoadRest();
+  Status LoadGcs();
+  Status LoadGcDetails();
   Status LoadCounting();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);

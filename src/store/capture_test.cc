@@ -237,7 +237,7 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
       ASSERT_TRUE((*writer)->Commit((second + 1) * kSecond).ok());
       EXPECT_EQ((*writer)->pending_bytes(), 0u);
     }
-    profile::GcRow gc;
+    profile::GcRecord gc;
     gc.number = 3;
     gc.end_ns = 5;
     recording.processes[0]->gcs.push_back(gc);
@@ -283,6 +283,67 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
   Totals got;
   ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
   EXPECT_EQ(got, want);
+}
+
+TEST(Capture, CollectionsKeepEveryFigureOverCommitsAndCompaction) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 12));
+  recording.processes.push_back(MakeProcess(recording.strings, 2, 12));
+  constexpr uint32_t kGcs = 1500;
+  const auto make = [](uint32_t process, uint32_t number) {
+    profile::GcRecord gc;
+    gc.number = number;
+    gc.start_ns = int64_t{number} * kSecond / 10;
+    gc.end_ns = gc.start_ns + 5;
+    gc.pause_start_ns = gc.start_ns - 3;
+    gc.pause_ns = 7 + number;
+    gc.promoted[profile::kGcPoh] = process + number;
+    gc.heaps.resize(1 + number % 2);
+    gc.top_types.push_back({1, 0, 100 * number});
+    return gc;
+  };
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    for (uint32_t number = 1; number <= kGcs; ++number) {
+      for (uint32_t p = 0; p < 2; ++p) recording.processes[p]->gcs.push_back(make(p, number));
+      recording.processes[0]->info.gc.started = number;
+      if (number % 7 == 0) {
+        ASSERT_TRUE((*writer)->Commit(int64_t{number} * kSecond / 10).ok());
+      }
+    }
+    profile::GcFacts& facts = recording.processes[1]->info.gc;
+    facts.hard_limit_bytes = 77;
+    facts.pinned_types.push_back({0, recording.strings.Intern("System.Byte[]"), 4, 400});
+    recording.end_ns = kGcs * kSecond / 10;
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  for (uint32_t p = 0; p < 2; ++p) {
+    const auto& gcs = read.processes[p]->gcs;
+    ASSERT_EQ(gcs.size(), kGcs);
+    for (uint32_t i = 0; i < kGcs; ++i) {
+      const profile::GcRecord want = make(p, i + 1);
+      ASSERT_EQ(gcs[i].number, want.number);
+      ASSERT_EQ(gcs[i].pause_start_ns, want.pause_start_ns);
+      ASSERT_EQ(gcs[i].pause_ns, want.pause_ns);
+      ASSERT_EQ(gcs[i].promoted, want.promoted);
+      ASSERT_EQ(gcs[i].heaps.size(), want.heaps.size());
+      ASSERT_EQ(gcs[i].top_types.at(0).bytes, want.top_types[0].bytes);
+    }
+  }
+  EXPECT_EQ(read.processes[0]->info.gc.started, kGcs);
+  EXPECT_EQ(read.processes[1]->info.gc.hard_limit_bytes, 77);
+  ASSERT_EQ(read.processes[1]->info.gc.pinned_types.size(), 1u);
+  EXPECT_EQ(read.processes[1]->info.gc.pinned_types[0].bytes, 400u);
+  // Small blobs were put together.
+  auto q = (*reader)->database().Prepare("select count(*) from gc_detail");
+  ASSERT_TRUE(q.ok());
+  ASSERT_TRUE(*q->Step());
+  EXPECT_LE(q->Int(0), 8);
 }
 
 TEST(Capture, CompactionToWiderSlicesKeepsEverySum) {
@@ -427,11 +488,11 @@ TEST(Capture, BackgroundGcIsWrittenOnceItEnded) {
   TempFile file;
   profile::Recording recording;
   recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
-  std::vector<profile::GcRow>& gcs = recording.processes[0]->gcs;
+  std::vector<profile::GcRecord>& gcs = recording.processes[0]->gcs;
   auto writer = CaptureWriter::Create(file.str(), &recording);
   ASSERT_TRUE(writer.ok());
   for (uint32_t number = 1; number <= 50; ++number) {
-    profile::GcRow gc;
+    profile::GcRecord gc;
     gc.number = number;
     gc.start_ns = number;
     if (number != 2) gc.end_ns = number + 1;
@@ -510,7 +571,7 @@ TEST(Capture, FailedCommitIsTheLast) {
   ASSERT_TRUE((*writer)->Commit(kSecond).ok());
   auto other = Database::Open(file.str(), Database::Mode::kCreate);
   ASSERT_TRUE(other->Execute("drop table gc").ok());
-  profile::GcRow gc;
+  profile::GcRecord gc;
   gc.end_ns = 1;
   for (int i = 0; i < 20; ++i) recording.processes[0]->gcs.push_back(gc);
   EXPECT_FALSE((*writer)->Commit(2 * kSecond).ok());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -59,6 +60,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
     std::vector<uint32_t> unresolved;      // addresses without a method so far
     std::vector<uint32_t> unnamed;         // types without a name so far
     std::unordered_set<uint32_t> methods;  // indexes that were written
+    uint64_t gcs = 0;                      // rows of table gc
+    std::vector<int64_t> gc_facts;         // as they were written last
     bool retiring = false, retired = false;
   };
 
@@ -75,6 +78,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);
   Status WriteModules(uint32_t index, bool last);
   Status WriteGcs(uint32_t index, bool last);
+  Status WriteGcDetails(uint32_t index, uint64_t first, std::span<const profile::GcRecord> records);
+  Status WriteGcFacts(uint32_t index, bool last);
   Status WriteCounting(uint32_t index, const profile::Counting& counting);
   Status WriteLosses(int64_t process, const LossCounters& losses);
   Status WriteSlice(const Encoded& slice);
@@ -86,6 +91,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status Compact(int64_t end_ns);
   Status CompactTo(int64_t width_ns, int64_t before_ns);
   Status CompactIntervalsTo(int64_t width_ns, int64_t before_ns);
+  // Puts the small blobs of collections together.
+  Status CompactGcs();
   // For slices of a process whose tables were released.
   Result<profile::SeriesTable> ReadSeries(uint32_t process);
 
@@ -99,8 +106,9 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;
   Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_,
-      insert_gc_, insert_counting_, insert_loss_, insert_dictionary_, insert_slice_, insert_meta_,
-      insert_agent_dictionary_, insert_interval_;
+      insert_gc_, insert_gc_detail_, insert_gc_fact_, insert_gc_type_, insert_counting_,
+      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_,
+      insert_interval_;
 };
 
 }  // namespace clrscope::store

@@ -32,7 +32,10 @@ insert into sample select start_s, end_s, process_key, stack_id, type_key, kind,
   bytes, objects from all_samples;
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
 create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
-  gen1_bytes, gen2_bytes, loh_bytes, poh_bytes from gcs;
+  gen1_bytes, gen2_bytes, loh_bytes, poh_bytes, type_name, reason_name, pause_s, suspend_s,
+  before_bytes, peak_bytes, promoted_bytes, allocated_bytes, pinned_objects, heaps, complete
+  from gcs;
+create table gc_cause as select pid, number, type, method, bytes, all_bytes from gc_causes;
 create table count as select * from counts;
 create table loss as select name, count, sentence from losses;
 create index sample_stack on sample(stack_id);

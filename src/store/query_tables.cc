@@ -2,7 +2,10 @@
 // The table of tables, and those that are short.
 #include "store/query_tables.h"
 
+#include "analysis/gc_causes.h"
+#include "analysis/gc_report.h"
 #include "base/loss.h"
+#include "clr/gc_names.h"
 #include "store/query_sources.h"
 #include "store/query_values.h"
 
@@ -82,9 +85,25 @@ std::unique_ptr<TableCursor> Counts(const Catalog& c, std::optional<int64_t>) {
   });
 }
 
+// A GC with what follows from those around it.
+struct GcQueryRow {
+  const profile::GcRecord* gc;
+  analysis::GcFigures figures;
+};
+
+void PutNanos(sqlite3_context* out, int64_t ns) {
+  if (ns >= 0) PutSeconds(out, ns);
+}
+
 std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
-  return List(p.gcs, [&p](const profile::GcRow& r, int column, sqlite3_context* out) {
+  std::vector<GcQueryRow> rows;
+  for (const analysis::ProcessGcs& process : analysis::GcReportOf(p))
+    for (size_t i = 0; i < process.gcs.size(); ++i)
+      rows.push_back({&process.gcs[i], process.figures[i]});
+  return List(std::move(rows), [&p](const GcQueryRow& row, int column, sqlite3_context* out) {
+    const profile::GcRecord& r = *row.gc;
+    const analysis::GcFigures& f = row.figures;
     switch (column) {
       case 0:
         return PutProcess(out, p, r.process);
@@ -102,8 +121,68 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
         return r.start_ns == -1 ? void() : PutSeconds(out, r.start_ns);
       case 7:
         return r.end_ns == -1 ? void() : PutSeconds(out, r.end_ns);
+      case 8:
+      case 9:
+      case 10:
+      case 11:
+      case 12:
+        return PutKnown(out, r.size_after[static_cast<size_t>(column - 8)]);
+      case 13:
+        return PutKnown(out, clr::GcTypeName(r.type));
+      case 14:
+        return PutKnown(out, clr::GcReasonName(r.reason));
+      case 15:
+        return PutNanos(out, r.pause_ns);
+      case 16:
+        return PutNanos(out, r.suspend_ns);
+      case 17:
+        return PutKnown(out, f.before_bytes);
+      case 18:
+        return PutKnown(out, f.peak_bytes);
+      case 19:
+        return PutKnown(out, f.promoted_bytes);
+      case 20:
+        return PutKnown(out, f.allocated_bytes);
+      case 21:
+        return PutKnown(out, r.pinned_objects);
+      case 22:
+        return PutKnown(out, int64_t{r.heap_count});
       default:
-        return PutKnown(out, r.size_after[column - 8]);
+        return PutFlag(out, r.has(profile::kGcComplete));
+    }
+  });
+}
+
+struct GcCauseRow {
+  const profile::GcRecord* gc;
+  uint32_t type = 0, frame = 0;
+  int64_t bytes = 0;
+};
+
+std::unique_ptr<TableCursor> GcCauses(const Catalog& c, std::optional<int64_t>) {
+  const Profile& p = c.profile();
+  const analysis::GcSites sites(p);
+  std::vector<GcCauseRow> rows;
+  for (const profile::GcRecord& gc : p.gcs) {
+    for (const profile::GcAllocated& a : gc.top_types) rows.push_back({&gc, a.type, 0, a.bytes});
+    for (const analysis::GcSite& s : sites.Of(gc)) rows.push_back({&gc, s.type, s.frame, s.bytes});
+  }
+  return List(std::move(rows), [&p](const GcCauseRow& row, int column, sqlite3_context* out) {
+    switch (column) {
+      case 0:
+        return PutProcess(out, p, row.gc->process);
+      case 1:
+        return Put(out, p.processes[row.gc->process].pid);
+      case 2:
+        return Put(out, row.gc->number);
+      case 3:
+        return PutKnown(out, p.str(p.types[row.type].name));
+      case 4:
+        return row.frame == 0 ? void() : PutKnown(out, p.str(p.frames[row.frame].method));
+      case 5:
+        return Put(out, row.bytes);
+      default:
+        return PutKnown(out, row.gc->sampled_bytes);
     }
   });
 }
@@ -155,12 +234,20 @@ constexpr QueryTable kTables[] = {
      -1, Processes},
     {"threads", "threads with their totals, by heap",
      "thread integer, process text, pid integer, kind text, " CLRSCOPE_FIGURES, -1, Threads},
-    {"gcs", "garbage collections, with the heap after each",
+    {"gcs", "garbage collections: their pauses, and the heap after each",
      "process text, pid integer, number integer, generation integer, type integer, reason integer, "
      "start_s real, end_s real, "
      "gen0_bytes integer, gen1_bytes integer, gen2_bytes integer, loh_bytes integer, poh_bytes "
-     "integer",
+     "integer, type_name text, reason_name text, pause_s real, suspend_s real, before_bytes "
+     "integer, peak_bytes integer, promoted_bytes integer, allocated_bytes integer, "
+     "pinned_objects integer, heaps integer, complete integer",
      -1, Gcs},
+    {"gc_causes",
+     "what was allocated most since the GC before, of each GC: by type (method is null), and by "
+     "site; estimated",
+     "process text, pid integer, number integer, type text, method text, bytes integer, all_bytes "
+     "integer",
+     -1, GcCauses},
     {"counts",
      "what GCSampledObjectAllocation (--types) counted, per process, and what it may lack",
      "process text, pid integer, mode text, exact integer, events integer, loh_threshold integer, "

@@ -28,6 +28,11 @@ create table mapping(process integer, start integer, end integer, file_offset in
 create table gc(process integer, number integer, generation integer, type integer, reason integer,
   start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes integer, gen2_bytes integer,
   loh_bytes integer, poh_bytes integer);
+create table gc_detail(process integer, first integer, count integer, data blob);
+create table gc_fact(process integer, name text, value integer, primary key(process, name))
+  without rowid;
+create table gc_type(process integer, kind text, type_id integer, name text, count integer,
+  bytes integer);
 create table counting(process integer primary key, mode integer, ended integer,
   loh_threshold integer, loh_known integer, events integer, aligned_low integer,
   aligned_high integer, added integer, added_bytes integer, guessed integer,

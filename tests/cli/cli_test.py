@@ -65,7 +65,7 @@ class Basics(Case):
     def test_help_starts_with_examples(self):
         text = self.ok("--help")
         self.assertIn("Examples:", text.splitlines()[2])
-        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "convert", "query", "inspect"):
+        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "gcstats", "convert", "query", "inspect"):
             self.assertIn(verb, text)
             lines = self.ok(verb, "--help").splitlines()
             self.assertIn("Examples:", lines[:5])
@@ -289,6 +289,134 @@ class Report(Case):
             r = subprocess.run([CLRSCOPE, "report", self.sampled], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(r.returncode, 1)
         self.assertIn(b"No space left", r.stderr)
+
+
+GENERATIONS = ("gen0", "gen1", "gen2", "loh", "poh")
+
+
+class GcStats(Case):
+    def test_schema(self):
+        d = self.json("gcstats", trace("08a-net8"))
+        self.assertEqual(d["losses"], [])
+        [process] = d["processes"]
+        self.assertEqual(process["gcs"], 174)
+        self.assertIs(process["gc_server"], False)
+        self.assertEqual(len(d["gcs"]), 174)
+        for gc in d["gcs"]:
+            self.assertIn(gc["type"], ("blocking", "background", "foreground"))
+            self.assertIn(gc["reason"], ("AllocSmall", "AllocLarge"))
+            self.assertGreater(gc["pause_ms"], 0)
+            self.assertLessEqual(gc["suspend_ms"], gc["pause_ms"])
+            for name in ("size_before_bytes", "size_after_bytes", "promoted_bytes"):
+                self.assertEqual(tuple(gc[name]), GENERATIONS)
+                self.assertTrue(all(v >= 0 for v in gc[name].values()), gc["number"])
+            self.assertEqual(sum(gc["size_after_bytes"].values()), gc["after_bytes"])
+            self.assertGreaterEqual(gc["peak_bytes"], gc["before_bytes"])
+            if gc["generation"] < 2:
+                self.assertIsNone(gc["survival_percent"]["gen2"])
+        rollup = {(r["generation"], r["background"]): r for r in process["by_generation"]}
+        self.assertEqual(rollup[("all", None)]["count"], 174)
+        self.assertEqual(sum(rollup[(g, None)]["count"] for g in (0, 1, 2)), 174)
+        self.assertEqual(sum(b["count"] for b in process["pause_histogram"]), 174)
+        self.assertAlmostEqual(sum(g["pause_ms"] for g in d["gcs"]), process["pause_total_ms"], 6)
+        self.assertAlmostEqual(sum(b["paused_ms"] for b in process["pause_share"]), process["pause_total_ms"], 6)
+
+    def test_every_heap_of_server_gc(self):
+        d = self.json("gcstats", trace("07a-server"))
+        self.assertEqual(d["processes"][0]["heap_count_max"], 2)
+        for gc in d["gcs"]:
+            self.assertEqual([h["heap"] for h in gc["heaps"]], [0, 1])
+            self.assertGreaterEqual(gc["survived_imbalance"] or 1, 1)
+        self.assertGreater(d["processes"][0]["pinned_types"][0]["count"], 30000)
+
+    def test_csv_has_one_row_per_collection_and_as_many_cells(self):
+        out = TMP / "gc.csv"
+        self.ok("gcstats", trace("07a-server"), "-o", out, "-f")
+        rows = list(csv.DictReader(io.StringIO(out.read_text())))
+        self.assertEqual(len(rows), 44)
+        self.assertNotIn(None, rows[0])
+        d = self.json("gcstats", trace("07a-server"))
+        for row, gc in zip(rows, d["gcs"]):
+            self.assertNotIn(None, row.values())
+            self.assertEqual(row["number"], str(gc["number"]))
+            self.assertEqual(row["size_after_bytes.poh"], str(gc["size_after_bytes"]["poh"]))
+            self.assertAlmostEqual(float(row["pause_ms"]), gc["pause_ms"])
+
+    def test_json_file_is_what_json_prints(self):
+        out = TMP / "gc.json"
+        self.ok("gcstats", trace("02-"), "-o", out, "-f")
+        self.assertEqual(out.read_text(), self.ok("gcstats", trace("02-"), "--json"))
+        self.fails(2, "exists", "gcstats", trace("02-"), "-o", out)
+        self.fails(2, "its ending tells", "gcstats", trace("02-"), "-o", TMP / "gc.doc")
+
+    def test_tables_fit_100_columns_and_wide_shows_more(self):
+        for name in ("02-", "07a-server", "08a-net8"):
+            text = self.ok("gcstats", trace(name), "-n", "0")
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+            self.assertIn("POH", text)
+        wide = self.ok("gcstats", trace("07a-server"), "--wide")
+        self.assertIn("Surv2 %", wide)
+        self.assertIn("Committed", wide)
+
+    def test_limit_and_sort(self):
+        text = self.ok("gcstats", trace("08a-net8"), "-n", "3", "--sort", "pause")
+        rows = [l.split() for l in text[text.index("Longest pauses"):].splitlines()[2:5]]
+        pauses = [float(r[4]) for r in rows]
+        self.assertEqual(pauses, sorted(pauses, reverse=True))
+        d = self.json("gcstats", trace("08a-net8"))
+        self.assertEqual(rows[0][0], str(max(d["gcs"], key=lambda g: g["pause_ms"])["number"]))
+
+    def test_page(self):
+        out = TMP / "gc.html"
+        self.ok("gcstats", trace("07a-server"), "-o", out, "-f")
+        text = out.read_text()
+        self.assertRegex(text, r"<title>GCPerfSim \(12339\) · GC - clrscope</title>")
+        self.assertLess(len(text), 200_000)
+
+    def test_advice_and_causes(self):
+        [process] = self.json("gcstats", trace("07a-server"))["processes"]
+        rules = {a["rule"]: a for a in process["advice"]}
+        self.assertIn("loh_churn", rules)
+        self.assertEqual(rules["loh_churn"]["setting"], "System.GC.LOHThreshold")
+        self.assertRegex(rules["loh_churn"]["evidence"], r"8 of 8 gen2 GCs")
+        blame = process["pause_by_type"]
+        self.assertEqual(blame["types"][0]["type"], "byte[]")
+        self.assertAlmostEqual(sum(t["pause_ms"] for t in blame["types"]) + blame["unnamed_pause_ms"], blame["pause_ms"], 6)
+        # GCs only, and few of them: nothing stands out.
+        [process] = self.json("gcstats", trace("02-"))["processes"]
+        self.assertEqual(process["advice"], [])
+        self.assertIsNone(process["pause_by_type"])
+        self.assertIsNone(process["gc_cpu"])
+
+    def test_a_capture_tells_all_that_its_trace_does(self):
+        for name in TRACES:
+            out = TMP / "gc-kept.clrscope"
+            out.unlink(missing_ok=True)
+            r = run("convert", TRACES[name], "-o", out)
+            self.assertIn(r.returncode, (0, 8), r.stderr)
+            pair = [json.loads(run("gcstats", f, "--json").stdout) for f in (TRACES[name], out)]
+            for d in pair:
+                d.pop("file")
+                # What a damaged file lacks is told by its capture as unfinished.
+                d.pop("complete")
+                d["losses"] = [l for l in d["losses"] if l["name"] != "truncated_input"]
+            self.maxDiff = 2000
+            self.assertEqual(pair[0], pair[1], name)
+
+    def test_nothing_to_show(self):
+        self.fails(4, "cannot open", "gcstats", TMP / "missing.nettrace")
+        self.fails(3, "no process", "gcstats", trace("02-"), "--process", "nobody")
+
+    def test_cut_trace_shows_what_it_holds(self):
+        data = trace("08a-net8").read_bytes()
+        cut = TMP / "gc-cut.nettrace"
+        cut.write_bytes(data[: len(data) // 2])
+        r = run("gcstats", cut, "--json")
+        self.assertEqual(r.returncode, 8)
+        d = json.loads(r.stdout)
+        self.assertTrue(10 < len(d["gcs"]) < 174)
+        self.assertEqual(d["losses"][0]["name"], "truncated_input")
+        self.assertFalse(d["complete"])
 
 
 class Inspect(Case):
@@ -570,6 +698,14 @@ class LiveCase(Case):
         earlier = self.json("report", self.capture, "--live", "--to", "5m")
         self.assertLess(earlier["totals"]["bytes"], live["totals"]["bytes"])
         self.assertIn("live at 10:00", self.ok("report", self.capture, "--live"))
+        folded = TMP / "live.folded"
+        self.ok("convert", self.capture, "--live", "-o", folded, "--force")
+        whole = sum(int(line.rsplit(" ", 1)[1]) for line in folded.read_text().splitlines())
+        self.assertAlmostEqual(whole, live["totals"]["bytes"], delta=5)
+        speedscope = TMP / "live.speedscope.json"
+        self.ok("convert", self.capture, "--live", "-o", speedscope, "--force")
+        self.assertEqual(json.loads(speedscope.read_text())["profiles"][0]["unit"], "bytes")
+        self.ok("convert", self.capture, "--live", "-o", TMP / "live.html", "--force")
         self.fails(2, "use 5m or 10m", "report", self.capture, "--live", "--older-than", "7m")
         self.fails(2, "give --live too", "report", self.capture, "--by", "age")
         self.fails(2, "a state", "report", self.capture, "--live", "--by", "time")
@@ -618,6 +754,13 @@ class LiveCase(Case):
                          ["runtime.makeslice", "main.grow", "main.main"])
         self.assertEqual(document["totals"]["bytes"], 256)
         self.assertEqual(self.json("report", go)["totals"]["bytes"], 1140)
+        self.ok("convert", go, "-o", TMP / "go.clrscope")
+        self.assertEqual(self.json("report", TMP / "go.clrscope", "--live")["totals"]["bytes"], 256)
+        self.assertEqual(self.json("report", TMP / "go.clrscope")["event"], "pprof")
+        difference = self.json("diff", go, TMP / "go.clrscope")
+        self.assertEqual((difference["totals"]["before"], difference["totals"]["difference"]), (1140, 0))
+        self.assertIsNone(difference["totals"]["p_value"])
+        self.fails(2, "no rows", "query", go, "select 1")
         cut = TMP / "cut.pb.gz"
         cut.write_bytes(go.read_bytes()[:-20])
         self.fails(1, "ends too early", "report", cut)

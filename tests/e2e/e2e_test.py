@@ -8,7 +8,8 @@ import time
 import unittest
 
 import harness
-from every_process import EveryProcess  # noqa: F401  (these are run with the others)
+from collecting import Collecting  # noqa: F401  (these are run with the others)
+from every_process import EveryProcess  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from together import Together  # noqa: F401

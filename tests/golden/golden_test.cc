@@ -24,49 +24,15 @@
 #include "nettrace/testing/synthetic_writer.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
+#include "traces.h"
 
 namespace clrscope {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace golden;
 using nlohmann::json;
 using profile::Source;
-
-constexpr const char* kTraces[] = {
-    "02-gccollect-csc",     "03b-allocsampled-tick-csc", "04c-sampledobj-low-names-csharpier",
-    "06b-csharpier-server", "07a-servergc2-gcperfsim",   "08a-net8-gcperfsim",
-    "08b-net9-gcperfsim",   "12b-norundown-csharpier",   "12c-killed-csharpier",
-};
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string Unzstd(const std::string& packed) {
-  std::string out;
-  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> ctx(ZSTD_createDCtx(), ZSTD_freeDCtx);
-  ZSTD_inBuffer in{packed.data(), packed.size(), 0};
-  std::string piece(ZSTD_DStreamOutSize(), '\0');
-  while (in.pos < in.size) {
-    ZSTD_outBuffer to{piece.data(), piece.size(), 0};
-    if (ZSTD_isError(ZSTD_decompressStream(ctx.get(), &to, &in))) return {};
-    out.append(piece, 0, to.pos);
-  }
-  return out;
-}
-
-json ReadOracle(const std::string& name) {
-  const std::string command =
-      "xz -dc '" + std::string(CLRSCOPE_GOLDEN_TRACES) + "/" + name + ".json.xz'";
-  std::string text;
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return {};
-  char buffer[65536];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) text.append(buffer, n);
-  if (::pclose(pipe) != 0) return {};
-  return json::parse(text, nullptr, false);
-}
 
 struct Tally {
   uint64_t count = 0, bytes = 0;
@@ -499,7 +465,7 @@ TEST(GoldenOwnersTest, ReusedCodeIsListedWithBothAnswers) {
 
 TEST_P(GoldenTest, CollectionsAreEqual) {
   const json& want = oracle()["gcStartRaw"];
-  std::vector<profile::GcRow> gcs;
+  std::vector<profile::GcRecord> gcs;
   for (const auto& t : golden().recording.processes)
     gcs.insert(gcs.end(), t->gcs.begin(), t->gcs.end());
   ASSERT_EQ(gcs.size(), want.size());
@@ -512,8 +478,8 @@ TEST_P(GoldenTest, CollectionsAreEqual) {
   }
   // Every HeapStats found its collection: the multisets of sizes are equal.
   std::multiset<std::array<int64_t, 5>> ours, theirs;
-  for (const profile::GcRow& g : gcs)
-    if (g.size_after[0] >= 0) ours.insert(std::to_array(g.size_after));
+  for (const profile::GcRecord& g : gcs)
+    if (g.size_after[0] >= 0) ours.insert(g.size_after);
   for (const json& h : oracle()["gcHeapStatsRaw"])
     theirs.insert(std::array<int64_t, 5>{h["gen0"], h["gen1"], h["gen2"], h["loh"], h["poh"]});
   EXPECT_EQ(ours, theirs);
@@ -528,7 +494,7 @@ TEST_P(GoldenTest, CaptureAnswersLikeTheTrace) {
   fs::remove(file);
   {
     // Finish() moves GCs out of memory: put them back for the other tests.
-    std::vector<std::vector<profile::GcRow>> gcs;
+    std::vector<std::vector<profile::GcRecord>> gcs;
     for (const auto& t : recording.processes) gcs.push_back(t->gcs);
     auto writer = store::CaptureWriter::Create(file.string(), &recording);
     ASSERT_TRUE(writer.ok()) << writer.error().message;

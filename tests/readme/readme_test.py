@@ -51,7 +51,7 @@ def main():
                 failed += 1
                 print(f"FAIL {command}\n    exit code {r.returncode}\n    {r.stderr.strip()}")
         written = sorted(os.listdir(folder))
-        for name in ("app.clrscope", "app.html", "app.pb.gz", "app.speedscope.json", "app.folded", "app.sqlite", "run.clrscope"):
+        for name in ("app.clrscope", "app.html", "app.pb.gz", "app.speedscope.json", "app.folded", "app.sqlite", "gc.html", "run.clrscope"):
             if name in written and os.path.getsize(os.path.join(folder, name)) > 0:
                 passed += 1
             else:

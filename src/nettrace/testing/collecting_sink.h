@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nettrace/reader.h"
@@ -48,6 +49,11 @@ class CollectingSink final : public EventSink {
     events.push_back(std::move(s));
   }
 
+  void OnGap(int64_t after_ns, int64_t before_ns) override {
+    gaps.emplace_back(after_ns, before_ns);
+  }
+
+  std::vector<std::pair<int64_t, int64_t>> gaps;
   StreamInfo info;
   int streams = 0;
   std::vector<SeenEvent> events;

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/gc_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/saturate.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::GcRecord;
+using profile::kGcGenerations;
+using profile::kGcLoh;
+using profile::kGcPoh;
+
+int64_t SumKnown(const profile::GcBytes& bytes) {
+  if (bytes[0] < 0) return -1;
+  int64_t sum = 0;
+  for (const int64_t b : bytes) sum += std::max<int64_t>(b, 0);
+  return sum;
+}
+
+double Percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole)
+                   : kUnknownPercent;
+}
+
+template <class Part>
+double Imbalance(const GcRecord& r, Part&& part) {
+  if (r.heaps.size() < 2) return kUnknownPercent;
+  int64_t sum = 0, most = 0;
+  for (const profile::GcHeap& h : r.heaps) {
+    const int64_t p = part(h);
+    if (p < 0) return kUnknownPercent;
+    sum = SaturatedAdd(sum, p);
+    most = std::max(most, p);
+  }
+  if (sum <= 0) return kUnknownPercent;
+  return static_cast<double>(most) * static_cast<double>(r.heaps.size()) / static_cast<double>(sum);
+}
+
+void FromRecord(const GcRecord& r, GcFigures& f) {
+  constexpr int64_t kConcurrent = 1, kCompaction = 2, kPromotion = 4, kDemotion = 8;
+  if (r.mechanisms >= 0) {
+    f.concurrent = (r.mechanisms & kConcurrent) != 0;
+    f.compacted = (r.mechanisms & kCompaction) != 0;
+    f.promoted = (r.mechanisms & kPromotion) != 0;
+    f.demoted = (r.mechanisms & kDemotion) != 0;
+  }
+  for (size_t g = 0; g < r.generations; ++g) {
+    const profile::GcGeneration& d = r.generation_data[g];
+    f.size_before[g] = d.size_before;
+    f.fragmentation[g] = d.fragmentation();
+    f.budget[g] = d.budget;
+    f.promoted_in[g] = d.in;
+    if (r.Collected(g)) f.survival_percent[g] = Percent(d.survived(), d.objects_before());
+    f.fragmentation_percent[g] = Percent(d.fragmentation(), r.size_after[g]);
+  }
+  f.before_bytes = f.peak_bytes = SumKnown(f.size_before);
+  f.after_bytes = SumKnown(r.size_after);
+  f.promoted_bytes = SumKnown(r.promoted);
+  f.survived_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.survived; });
+  f.mark_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.mark_ns; });
+}
+
+// The largest heap of the foreground GCs that began inside a background one.
+void Peaks(std::span<const GcRecord> gcs, std::vector<GcFigures>& figures) {
+  for (size_t i = 0; i < gcs.size(); ++i) {
+    if (!gcs[i].background() || !gcs[i].ended()) continue;
+    for (size_t k = i + 1; k < gcs.size() && gcs[k].start_ns < gcs[i].end_ns; ++k)
+      figures[i].peak_bytes = std::max(figures[i].peak_bytes, figures[k].before_bytes);
+  }
+}
+
+bool RanInBackground(const GcRecord& r) { return r.background() && !r.has(profile::kGcFellBack); }
+
+// Follows how many bytes of objects each heap holds when the program runs on.
+class Allocations {
+ public:
+  void Next(const GcRecord& r, GcFigures& f) {
+    // Before the first GC of a program nothing was there.
+    if (first_) known_ = r.number == 1;
+    // The one between may still run, in the background: what it found is not told yet.
+    if (!first_ && r.number != last_number_ + 1) known_ = false;
+    first_ = false;
+    last_number_ = r.number;
+    // A background GC frees objects of every generation while it sweeps, beside the program: across
+    // that, sizes are no measure of allocation (TraceEvent shows negative ones).
+    const bool usable = known_ && r.has_histories() && !r.has(profile::kGcAfterMissing) &&
+                        r.start_ns <= sweep_from_ns_;
+    bool whole = true;
+    for (size_t k = 0; k < kWhere.size(); ++k) {
+      // What a background GC tells of LOH and POH before it is not of its start. Ticks tell; else
+      // the next GC counts that too.
+      const bool blurred =
+          k > 0 && (RanInBackground(r) || (after_background_ && r.ticked_bytes[k] >= 0));
+      const int64_t grown = usable && !blurred && kWhere[k] < r.generations
+                                ? r.generation_data[kWhere[k]].objects_before() - objects_[k]
+                                : -1;
+      f.allocated[k] = grown >= 0 ? grown : r.ticked_bytes[k];
+      whole &= f.allocated[k] >= 0;
+    }
+    if (whole)
+      f.allocated_bytes =
+          SaturatedAdd(f.allocated[0], SaturatedAdd(f.allocated[1], f.allocated[2]));
+    Remember(r);
+  }
+
+ private:
+  static constexpr std::array<size_t, 3> kWhere = {0, kGcLoh, kGcPoh};
+
+  void Remember(const GcRecord& r) {
+    known_ = r.has_histories();
+    for (size_t k = 0; known_ && k < kWhere.size(); ++k) {
+      const profile::GcGeneration& d = r.generation_data[kWhere[k]];
+      // At its start a background GC has freed nothing. A young GC may not note LOH and POH again.
+      const bool stale = k > 0 && d.size_after == 0 && d.size_before > 0 && r.generation < 1;
+      if (k > 0 && RanInBackground(r)) continue;
+      objects_[k] = RanInBackground(r) || stale ? d.objects_before() : d.objects_after();
+    }
+    after_background_ = RanInBackground(r);
+    if (RanInBackground(r)) {
+      sweep_from_ns_ = r.final_pause_ns > 0 ? r.restart_ns : r.start_ns;
+      sweep_to_ns_ = r.end_ns >= 0 ? r.end_ns : INT64_MAX;
+    } else if (r.start_ns > sweep_to_ns_) {
+      sweep_from_ns_ = INT64_MAX;  // from here on, sizes tell again
+    }
+  }
+
+  std::array<int64_t, 3> objects_{};
+  uint32_t last_number_ = 0;
+  bool first_ = true, known_ = false, after_background_ = false;
+  int64_t sweep_from_ns_ = INT64_MAX, sweep_to_ns_ = -1;
+};
+
+}  // namespace
+
+std::vector<GcFigures> FiguresOf(std::span<const GcRecord> gcs) {
+  std::vector<GcFigures> out(gcs.size());
+  Allocations allocations;
+  for (size_t i = 0; i < gcs.size(); ++i) {
+    const GcRecord& r = gcs[i];
+    GcFigures& f = out[i];
+    FromRecord(r, f);
+    allocations.Next(r, f);
+    if (r.has(profile::kGcInsideSuspension) || r.pause_start_ns < 0 || r.previous_restart_ns < 0 ||
+        r.pause_start_ns < r.previous_restart_ns)
+      continue;
+    f.ran_ns = SaturatedSub(r.pause_start_ns, r.previous_restart_ns);
+    if (r.pause_ns >= 0) f.pause_percent = Percent(r.pause_ns, SaturatedAdd(r.pause_ns, f.ran_ns));
+    if (f.allocated_bytes >= 0 && f.ran_ns > 0)
+      f.allocated_per_second =
+          static_cast<double>(f.allocated_bytes) * 1e9 / static_cast<double>(f.ran_ns);
+  }
+  Peaks(gcs, out);
+  return out;
+}
+
+std::vector<GcPause> PausesOf(const GcRecord& r) {
+  std::vector<GcPause> out;
+  if (r.pause_start_ns < 0 || r.pause_ns < 0) return out;
+  const int64_t first = r.initial_pause_ns >= 0 ? r.initial_pause_ns
+                        : r.final_pause_ns >= 0 ? r.pause_ns - r.final_pause_ns
+                                                : r.pause_ns;
+  if (first > 0) out.push_back({r.pause_start_ns, SaturatedAdd(r.pause_start_ns, first)});
+  if (r.final_pause_ns > 0 && r.restart_ns >= 0)
+    out.push_back({SaturatedSub(r.restart_ns, r.final_pause_ns), r.restart_ns});
+  return out;
+}
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/gc_stats.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/saturate.h"
+#include "clr/gc_names.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::GcRecord;
+
+struct RowCollector {
+  GcRollup row;
+  std::vector<int64_t> pauses;
+
+  bool Takes(const GcRecord& r) const {
+    const bool background = r.background() && !r.has(profile::kGcFellBack);
+    return (row.generation < 0 || row.generation == r.generation) &&
+           (row.background < 0 || (row.background == 1) == background);
+  }
+  void Add(const GcRecord& r, const GcFigures& f) {
+    ++row.count;
+    if (clr::IsInduced(r.reason)) ++row.induced;
+    if (f.compacted) ++row.compacting;
+    if (r.pause_ns >= 0) {
+      ++row.pauses_known;
+      row.pause_ns = SaturatedAdd(row.pause_ns, r.pause_ns);
+      row.max_pause_ns = std::max(row.max_pause_ns, r.pause_ns);
+      pauses.push_back(r.pause_ns);
+    }
+    row.max_suspend_ns = std::max(row.max_suspend_ns, r.longest_suspend_ns);
+    row.max_peak_bytes = std::max(row.max_peak_bytes, f.peak_bytes);
+    if (f.allocated_bytes >= 0) {
+      ++row.allocated_known;
+      row.allocated_bytes = SaturatedAdd(row.allocated_bytes, f.allocated_bytes);
+    }
+    if (!std::isnan(f.allocated_per_second))
+      row.max_allocated_per_second =
+          std::fmax(row.max_allocated_per_second, f.allocated_per_second);
+    if (f.promoted_bytes >= 0) {
+      ++row.promoted_known;
+      row.promoted_bytes = SaturatedAdd(row.promoted_bytes, f.promoted_bytes);
+    }
+    if (r.pinned_objects >= 0) {
+      ++row.pinned_known;
+      row.pinned_objects += r.pinned_objects;
+    }
+  }
+};
+
+// 1, 2, 5 × 10^n ns.
+int64_t BucketFrom(int64_t ns) {
+  int64_t power = 1;
+  while (power <= ns / 10) power *= 10;
+  return ns < power ? 0 : ns >= 5 * power ? 5 * power : ns >= 2 * power ? 2 * power : power;
+}
+int64_t BucketTo(int64_t from) {
+  if (from == 0) return 1;
+  int64_t power = 1;
+  while (power <= from / 10) power *= 10;
+  return from == power ? 2 * power : from == 2 * power ? 5 * power : 10 * power;
+}
+
+std::vector<GcHistogramBucket> Histogram(std::vector<int64_t> values) {
+  std::vector<GcHistogramBucket> out;
+  if (values.empty()) return out;
+  std::sort(values.begin(), values.end());
+  for (int64_t from = BucketFrom(values.front()); from <= values.back(); from = BucketTo(from)) {
+    const int64_t to = BucketTo(from);
+    const auto lo = std::lower_bound(values.begin(), values.end(), from);
+    out.push_back({from, to, static_cast<uint64_t>(std::lower_bound(lo, values.end(), to) - lo)});
+    if (to >= INT64_MAX / 10) break;
+  }
+  return out;
+}
+
+// At most a hundred stretches of a round width.
+std::vector<GcShare> Shares(std::span<const GcRecord> gcs, int64_t from_ns, int64_t to_ns) {
+  std::vector<GcShare> out;
+  const int64_t span = SaturatedSub(to_ns, from_ns);
+  if (gcs.empty() || span <= 0) return out;
+  int64_t width = 100'000'000;  // 100 ms
+  while (span / width > 100) width = BucketTo(width);
+  for (int64_t t = from_ns; t < to_ns; t = SaturatedAdd(t, width))
+    out.push_back({t, std::min(SaturatedAdd(t, width), to_ns), 0});
+  for (const GcRecord& r : gcs) {
+    for (const GcPause& p : PausesOf(r)) {
+      const int64_t first = std::max(p.start_ns, from_ns), last = std::min(p.end_ns, to_ns);
+      if (first >= last) continue;
+      for (auto i = static_cast<size_t>(SaturatedSub(first, from_ns) / width);
+           i < out.size() && out[i].start_ns < last; ++i)
+        out[i].paused_ns = SaturatedAdd(
+            out[i].paused_ns, std::min(last, out[i].end_ns) - std::max(first, out[i].start_ns));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Percentiles PercentilesOf(std::vector<int64_t> values) {
+  Percentiles p;
+  if (values.empty()) return p;
+  std::sort(values.begin(), values.end());
+  const auto rank = [&](uint64_t percent) {
+    const uint64_t n = values.size();
+    return values[std::max<uint64_t>((n * percent + 99) / 100, 1) - 1];
+  };
+  p.p50 = rank(50);
+  p.p95 = rank(95);
+  p.p99 = rank(99);
+  p.max = values.back();
+  return p;
+}
+
+double GcRollup::mean_pause_ns() const {
+  return pauses_known == 0 ? kUnknownPercent
+                           : static_cast<double>(pause_ns) / static_cast<double>(pauses_known);
+}
+
+double GcRollup::allocated_per_pause_ns() const {
+  return pause_ns <= 0 || allocated_known == 0
+             ? kUnknownPercent
+             : static_cast<double>(allocated_bytes) / static_cast<double>(pause_ns);
+}
+
+double GcStats::paused_percent() const {
+  return span_ns <= 0 || rollup.empty()
+             ? kUnknownPercent
+             : 100.0 * static_cast<double>(paused_ns) / static_cast<double>(span_ns);
+}
+
+GcStats StatsOf(std::span<const GcRecord> gcs, std::span<const GcFigures> figures, int64_t from_ns,
+                int64_t to_ns) {
+  GcStats out;
+  out.span_ns = std::max<int64_t>(SaturatedSub(to_ns, from_ns), 0);
+  constexpr int kRows[][2] = {{0, -1}, {1, -1}, {2, -1}, {2, 0}, {2, 1}, {-1, -1}};
+  std::vector<RowCollector> rows(std::size(kRows));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].row.generation = kRows[i][0];
+    rows[i].row.background = kRows[i][1];
+  }
+  std::vector<int64_t> suspensions;
+  int32_t heaps = -1;
+  for (size_t i = 0; i < gcs.size(); ++i) {
+    const GcRecord& r = gcs[i];
+    for (RowCollector& row : rows)
+      if (row.Takes(r)) row.Add(r, figures[i]);
+    if (r.longest_suspend_ns >= 0 && !r.has(profile::kGcInsideSuspension))
+      suspensions.push_back(r.longest_suspend_ns);
+    if (r.pause_ns >= 0) out.paused_ns = SaturatedAdd(out.paused_ns, r.pause_ns);
+    if (!r.has(profile::kGcComplete)) ++out.incomplete;
+    if (r.has(profile::kGcMaybeTouched)) ++out.maybe_touched;
+    out.max_peak_bytes = std::max(out.max_peak_bytes, figures[i].peak_bytes);
+    if (r.heap_count <= 0) continue;
+    if (heaps > 0 && heaps != r.heap_count)
+      out.heap_counts.push_back({r.number, r.start_ns, heaps, r.heap_count});
+    heaps = r.heap_count;
+    out.max_heap_count = std::max(out.max_heap_count, heaps);
+  }
+  for (RowCollector& row : rows) {
+    row.row.pauses = PercentilesOf(row.pauses);
+    out.rollup.push_back(row.row);
+  }
+  out.pauses = out.all().pauses;
+  out.pause_histogram = Histogram(rows.back().pauses);
+  out.suspensions = PercentilesOf(suspensions);
+  constexpr int64_t kNoticeable = 1'000'000;
+  for (size_t i = 0; i < gcs.size(); ++i)
+    if (gcs[i].longest_suspend_ns >= kNoticeable &&
+        gcs[i].longest_suspend_ns > 10 * out.suspensions.p50)
+      out.slow_suspensions.push_back(static_cast<uint32_t>(i));
+  out.share = Shares(gcs, from_ns, to_ns);
+  return out;
+}
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gc_input.h"
+
+#include "analysis/bind.h"
+#include "capture/trace_file.h"
+#include "cli/damage.h"
+#include "cli/input.h"
+#include "profile/views/filter.h"
+#include "store/capture_reader.h"
+
+namespace clrscope::cli {
+namespace {
+
+struct NoSlices final : profile::SliceSink {
+  void OnSlice(profile::Slice&&) override {}
+};
+
+}  // namespace
+
+Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
+  GcInput input;
+  if (path != "-" && store::LooksLikeCapture(path)) {
+    auto opened = store::CaptureReader::Open(path);
+    if (!opened.ok()) return Unreadable(opened.error());
+    const auto reader = opened.Take();
+    if (!reader->recording().complete)
+      input.damage = UnfinishedCapture(path, reader->recording().end_ns);
+    input.profile =
+        analysis::Bind(reader->recording(), analysis::Aggregate(&reader->recording()), {});
+  } else {
+    profile::Recording recording;
+    NoSlices no_slices;
+    auto read = capture::ReadTrace(path, &recording, &no_slices);
+    if (!read.ok()) return Unreadable(read.error());
+    input.damage = DamageOf(*read, path, recording.complete);
+    input.profile = analysis::Bind(recording, analysis::Aggregate(&recording), {});
+  }
+  profile::Filter filter;
+  filter.process = process;
+  RETURN_IF_ERROR(profile::Apply(filter, input.profile));
+  return input;
+}
+
+}  // namespace clrscope::cli
