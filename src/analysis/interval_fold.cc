@@ -87,17 +87,17 @@ Status IntervalFold::OnFrame(IntervalFrame&& f) {
   interval.shift_ns = f.start_unix_ns - recording_->start_unix_ns;
   for (const profile::IntervalGc& g : f.gcs) {
     if (!keep_gcs_) break;
-    profile::GcRecord row;
-    row.process = process_;
-    row.number = g.number;
-    row.generation = g.generation;
-    row.type = g.type;
-    row.reason = g.reason;
-    row.start_ns = g.start_ns < 0 ? -1 : g.start_ns + interval.shift_ns;
-    row.end_ns = g.end_ns < 0 ? -1 : g.end_ns + interval.shift_ns;
-    std::copy(g.size_after.begin(), g.size_after.end(), row.size_after.begin());
-    row.pause_ns = g.pause_ns;
-    t.gcs.push_back(std::move(row));
+    profile::GcRecord gc;
+    gc.process = process_;
+    gc.number = g.number;
+    gc.generation = g.generation;
+    gc.type = g.type;
+    gc.reason = g.reason;
+    gc.start_ns = g.start_ns < 0 ? -1 : g.start_ns + interval.shift_ns;
+    gc.end_ns = g.end_ns < 0 ? -1 : g.end_ns + interval.shift_ns;
+    gc.pause_ns = g.pause_ns;
+    gc.size_after = g.size_after;
+    t.gcs.push_back(std::move(gc));
     ++t.info.gc.started;
     if (g.pause_ns >= 0) {
       ++t.info.gc.pauses;

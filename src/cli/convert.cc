@@ -74,7 +74,7 @@ int Finished(const ConvertOptions& o, std::string_view format, const std::option
 int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
   const profile::Filter& f = o.input.filter;
   const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
-                        !f.type.empty() || !f.method.empty() || !f.process.empty();
+                        o.input.live || !f.type.empty() || !f.method.empty() || !f.process.empty();
   if (filtered)
     return Fail({ErrorCode::kUsage,
                  "a database holds the whole recording: leave the filters away and use them in "

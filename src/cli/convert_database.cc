@@ -12,6 +12,7 @@
 #include "capture/trace_file.h"
 #include "cli/damage.h"
 #include "cli/load_catalog.h"
+#include "cli/pprof_input.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/explode.h"
@@ -42,7 +43,17 @@ class StreamingWriter final : public profile::SliceSink {
   int64_t committed_ns_ = 0;
 };
 
+Result<std::optional<Error>> WritePprofs(const std::string& input, const std::string& path) {
+  profile::Recording recording;
+  ASSIGN_OR_RETURN(std::vector<profile::AgentInterval> intervals, ReadPprofs(input, recording));
+  ASSIGN_OR_RETURN(const auto writer, store::CaptureWriter::Create(path, &recording));
+  for (profile::AgentInterval& interval : intervals) writer->OnInterval(std::move(interval));
+  RETURN_IF_ERROR(writer->Finish(true));
+  return std::optional<Error>();
+}
+
 Result<std::optional<Error>> WriteCapture(const std::string& input, const std::string& path) {
+  if (input != "-" && LooksLikePprof(input)) return WritePprofs(input, path);
   profile::Recording recording;
   ASSIGN_OR_RETURN(const auto writer, store::CaptureWriter::Create(path, &recording));
   StreamingWriter sink(writer.get());

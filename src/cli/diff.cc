@@ -164,7 +164,7 @@ void WriteJson(const std::vector<DiffInput>& before, const std::vector<DiffInput
 void AddOptions(VerbOptions& verb, DiffOptions& o) {
   CLI::App& app = verb.app();
   app.add_option("FILES", o.files,
-                 "BEFORE AFTER: captures or traces, or windows of them: FILE@FROM..TO")
+                 "BEFORE AFTER: captures, traces or pprof files, or windows of them: FILE@FROM..TO")
       ->type_name("FILE");
   app.add_option("--before", o.before, "several recordings of the first side")->type_name("FILE…");
   app.add_option("--after", o.after, "several recordings of the second side")->type_name("FILE…");

@@ -7,6 +7,7 @@
 
 #include "capture/trace_file.h"
 #include "cli/damage.h"
+#include "cli/pprof_input.h"
 
 namespace clrscope::cli {
 namespace {
@@ -29,6 +30,12 @@ Result<LoadedCatalog> LoadCatalog(const std::string& path) {
                 fmt::format("{} was not closed: its recording goes on, or was killed", path)};
     return loaded;
   }
+  if (path != "-" && LooksLikePprof(path))
+    return Error{
+        ErrorCode::kUsage,
+        fmt::format("{} is pprof, of which there are no rows to ask for: `clrscope report` "
+                    "and `clrscope convert -o x.html` read it",
+                    path)};
   auto recording = std::make_unique<profile::Recording>();
   KeepSlices keep;
   ASSIGN_OR_RETURN(const capture::TraceSummary trace,

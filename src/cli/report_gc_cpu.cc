@@ -18,7 +18,8 @@ using profile::Profile;
 using Row = profile::GcCpuRow;
 
 void AddKnown(int64_t& sum, int64_t ns) {
-  if (ns >= 0) sum = (sum < 0 ? 0 : sum) + ns;
+  // Sums of hostile captures stay whole too.
+  if (ns >= 0) sum = std::min(int64_t{1} << 60, (sum < 0 ? 0 : sum) + ns);
 }
 
 void AddUp(Row& sum, const Row& row) {

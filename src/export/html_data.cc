@@ -297,7 +297,12 @@ Json Describe(const Profile& p, const PageTree& page) {
   });
   for (const profile::Source source : p.also) also.push_back(SourceName(source));
   const Estimate total = p.Total();
+  int64_t live_at_ns = 0;
+  for (const profile::Process& process : p.processes)
+    live_at_ns = std::max(live_at_ns, process.live_at_ns);
   return {
+      {"shows", p.shows == profile::Shows::kLive ? "live" : "allocated"},
+      {"liveAt", Seconds(live_at_ns)},
       {"source", SourceName(p.source)},
       {"also", also},
       {"biased", p.biased() || p.mixed},

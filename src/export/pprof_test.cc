@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +17,8 @@
 #include "export/gzip_sink.h"
 #include "export/testing/profile_builder.h"
 #include "export/testing/scratch_dir.h"
+#include "profile/interval_frame.h"
+#include "profile/views/show_live.h"
 
 namespace clrscope::exporter {
 namespace {
@@ -197,6 +201,52 @@ TEST(PprofTest, CommentsCarryTheNotes) {
   EXPECT_TRUE(Contains(comments, "±"));
 }
 
+// The shop, and what of it lives: 300 bytes that are ten minutes old and 100 that are young enough
+// to be of no age, beside objects that no GC looked at yet.
+profile::Profile LiveShop() {
+  profile::Profile p = ShopProfile();
+  const profile::Cell c = p.cells.front();
+  const auto live = [&](uint8_t age, int8_t generation, bool young, double bytes) {
+    profile::LiveCell l{c.node, c.type, c.process, c.kind, generation, young, age, 0, 0, 0, 0, {}};
+    l.value.samples = 1;
+    l.value.bytes = bytes;
+    l.value.objects = bytes / 100;
+    p.lives.push_back(l);
+  };
+  live(profile::AgeBucket(600'000'000'000), 2, false, 300);
+  live(0, 1, false, 100);
+  live(0, 0, true, 5'000);
+  return p;
+}
+
+TEST(PprofTest, LiveObjectsAreAPairOfTypesOfTheirOwnAndTheDefault) {
+  const Decoded d = Decode(Encode(LiveShop()));
+  std::vector<std::string> types;
+  for (const int64_t id : d.sample_types) types.push_back(At(d, id));
+  EXPECT_EQ(types, (std::vector<std::string>{"alloc_objects", "alloc_space", "inuse_objects",
+                                             "inuse_space"}));
+  EXPECT_EQ(At(d, d.default_type), "inuse_space");
+  std::array<int64_t, 4> sums{};
+  for (const auto& values : d.values) {
+    ASSERT_EQ(values.size(), 4u);
+    EXPECT_TRUE((values[0] == 0 && values[1] == 0) || (values[2] == 0 && values[3] == 0));
+    for (size_t i = 0; i < 4; ++i) sums[i] += values[i];
+  }
+  EXPECT_EQ(sums[1], std::llround(ShopProfile().Total().bytes));
+  EXPECT_EQ(sums[2], 4);
+  EXPECT_EQ(sums[3], 400);
+}
+
+TEST(PprofTest, AProfileOfLiveObjectsHoldsNothingElse) {
+  profile::Profile p = LiveShop();
+  profile::ShowLive(p, 300);
+  const Decoded d = Decode(Encode(p));
+  ASSERT_EQ(d.sample_types.size(), 2u);
+  EXPECT_EQ(At(d, d.default_type), "inuse_space");
+  ASSERT_EQ(d.values.size(), 1u);
+  EXPECT_EQ(d.values[0], (std::vector<int64_t>{3, 300}));
+}
+
 TEST(PprofTest, UnknownObjectsAreLeftOutRatherThanZero) {
   profile::Profile p = ShopProfile();
   p.objects_known = false;
@@ -271,6 +321,15 @@ TEST_F(GoPprofTest, CumulativeTopKeepsGenericsNestingLambdasAndAsync) {
   EXPECT_TRUE(Contains(out, "Acme.Shop.Cart.AddAsync [async]\n"));
   EXPECT_TRUE(Contains(out, "System.Collections.Generic.List<string>.Add\n"));
   EXPECT_EQ(out.find("Task.Start"), std::string::npos) << "machinery is left out\n" << out;
+}
+
+TEST_F(GoPprofTest, LiveObjectsCanBeCutByTheirAge) {
+  testing::WriteAll(path_, Gzipped(LiveShop()));
+  EXPECT_TRUE(Contains(Pprof("-unit=B -top " + path_), "Type: inuse_space\n"));
+  EXPECT_TRUE(Contains(Pprof("-unit=B -top " + path_), "100% of 400B total"));
+  EXPECT_TRUE(Contains(Pprof("-unit=B -top -tagfocus=age=600s: " + path_), "300B, 75.00% of 400B"));
+  EXPECT_TRUE(
+      Contains(Pprof("-unit=B -top -sample_index=alloc_space " + path_), "of 1000001B total"));
 }
 
 TEST_F(GoPprofTest, ObjectsCanBeChosen) {

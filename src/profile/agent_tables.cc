@@ -33,7 +33,9 @@ void MergeRows(std::vector<Row>& into, std::vector<Row>& from) {
 }
 
 void AddKnown(int64_t& into, int64_t ns) {
-  if (ns >= 0) into = into < 0 ? ns : into + ns;
+  // Sums of hostile captures stay whole too, and can be read back.
+  constexpr int64_t kMost = int64_t{1} << 50;
+  if (ns >= 0) into = std::min(kMost, into < 0 ? ns : into + ns);
 }
 
 }  // namespace

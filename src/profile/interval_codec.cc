@@ -86,6 +86,19 @@ class In {
     const uint64_t v = Unsigned();
     return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1);
   }
+  // Times that can be added up: nothing real is larger.
+  int64_t Time() {
+    constexpr int64_t kFar = int64_t{1} << 61;
+    const int64_t v = Signed();
+    if (v < -kFar || v > kFar) reader_.Fail();
+    return reader_.ok() ? v : 0;
+  }
+  // CPU time of an interval, at most 13 days; -1 = unknown.
+  int64_t Cpu() {
+    const int64_t v = Signed();
+    if (v < -1 || v > int64_t{1} << 50) reader_.Fail();
+    return reader_.ok() ? v : -1;
+  }
   // An unsigned number below `end`.
   uint64_t Below(uint64_t end) {
     const uint64_t v = Unsigned();
@@ -156,9 +169,9 @@ void Head(const IntervalFrame& f, Out& o) {
 }
 void Head(In& in, IntervalFrame& f) {
   f.sequence = in.Unsigned();
-  f.start_unix_ns = in.Signed();
-  f.start_ns = in.Signed();
-  f.end_ns = in.Signed();
+  f.start_unix_ns = in.Time();
+  f.start_ns = in.Time();
+  f.end_ns = in.Time();
   f.pid = in.U32();
   f.runtime = in.Text();
   f.source = static_cast<Source>(in.Below(4));
@@ -341,9 +354,9 @@ void Gcs(In& in, IntervalFrame& f) {
     g.generation = in.Small(-1, 4);
     g.type = in.Small(-1, 127);
     g.reason = in.Small(-1, 127);
-    g.start_ns = in.Signed();
-    g.end_ns = in.Signed();
-    g.pause_ns = in.Signed();
+    g.start_ns = in.Time();
+    g.end_ns = in.Time();
+    g.pause_ns = in.Time();
     for (int64_t& size : g.size_after) size = in.Signed();
     if (!in.ok()) return;
   }
@@ -357,7 +370,7 @@ void Cpu(const IntervalFrame& f, Out& o) {
 void Cpu(In& in, IntervalFrame& f) {
   for (int64_t* ns :
        {&f.cpu.process_ns, &f.cpu.server_gc_ns, &f.cpu.background_gc_ns, &f.cpu.workstation_gc_ns})
-    *ns = in.Signed();
+    *ns = in.Cpu();
 }
 
 void Meter(const IntervalFrame& f, Out& o) {

@@ -27,6 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Status status =
       (*reader)->ForEachSlice({}, [&](const profile::Slice& slice) { aggregate.Add(slice); });
   (void)status;  // what was read until then must still bind
+  const Status intervals = (*reader)->ForEachInterval(
+      {}, [&](profile::AgentInterval&& interval) { aggregate.Add(interval); });
+  (void)intervals;
   const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
   (void)analysis::GcReportOf(p);
   volatile double keep = p.Total().bytes;

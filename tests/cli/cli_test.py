@@ -698,6 +698,14 @@ class LiveCase(Case):
         earlier = self.json("report", self.capture, "--live", "--to", "5m")
         self.assertLess(earlier["totals"]["bytes"], live["totals"]["bytes"])
         self.assertIn("live at 10:00", self.ok("report", self.capture, "--live"))
+        folded = TMP / "live.folded"
+        self.ok("convert", self.capture, "--live", "-o", folded, "--force")
+        whole = sum(int(line.rsplit(" ", 1)[1]) for line in folded.read_text().splitlines())
+        self.assertAlmostEqual(whole, live["totals"]["bytes"], delta=5)
+        speedscope = TMP / "live.speedscope.json"
+        self.ok("convert", self.capture, "--live", "-o", speedscope, "--force")
+        self.assertEqual(json.loads(speedscope.read_text())["profiles"][0]["unit"], "bytes")
+        self.ok("convert", self.capture, "--live", "-o", TMP / "live.html", "--force")
         self.fails(2, "use 5m or 10m", "report", self.capture, "--live", "--older-than", "7m")
         self.fails(2, "give --live too", "report", self.capture, "--by", "age")
         self.fails(2, "a state", "report", self.capture, "--live", "--by", "time")
@@ -746,6 +754,13 @@ class LiveCase(Case):
                          ["runtime.makeslice", "main.grow", "main.main"])
         self.assertEqual(document["totals"]["bytes"], 256)
         self.assertEqual(self.json("report", go)["totals"]["bytes"], 1140)
+        self.ok("convert", go, "-o", TMP / "go.clrscope")
+        self.assertEqual(self.json("report", TMP / "go.clrscope", "--live")["totals"]["bytes"], 256)
+        self.assertEqual(self.json("report", TMP / "go.clrscope")["event"], "pprof")
+        difference = self.json("diff", go, TMP / "go.clrscope")
+        self.assertEqual((difference["totals"]["before"], difference["totals"]["difference"]), (1140, 0))
+        self.assertIsNone(difference["totals"]["p_value"])
+        self.fails(2, "no rows", "query", go, "select 1")
         cut = TMP / "cut.pb.gz"
         cut.write_bytes(go.read_bytes()[:-20])
         self.fails(1, "ends too early", "report", cut)

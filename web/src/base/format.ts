@@ -133,3 +133,8 @@ export const shortMethod = (name: string): string => splitName(name, 2)[1];
 export function shortType(name: string): string {
   return name.replace(/(?:[\p{L}\p{N}_`$]+\.)+(?=[\p{L}\p{N}_`$<])/gu, "");
 }
+
+// The root's name.
+export function allOf(meta: { readonly shows: "allocated" | "live" }): string {
+  return meta.shows === "live" ? "all live objects" : "all allocations";
+}

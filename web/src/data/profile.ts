@@ -8,7 +8,7 @@ export const kMachinery = 2;
 export const kUnresolved = 4;
 export const kPseudo = 8;
 
-export type SourceName = "tick" | "sampled" | "counted" | "unknown";
+export type SourceName = "tick" | "sampled" | "counted" | "pprof" | "unknown";
 
 // Heap kinds by number: small, large and pinned object heap.
 export const kHeapNames = ["SOH", "LOH", "POH", "unknown heap"] as const;
@@ -33,6 +33,8 @@ export interface LossInfo {
 }
 
 export interface Meta {
+  readonly shows: "allocated" | "live"; // live objects are a state, at `liveAt`
+  readonly liveAt: number; // seconds since the recording's start
   readonly source: SourceName;
   readonly also: readonly SourceName[];
   readonly biased: boolean;

@@ -33,6 +33,8 @@ export function sampleData(): ProfileData {
       biased: false,
       hasInterval: true,
       exact: false,
+      shows: "allocated",
+      liveAt: 0,
       objectsKnown: true,
       startUnixMs: 0,
       duration: 10,

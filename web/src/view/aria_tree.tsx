@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The icicle for those who do not see it: a focusable tree around the cursor, and words for each move.
 import type { NodeId } from "../base/brand.ts";
-import { formatExact, formatPercent } from "../base/format.ts";
+import { allOf, formatExact, formatPercent } from "../base/format.ts";
 import { kRoot, parentOf, pathTo } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
 import { formatMetric, intervalText } from "./figures.tsx";
@@ -12,7 +12,7 @@ const kNeighbours = 20;
 function describe(state: State, node: NodeId): string {
   const metric = state.metric.value;
   const total = state.weights.value.total;
-  const name = node === kRoot ? "all allocations" : labelsOf(state.data, state.tree.value, node)[0];
+  const name = node === kRoot ? allOf(state.data.meta) : labelsOf(state.data, state.tree.value, node)[0];
   const interval = intervalText(state.data.meta, metric, total, node);
   const few = total.samples[node]! < 5 ? `, only ${formatExact(total.samples[node]!)} samples` : "";
   return (

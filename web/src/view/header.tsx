@@ -11,6 +11,7 @@ const kEvents: Record<SourceName, string> = {
   sampled: "AllocationSampled",
   tick: "AllocationTick",
   counted: "GCSampledObjectAllocation",
+  pprof: "pprof",
   unknown: "unknown event",
 };
 
@@ -52,7 +53,7 @@ function Figures({ state }: { state: State }) {
       <Figure
         value={formatBytes(meta.total.bytes)}
         note={intervalText(meta, "bytes", total, kRoot)}
-        label="allocated"
+        label={meta.shows === "live" ? `live at ${formatDuration(meta.liveAt)}` : "allocated"}
         title={`${formatExact(meta.total.bytes)} bytes${meta.hasInterval ? ", with its 95 % interval" : ""}`}
       />
       {meta.objectsKnown && (
@@ -64,7 +65,7 @@ function Figures({ state }: { state: State }) {
         />
       )}
       <Figure value={formatExact(meta.total.samples)} label={`${meta.source === "counted" ? "events" : "samples"}, ${kEvents[meta.source]}`} />
-      {meta.duration > 0 && (
+      {meta.duration > 0 && meta.shows === "allocated" && (
         <Figure value={formatRate(meta.total.bytes / meta.duration)} label={`over ${formatDuration(meta.duration)}`} />
       )}
       {meta.gcs > 0 && <Figure value={formatExact(meta.gcs)} label={meta.gcs === 1 ? "collection" : "collections"} />}

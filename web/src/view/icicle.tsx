@@ -3,7 +3,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { NodeId } from "../base/brand.ts";
-import { formatPercent } from "../base/format.ts";
+import { allOf, formatPercent } from "../base/format.ts";
 import { hit, layOut } from "../model/layout.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
@@ -17,7 +17,7 @@ function rootLabel(state: State): string {
   const metric = state.metric.value;
   const value = state.weights.value.total[metric][kRoot]!;
   const all = state.data.meta.total[metric];
-  const what = state.type.value === null ? "all allocations" : state.data.types[state.type.value]!.name;
+  const what = state.type.value === null ? allOf(state.data.meta) : state.data.types[state.type.value]!.name;
   const unit = metric === "bytes" ? "" : ` ${metric}`;
   const share = value < all * 0.99999 ? ` · ${formatPercent(value, all)} of all` : "";
   return `${what} · ${formatMetric(metric, value)}${unit}${share}`;

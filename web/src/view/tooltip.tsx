@@ -28,7 +28,7 @@ function Name({ name }: { name: string }) {
 function Heading({ state, node }: { state: State; node: NodeId }) {
   const { data } = state;
   const tree = state.tree.value;
-  if (node === kRoot) return <p class="tip-name">All allocations</p>;
+  if (node === kRoot) return <p class="tip-name">{data.meta.shows === "live" ? "All live objects" : "All allocations"}</p>;
   if (isType(tree, node)) {
     const type = data.types[typeOf(tree, node)]!;
     return (
