@@ -67,9 +67,11 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
 Status Recorder::CreateOutput(pid_t pid) {
   ASSIGN_OR_RETURN(output_, CaptureOutput::Create(options_.output(pid), &engine_->recording()));
   engine_->AddObserver(output_.get());
-  if (options_.agent)
+  if (options_.agent) {
+    engine_->StartClock();
     agents_ =
         std::make_unique<AgentFeeds>(&engine_->recording(), output_->intervals(), *options_.agent);
+  }
   if (options_.keep_nettrace) {
     std::string base = output_->path();
     if (base.ends_with(kCaptureEnding)) base.resize(base.size() - kCaptureEnding.size());

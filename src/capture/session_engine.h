@@ -119,6 +119,11 @@ class SessionEngine {
 
   profile::Recording& recording() { return *recording_; }
   const RecordingClock& clock() const { return clock_; }
+  // Time 0 is now, for a recording that has more sources than the streams.
+  void StartClock() {
+    if (!clock_.started()) clock_.Start();
+    recording_->start_unix_ns = clock_.start_unix_ns();
+  }
   const std::vector<std::unique_ptr<Target>>& targets() const { return targets_; }
   bool any_recording() const;
   // How far the recording goes: until now when time 0 was the engine's start, else up to the last

@@ -407,8 +407,12 @@ class Recordings(AgentCase):
                                   "--whole", timeout=90)
                 self.assert_ok(result)
                 truth = json.loads(result.stdout.splitlines()[-1])
-                total = harness.report(path)["totals"]
-                self.assertLess(abs(total["bytes"] / truth["total_allocated_bytes"] - 1), 0.1)
+                whole = harness.report(path)
+                self.assertLess(abs(whole["totals"]["bytes"] / truth["total_allocated_bytes"] - 1), 0.1)
+                rows = harness.report(path, "--live")["rows"]
+                self.assertGreater(len(rows), 0)
+                times = harness.report(path, "--by", "time:1s")["rows"]
+                self.assertTrue(all(0 <= row["start_s"] <= whole["duration_s"] + 1 for row in times), times)
 
     def test_record_exact(self):
         path = self.path()
