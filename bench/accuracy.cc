@@ -197,7 +197,7 @@ void Measure(const Program& p, uint64_t runs) {
   Row plain{"AllocationSampled, × 100 KB", false, AccuracyByType(p.types)};
   Row shared{"AllocationSampled, total ÷ sampled bytes", false, AccuracyByType(p.types)};
   std::vector<Row> lives;
-  for (const size_t cap : {512, 2'000, 20'000})
+  for (const size_t cap : {size_t{512}, size_t{2'000}, size_t{20'000}})
     lives.push_back(
         {fmt::format("live sample, cap {} (**used**)", cap), true, AccuracyByType(p.types)});
   Row raw{"first 1,024, raw sizes", false, AccuracyByType(p.types)};
