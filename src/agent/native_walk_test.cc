@@ -38,7 +38,11 @@ __attribute__((noinline)) void Look(Stacks& out) {
   }
   std::array<void*, 200> frames{};
   const int n = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (int i = 1; i < n; ++i)
+  int first = 1;
+#if defined(__SANITIZE_ADDRESS__)
+  first = 2;  // the sanitizer stands between
+#endif
+  for (int i = first; i < n; ++i)
     out.theirs.push_back(reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]));
 }
 
