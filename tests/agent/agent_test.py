@@ -245,7 +245,8 @@ class ComingAndGoing(AgentCase):
         wait_until(lambda: agent_threads(work.pid) == 0, 5, "the agent's thread ended")
         wait_until(lambda: count_fds(work.pid) <= fds, 5, "descriptors are closed")
         self.assertEqual(library_mappings(work.pid), mappings)
-        self.assertLess(rss_kb(work.pid), rss * 1.25 + 20_000)
+        # The program's own heap comes and goes by some ten MB; 20 rounds that each left 3 MB would show.
+        self.assertLess(rss_kb(work.pid), rss + 60_000)
         self.assertEqual(glob.glob(os.path.join(self.tmp, "clrscope-agent*")), [])
         self.assertIsNone(work.process.poll())
 
