@@ -8,7 +8,7 @@ bool StreamDecoder::Pump(int limit) {
   bool any = false;
   StreamRing::Item item;
   for (int i = 0; i < limit && ring_->Pop(item); ++i) {
-    any = true;
+    any = any_since_rest_ = true;
     if (!damage_) {  // else keep draining what can no longer be read
       if (item.skipped_bytes != 0) reader_.SkipDiscarded(item.skipped_bytes, item.skipped_blocks);
       if (Status status = reader_.Feed(item.bytes); !status.ok()) damage_ = status.error();

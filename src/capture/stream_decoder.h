@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "analysis/process_fold.h"
 #include "capture/clock.h"
@@ -22,9 +23,10 @@ class StreamDecoder final : public nettrace::EventSink {
 
   // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.
   bool Pump(int limit);
-  // Now and then: delivers what waits for others' events, and keeps no more than is needed.
+  // Every quarter of a second: keeps no more than is needed, and delivers what waits for others'
+  // events when nothing came since the last time. The runtime writes ten times a second.
   void Rest() {
-    if (!finished_) reader_.Rest();
+    if (!finished_) reader_.Rest(!std::exchange(any_since_rest_, false));
   }
   // The stream is over and everything of it was decoded.
   bool finished() const { return finished_; }
@@ -51,6 +53,7 @@ class StreamDecoder final : public nettrace::EventSink {
   nettrace::Reader reader_;
   int64_t start_ns_ = 0;  // on our clock
   bool finished_ = false;
+  bool any_since_rest_ = false;
   std::optional<Error> damage_;
 };
 

@@ -28,7 +28,12 @@ struct EventRow {
   const clr::ActivityId* activity() const { return Guid(activity_back); }
   const clr::ActivityId* related_activity() const { return Guid(related_back); }
 
+  // Copies payload and ids to `to`, refers to the copy from now on, and returns where that ends.
+  size_t owned_bytes() const { return kOwnedIds + payload_size; }  // at most
+  std::byte* Own(std::byte* to);
+
  private:
+  static constexpr size_t kOwnedIds = 2 * sizeof(clr::ActivityId);
   const clr::ActivityId* Guid(uint32_t back) const {
     // An array of bytes: no alignment.
     return back == 0 ? nullptr : reinterpret_cast<const clr::ActivityId*>(payload - back);

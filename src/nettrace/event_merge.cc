@@ -129,6 +129,19 @@ void EventMerge::Shrink() {
     }
 }
 
+void EventMerge::Own() {
+  size_t bytes = 0;
+  for (const uint32_t i : active_)
+    for (size_t r = threads_[i].head; r < threads_[i].rows.size(); ++r)
+      bytes += threads_[i].rows[r].owned_bytes();
+  std::unique_ptr<std::byte[]> copies(bytes != 0 ? new std::byte[bytes] : nullptr);
+  std::byte* to = copies.get();
+  for (const uint32_t i : active_)
+    for (size_t r = threads_[i].head; r < threads_[i].rows.size(); ++r)
+      to = threads_[i].rows[r].Own(to);
+  owned_ = std::move(copies);
+}
+
 void EventMerge::Clear() {
   threads_.clear();
   free_.clear();

@@ -4,7 +4,9 @@
 // numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +42,7 @@ class EventMerge {
   void Flush(Deliver&& deliver) {
     if (queued_ != 0) Drain(INT64_MAX, deliver);
     ReleaseDrained();
+    owned_.reset();
   }
 
   // A sequence point, or the removal of a thread, names the last sequence number that was given
@@ -54,6 +57,8 @@ class EventMerge {
 
   // Gives back the memory of threads for which nothing waits.
   void Shrink();
+  // Copies what the waiting rows point to, so that the blocks that they came from may go.
+  void Own();
 
   uint64_t dropped() const { return dropped_; }
   // Where the dropped events are missing: after one time and before another, of one thread; at most
@@ -124,6 +129,7 @@ class EventMerge {
   uint64_t last_id_ = 0;
   uint32_t last_ = kNone;
   size_t queued_ = 0;
+  std::unique_ptr<std::byte[]> owned_;  // what Own() copied
   uint64_t dropped_ = 0;
   std::vector<Gap> gaps_;
 };

@@ -17,6 +17,7 @@ constexpr size_t kMaxRetainedBytes = 64 << 20;
 // The same for what is smaller on the wire than in memory. A runtime puts a sequence point after
 // every 10 MB, which is less than half of any of these.
 constexpr size_t kMaxQueuedRows = 1 << 19;
+constexpr size_t kMaxOwnedRows = 1 << 12;
 constexpr size_t kMaxStacks = 1 << 20;
 constexpr size_t kMaxThreads =
     1 << 18;  // V6: until a sequence point flushes them, as any number of labels
@@ -70,9 +71,11 @@ Status Reader::Commit(size_t n) {
   return status;
 }
 
-void Reader::Rest() {
+void Reader::Rest(bool quiet) {
   if (error_ || !merge_ || info_.version >= 6) return;  // labels of V6 lie in the buffer too
-  FlushEvents();
+  if (quiet) FlushEvents();
+  if (merge_->queued() > kMaxOwnedRows) return;  // a busy stream has its sequence points
+  merge_->Own();
   merge_->Shrink();
   stacks_.Own();
   buffer_.Shrink();

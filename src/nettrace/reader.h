@@ -46,10 +46,12 @@ class Reader {
   // `bytes` of the stream, whole blocks at a boundary between two, were discarded before they came
   // here. What they held shows as gaps in sequence numbers and as missing stacks.
   void SkipDiscarded(uint64_t bytes, uint64_t blocks);
-  // The stream pauses: delivers what waits, although an older event of another thread may still
-  // come, and gives back the memory of what was delivered. Otherwise it is kept until the next
-  // sequence point, which a runtime that says little takes minutes for. Does nothing for V6.
-  void Rest();
+  // Now and then, of a stream that is read while it is written: gives back the memory of what was
+  // delivered. Otherwise it is kept until the next sequence point, which a runtime that says little
+  // takes minutes for. `quiet`: nothing came for longer than the runtime takes to write a round of
+  // its buffers, thread after thread; then what waits is delivered too. (Within a round it must
+  // wait: another thread's older events are still to come.) Does nothing for V6.
+  void Rest(bool quiet);
   // No more bytes: delivers what waits and notes whether the stream was complete.
   void Finish();
 

@@ -97,6 +97,36 @@ TEST_P(ReaderOrder, AnyChunkSizeGivesTheSameEvents) {
   }
 }
 
+TEST_P(ReaderOrder, RestingInMidRoundChangesNothing) {
+  const SyntheticWriter w = Rich();
+  const ReadResult whole = ReadAll(w.bytes());
+  for (const size_t chunk : {1u, 7u, 64u, 1000u}) {
+    testing::CollectingSink sink;
+    Reader reader(&sink);
+    for (Bytes rest = w.bytes(); !rest.empty(); rest = rest.subspan(std::min(chunk, rest.size()))) {
+      // A buffer of its own, which is gone before the next one comes.
+      const Bytes piece = rest.first(std::min(chunk, rest.size()));
+      ASSERT_TRUE(reader.Feed(std::vector<std::byte>(piece.begin(), piece.end())).ok());
+      reader.Rest(/*quiet=*/false);
+    }
+    reader.Finish();
+    EXPECT_EQ(sink.events, whole.sink.events) << "chunks of " << chunk;
+  }
+}
+
+TEST_P(ReaderOrder, AQuietStreamDeliversWhatWaits) {
+  if (v6()) GTEST_SKIP() << "no runtime streams it";
+  SyntheticWriter w(Options());
+  w.Metadata({kTick}).Events({At(5, 100, false), At(7, 100, false)});
+  testing::CollectingSink sink;
+  Reader reader(&sink);
+  ASSERT_TRUE(reader.Feed(w.bytes()).ok());
+  reader.Rest(/*quiet=*/false);
+  EXPECT_EQ(sink.events.size(), 0u);
+  reader.Rest(/*quiet=*/true);
+  EXPECT_EQ(sink.events.size(), 2u);
+}
+
 TEST_P(ReaderOrder, LargeMetadataIdsWork) {
   MetadataRow big = kTick;
   big.id = 0x7FFFFFFF;
