@@ -65,7 +65,7 @@ void FromRecord(const GcRecord& r, GcFigures& f) {
 }
 
 // The largest heap of the foreground GCs that began inside a background one.
-void Peaks(std::span<const GcRecord> gcs, std::vector<GcFigures>& figures) {
+void Peaks(std::span<const GcRecord> gcs, LargeVector<GcFigures>& figures) {
   for (size_t i = 0; i < gcs.size(); ++i) {
     if (!gcs[i].background() || !gcs[i].ended()) continue;
     for (size_t k = i + 1; k < gcs.size() && gcs[k].start_ns < gcs[i].end_ns; ++k)
@@ -136,8 +136,8 @@ class Allocations {
 
 }  // namespace
 
-std::vector<GcFigures> FiguresOf(std::span<const GcRecord> gcs) {
-  std::vector<GcFigures> out(gcs.size());
+LargeVector<GcFigures> FiguresOf(std::span<const GcRecord> gcs) {
+  LargeVector<GcFigures> out(gcs.size());
   Allocations allocations;
   for (size_t i = 0; i < gcs.size(); ++i) {
     const GcRecord& r = gcs[i];

@@ -45,7 +45,7 @@ struct GcFigures {
 };
 
 // One per record, in order. `gcs`: of one process, sorted by start.
-std::vector<GcFigures> FiguresOf(std::span<const profile::GcRecord> gcs);
+LargeVector<GcFigures> FiguresOf(std::span<const profile::GcRecord> gcs);
 
 // A stretch of time in which the program stood still for a GC.
 struct GcPause {

@@ -16,7 +16,7 @@ namespace clrscope::analysis {
 struct ProcessGcs {
   uint32_t process = 0;                    // index into the profile's
   std::span<const profile::GcRecord> gcs;  // the profile's, sorted by start
-  std::vector<GcFigures> figures;
+  LargeVector<GcFigures> figures;
   GcStats stats;
   std::vector<GcAdvice> advice;
   std::vector<InducingStack> induced_by;

@@ -67,7 +67,7 @@ profile::GcFacts::TypeCount& CountOf(std::vector<profile::GcFacts::TypeCount>& t
 
 }  // namespace
 
-GcTimeline::GcTimeline(StringPool* strings, std::vector<GcRecord>* out, profile::GcFacts* facts,
+GcTimeline::GcTimeline(StringPool* strings, profile::GcRecords* out, profile::GcFacts* facts,
                        LossCounters* losses, uint32_t process)
     : strings_(strings), out_(out), facts_(facts), losses_(losses), process_(process) {}
 

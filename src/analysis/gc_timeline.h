@@ -31,7 +31,7 @@ class GcTimeline {
  public:
   // Everything must outlive this. Records go to `out` when nothing more can be added to them: a
   // background GC after the foreground ones inside of it. `process` is noted in each.
-  GcTimeline(StringPool* strings, std::vector<profile::GcRecord>* out, profile::GcFacts* facts,
+  GcTimeline(StringPool* strings, profile::GcRecords* out, profile::GcFacts* facts,
              LossCounters* losses, uint32_t process);
 
   // An event of the GC's family at `now_ns`; others are ignored. `node`: of a GCTriggered's stack.
@@ -97,7 +97,7 @@ class GcTimeline {
   bool TouchedByGap(const profile::GcRecord& record) const;
 
   StringPool* strings_;
-  std::vector<profile::GcRecord>* out_;
+  profile::GcRecords* out_;
   profile::GcFacts* facts_;
   LossCounters* losses_;
   uint32_t process_;

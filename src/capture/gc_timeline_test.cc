@@ -85,7 +85,7 @@ class Script {
   }
 
   StringPool strings;
-  std::vector<GcRecord> gcs;
+  profile::GcRecords gcs;
   profile::GcFacts facts;
   LossCounters losses;
   GcTimeline timeline;
@@ -357,7 +357,7 @@ TEST(GcTimeline, NumbersThatAreMissingAreCountedAndMarkWhatFollows) {
   }
   ASSERT_EQ(s.gcs.size(), 3u);
   EXPECT_EQ(s.facts.missing, 2u);
-  const std::vector<GcFigures> f = FiguresOf(s.gcs);
+  const auto f = FiguresOf(s.gcs);
   EXPECT_EQ(f[0].allocated[0], 1000) << "everything before the first GC";
   EXPECT_EQ(f[1].allocated[0], 500);
   EXPECT_EQ(f[2].allocated[0], -1) << "what GC 4 left is not known";
@@ -507,7 +507,7 @@ TEST(GcFigures, AllocationAcrossABackgroundSweepComesFromTicksOrNotAtAll) {
     blocking(300, 3, 90, 10);  // less than there was: the sweep freed
     blocking(400, 4, 75, 10);
     s.timeline.Finish();
-    const std::vector<GcFigures> f = FiguresOf(s.gcs);
+    const auto f = FiguresOf(s.gcs);
     ASSERT_EQ(f.size(), 4u);
     EXPECT_EQ(f[0].allocated, (std::array<int64_t, 3>{1000, 1000, 1000}));
     EXPECT_EQ(f[1].allocated[0], 50);
@@ -530,7 +530,7 @@ TEST(GcFigures, PeakOfABackgroundGcIsThatOfTheGcsInside) {
   s.Global(kUser, 1, 4).PerHeap(kUser, 0, {900, 0, 0, 9, 0, 0, 0, 0, 0, 0});
   s.End(kUser, 630, 3).Restart(kUser, 640);
   s.timeline.Finish();
-  const std::vector<GcFigures> f = FiguresOf(s.gcs);
+  const auto f = FiguresOf(s.gcs);
   EXPECT_EQ(f[0].before_bytes, 250);
   EXPECT_EQ(f[0].peak_bytes, 450);
   EXPECT_EQ(f[2].peak_bytes, 4500);

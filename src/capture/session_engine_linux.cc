@@ -296,7 +296,7 @@ void SessionEngine::ReleaseTables() {
   }
   released_.clear();
   for (const auto& t : targets_) {
-    std::vector<profile::GcRecord>& gcs = t->tables().gcs;
+    profile::GcRecords& gcs = t->tables().gcs;
     if (gcs.size() > kMaxGcs)
       gcs.erase(gcs.begin(), gcs.end() - static_cast<std::ptrdiff_t>(kMaxGcs / 2));
   }

@@ -57,7 +57,7 @@ class GcWatch final : public capture::SessionObserver {
   // So many before a collection tell what follows from them.
   static constexpr size_t kContext = 64;
   struct History {
-    std::vector<GcRecord> gcs;
+    profile::GcRecords gcs;
     size_t shown = 0;
     uint64_t gone = 0;
   };
@@ -83,7 +83,7 @@ class GcWatch final : public capture::SessionObserver {
     histories_.resize(processes.size());
     for (size_t p = 0; p < processes.size(); ++p) {
       History& h = histories_[p];
-      std::vector<GcRecord>& gcs = processes[p]->gcs;
+      profile::GcRecords& gcs = processes[p]->gcs;
       h.gcs.insert(h.gcs.end(), std::make_move_iterator(gcs.begin()),
                    std::make_move_iterator(gcs.end()));
       gcs.clear();

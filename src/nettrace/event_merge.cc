@@ -43,13 +43,18 @@ void EventMerge::Queue(uint32_t thread, const EventRow& row) {
   Thread& t = threads_[thread];
   if (t.head == t.rows.size()) {
     t.rows.clear();
+    t.rests.clear();
     t.head = 0;
     if (!t.active) active_.push_back(thread);
     t.active = true;
   }
-  t.rows.push_back(row);
   // Drain() stops before a time: the last moment there is would wait for ever.
-  t.rows.back().time = std::min(row.time, INT64_MAX - 1);
+  t.rows.push_back({std::min(row.time, INT64_MAX - 1), row.payload, row.payload_size,
+                    row.metadata_id, row.stack_id, 0});
+  if (row.thread != t.id || (row.label_list | row.activity_back | row.related_back) != 0) {
+    t.rests.push_back({row.thread, row.label_list, row.activity_back, row.related_back});
+    t.rows.back().rest = static_cast<uint32_t>(t.rests.size());
+  }
   ++queued_;
 }
 
@@ -116,7 +121,9 @@ void EventMerge::ReleaseDrained() {
     t.active = false;
     t.head = 0;
     t.rows.clear();
+    t.rests.clear();
     if (t.rows.capacity() > keep_rows) t.rows.shrink_to_fit();
+    if (t.rests.capacity() > keep_rows) t.rests.shrink_to_fit();
   }
   active_.clear();
 }
@@ -126,6 +133,7 @@ void EventMerge::Shrink() {
     if (t.head == t.rows.size()) {
       t.head = 0;
       t.rows = {};
+      t.rests = {};
     }
 }
 
@@ -133,12 +141,21 @@ void EventMerge::Own() {
   size_t bytes = 0;
   for (const uint32_t i : active_)
     for (size_t r = threads_[i].head; r < threads_[i].rows.size(); ++r)
-      bytes += threads_[i].rows[r].owned_bytes();
+      bytes += threads_[i].Row(threads_[i].rows[r]).owned_bytes();
   std::unique_ptr<std::byte[]> copies(bytes != 0 ? new std::byte[bytes] : nullptr);
   std::byte* to = copies.get();
-  for (const uint32_t i : active_)
-    for (size_t r = threads_[i].head; r < threads_[i].rows.size(); ++r)
-      to = threads_[i].rows[r].Own(to);
+  for (const uint32_t i : active_) {
+    Thread& t = threads_[i];
+    for (size_t r = t.head; r < t.rows.size(); ++r) {
+      EventRow row = t.Row(t.rows[r]);
+      to = row.Own(to);
+      t.rows[r].payload = row.payload;
+      if (t.rows[r].rest == 0) continue;
+      Rest& rest = t.rests[t.rows[r].rest - 1];
+      rest.activity_back = row.activity_back;
+      rest.related_back = row.related_back;
+    }
+  }
   owned_ = std::move(copies);
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "nettrace/event_block.h"
 
 namespace clrscope::nettrace {
@@ -20,8 +21,8 @@ class EventMerge {
   explicit EventMerge(uint32_t version) : version_(version) {}
 
   // Takes a row; calls deliver(row) for every row that is now known to be next, in order, and
-  // deliver.Prefetch(row) some rows before that: they waited while what they point to left the
-  // cache.
+  // deliver.Prefetch(payload, stack_id) some rows before that: they waited while what they point to
+  // left the cache.
   template <class Deliver>
   void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
     if (order.capture_thread != last_id_ || last_ == kNone)
@@ -73,14 +74,44 @@ class EventMerge {
 
  private:
   static constexpr uint32_t kNone = ~0u;
+  // What waits, by the million: half a cache line. What few rows have is kept beside.
+  struct WaitingRow {
+    int64_t time;
+    const std::byte* payload;
+    uint32_t payload_size, metadata_id, stack_id;
+    uint32_t rest;  // index into Thread::rests + 1; 0 = about the thread itself, and nothing else
+  };
+  struct Rest {
+    uint64_t thread;
+    uint32_t label_list, activity_back, related_back;
+  };
   struct Thread {
     uint64_t id = 0;
     uint32_t sequence = 0;
     int64_t time = 0;  // of its last row
     bool touched = true;
-    bool active = false;         // listed in active_
-    std::vector<EventRow> rows;  // rows[head..] wait
+    bool active = false;           // listed in active_
+    LargeVector<WaitingRow> rows;  // rows[head..] wait
+    std::vector<Rest> rests;
     size_t head = 0;
+
+    EventRow Row(const WaitingRow& w) const {
+      EventRow row;
+      row.time = w.time;
+      row.payload = w.payload;
+      row.thread = id;
+      row.payload_size = w.payload_size;
+      row.metadata_id = w.metadata_id;
+      row.stack_id = w.stack_id;
+      if (w.rest != 0) {
+        const Rest& rest = rests[w.rest - 1];
+        row.thread = rest.thread;
+        row.label_list = rest.label_list;
+        row.activity_back = rest.activity_back;
+        row.related_back = rest.related_back;
+      }
+      return row;
+    }
   };
   struct HeapEntry {
     int64_t time;
@@ -111,9 +142,11 @@ class EventMerge {
       if (heap_.size() > 1 && heap_[1].time < limit) limit = heap_[1].time;
       if (heap_.size() > 2 && heap_[2].time < limit) limit = heap_[2].time;
       do {
-        if (t.head + kPrefetchRows < t.rows.size())
-          deliver.Prefetch(t.rows[t.head + kPrefetchRows]);
-        deliver(t.rows[t.head++]);
+        if (t.head + kPrefetchRows < t.rows.size()) {
+          const WaitingRow& soon = t.rows[t.head + kPrefetchRows];
+          deliver.Prefetch(soon.payload, soon.stack_id);
+        }
+        deliver(t.Row(t.rows[t.head++]));
         --queued_;
       } while (t.head < t.rows.size() && t.rows[t.head].time < limit);
       PopHeap(stop);

@@ -85,9 +85,9 @@ class Reader {
   struct Delivery {
     Reader* reader;
     void operator()(const EventRow& row) { reader->Deliver(row); }
-    void Prefetch(const EventRow& row) {
-      __builtin_prefetch(row.payload);
-      reader->stacks_.Prefetch(row.stack_id);
+    void Prefetch(const std::byte* payload, uint32_t stack_id) {
+      __builtin_prefetch(payload);
+      reader->stacks_.Prefetch(stack_id);
     }
   };
   void Deliver(const EventRow& row);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "base/string_pool.h"
 
 namespace clrscope::profile {
@@ -172,6 +173,9 @@ struct GcRecord {
   }
   bool has_histories() const { return generations > 0; }
 };
+
+// A program collects for weeks.
+using GcRecords = LargeVector<GcRecord>;
 
 // What a process's GC events say beside its GCs.
 struct GcFacts {

@@ -41,7 +41,7 @@ struct ProcessTables {
   std::vector<RuntimeType> types;  // type 0 is the unknown type
   SeriesTable series;
   CodeMap code;
-  std::vector<GcRecord> gcs;  // those that are over and that a writer has not taken out yet
+  GcRecords gcs;  // those that are over and that a writer has not taken out yet
   std::vector<Mapping> mappings;
   Counting counting;
   AgentTables agent;

@@ -139,7 +139,7 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  std::vector<GcRecord> gcs;    // by process, then by time
+  GcRecords gcs;    // by process, then by time
   std::vector<LiveCell> lives;  // a state: of the end of what was asked for
   std::vector<GcCpuRow> gc_cpu;
   LossCounters losses;

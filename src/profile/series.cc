@@ -56,7 +56,7 @@ uint32_t SeriesTable::Find(const SeriesKey& key, uint64_t nominal_size, uint32_t
 }
 
 void SeriesTable::Grow() {
-  std::vector<Slot> bigger(slots_.size() * 2);
+  LargeVector<Slot> bigger(slots_.size() * 2);
   const std::size_t mask = bigger.size() - 1;
   for (const Slot& s : slots_) {
     if (s.id_plus_one == 0) continue;

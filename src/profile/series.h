@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "profile/estimate.h"
 
 namespace clrscope::profile {
@@ -86,7 +87,7 @@ class SeriesTable {
   uint32_t max_;
   std::vector<SeriesKey> keys_;
   std::vector<uint64_t> nominal_sizes_;
-  std::vector<Slot> slots_;  // with the key, so that a hit touches one cache line
+  LargeVector<Slot> slots_;  // with the key, so that a hit touches one cache line
 };
 
 }  // namespace clrscope::profile

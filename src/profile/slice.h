@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/large_vector.h"
 #include "profile/series.h"
 
 namespace clrscope::profile {
@@ -89,7 +90,7 @@ class SliceBuilder {
     Sums sums;
     uint64_t note = 0;
   };
-  std::vector<Open> open_;         // by series
+  LargeVector<Open> open_;         // by series
   std::vector<uint64_t> touched_;  // a bit for each series that is not zero
   bool empty_ = true;
   std::vector<ThreadSums> threads_;

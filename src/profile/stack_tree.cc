@@ -150,7 +150,7 @@ uint32_t StackTree::AddressIndex(uint64_t key, int64_t time_ns) {
 }
 
 void StackTree::Grow() {
-  std::vector<Slot> bigger(slots_.size() * 2);
+  LargeVector<Slot> bigger(slots_.size() * 2);
   const size_t mask = bigger.size() - 1;
   for (const Slot& s : slots_) {
     if (s.node == 0) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/large_vector.h"
 #include "base/mix_bits.h"
 
 namespace clrscope::profile {
@@ -102,12 +103,12 @@ class StackTree {
   void Grow();
 
   uint32_t max_nodes_;
-  std::vector<uint32_t> parents_, address_of_;
+  LargeVector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
-  std::vector<Slot> slots_;
+  LargeVector<Slot> slots_;
   std::vector<Recent> recent_;
   Recent* last_ = nullptr;                                           // of the last Fold()
-  std::vector<uint32_t> notes_;                                      // by node
+  LargeVector<uint32_t> notes_;                                      // by node
   FlatMap address_index_;                                            // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;

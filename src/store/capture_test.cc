@@ -488,7 +488,7 @@ TEST(Capture, BackgroundGcIsWrittenOnceItEnded) {
   TempFile file;
   profile::Recording recording;
   recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
-  std::vector<profile::GcRecord>& gcs = recording.processes[0]->gcs;
+  profile::GcRecords& gcs = recording.processes[0]->gcs;
   auto writer = CaptureWriter::Create(file.str(), &recording);
   ASSERT_TRUE(writer.ok());
   for (uint32_t number = 1; number <= 50; ++number) {

@@ -337,8 +337,8 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
   // Rows leave memory once they are written: the last few wait, and a background GC until it ends,
   // with dozens of foreground ones meanwhile.
   constexpr size_t kKeep = 8, kKeepRunning = 1024;
-  std::vector<profile::GcRecord>& gcs = recording_->processes[index]->gcs;
-  std::vector<profile::GcRecord> kept, written;
+  profile::GcRecords& gcs = recording_->processes[index]->gcs;
+  profile::GcRecords kept, written;
   for (size_t i = 0; i < gcs.size(); ++i) {
     const profile::GcRecord& g = gcs[i];
     const size_t younger = gcs.size() - i - 1;
