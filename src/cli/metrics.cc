@@ -2,16 +2,14 @@
 #include "cli/metrics.h"
 
 #include <fmt/format.h>
-#include <httplib.h>
 #include <signal.h>
 
 #include <charconv>
 #include <chrono>
-#include <mutex>
-#include <thread>
 
 #include "capture/signals.h"
 #include "cli/live_selection.h"
+#include "cli/metrics_server.h"
 #include "cli/metrics_text.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -21,14 +19,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Address {
-  std::string host;
-  int port = 0;
-};
-
-Result<Address> ParseAddress(const std::string& text) {
+Result<ListenAddress> ParseAddress(const std::string& text) {
   const size_t colon = text.rfind(':');
-  Address out;
+  ListenAddress out;
   if (colon != std::string::npos) {
     out.host = text.substr(0, colon);
     if (out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']')
@@ -42,69 +35,19 @@ Result<Address> ParseAddress(const std::string& text) {
                fmt::format("--listen {}: give an address and a port, as 127.0.0.1:9464", text)};
 }
 
-// The page of the last second, served by threads of its own: a slow scraper holds nobody up.
-class Server {
- public:
-  ~Server() {
-    server_.stop();
-    if (thread_.joinable()) thread_.join();
-  }
-  // Returns the port. errors: the address is taken, or not ours
-  Result<int> Start(const Address& address) {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(2); };
-    // Not SO_REUSEPORT, the library's default: two servers would share one address.
-    server_.set_socket_options([](socket_t fd) {
-      const int yes = 1;
-      (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    });
-    server_.set_read_timeout(5s);
-    server_.set_write_timeout(5s);
-    server_.set_payload_max_length(4096);
-    server_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
-      const MetricsFormat format = FormatFor(request.get_header_value("Accept"));
-      const std::lock_guard lock(mutex_);
-      response.set_content(format == MetricsFormat::kOpenMetrics ? open_metrics_ : prometheus_,
-                           std::string(ContentType(format)));
-    });
-    server_.Get("/", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content("clrscope: figures are at /metrics\n", "text/plain");
-    });
-    int port = address.port;
-    if (port == 0)
-      port = server_.bind_to_any_port(address.host);
-    else if (!server_.bind_to_port(address.host, port))
-      port = -1;
-    if (port < 0)
-      return Error{ErrorCode::kIo,
-                   fmt::format("cannot listen on {}:{}: it is in use, or no address of this "
-                               "machine; choose another by --listen",
-                               address.host, address.port)};
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
-    return port;
-  }
-  void Publish(const capture::LiveView& view) {
-    std::string prometheus = MetricsText(view, MetricsFormat::kPrometheus);
-    std::string open = MetricsText(view, MetricsFormat::kOpenMetrics);
-    const std::lock_guard lock(mutex_);
-    prometheus_.swap(prometheus);
-    open_metrics_.swap(open);
-  }
+void Publish(const capture::LiveView& view, MetricsServer& server) {
+  server.Publish(MetricsText(view, MetricsFormat::kPrometheus),
+                 MetricsText(view, MetricsFormat::kOpenMetrics));
+}
 
- private:
-  httplib::Server server_;
-  std::thread thread_;
-  std::mutex mutex_;
-  std::string prometheus_, open_metrics_;  // guarded by mutex_
-};
-
-int Serve(const LiveSelection& selection, const Address& address) {
+int Serve(const LiveSelection& selection, const ListenAddress& address) {
   Result<capture::Signals> signals = capture::Signals::Take();
   if (!signals.ok()) return Fail(signals.error());
-  Server server;
+  MetricsServer server;
   Result<LiveEngine> live = StartLive(selection);
   if (!live.ok()) return Fail(live.error());
   capture::LiveView& view = *live->view;
-  server.Publish(view);
+  Publish(view, server);
   const Result<int> port = server.Start(address);
   if (!port.ok()) return Fail(port.error());
   Warn(fmt::format(
@@ -125,7 +68,7 @@ int Serve(const LiveSelection& selection, const Address& address) {
     if (view.tables().second() == published) continue;
     published = view.tables().second();
     (void)view.RotateIfDue();
-    server.Publish(view);
+    Publish(view, server);
   }
   StopLive(*live->engine);
   return kExitOk;
@@ -147,7 +90,7 @@ int RunMetrics(const Args& args) {
       .add_option("--listen", listen, "address and port; 127.0.0.1:9464 by default, port 0: any")
       ->type_name("HOST:PORT");
   if (const auto code = verb.Parse(args)) return *code;
-  const Result<Address> address = ParseAddress(listen);
+  const Result<ListenAddress> address = ParseAddress(listen);
   if (!address.ok()) return Fail(address.error());
   return Serve(selection, *address);
 }
