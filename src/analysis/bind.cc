@@ -221,8 +221,7 @@ class Binder {
     const size_t first = out_.gcs.size();
     if (owned_ == nullptr) {
       out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
-    } else if (profile::GcRecords& gcs = owned_->processes[index]->gcs;
-               out_.gcs.empty()) {
+    } else if (profile::GcRecords& gcs = owned_->processes[index]->gcs; out_.gcs.empty()) {
       out_.gcs = std::move(gcs);
     } else {
       out_.gcs.insert(out_.gcs.end(), std::make_move_iterator(gcs.begin()),

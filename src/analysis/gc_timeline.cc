@@ -12,9 +12,10 @@ namespace clrscope::analysis {
 namespace {
 
 using clr::EventTag;
+using clr::kForGc;
+using clr::kForGcPrep;
 using profile::GcRecord;
 
-constexpr uint32_t kForGc = 1, kForGcPrep = 6;  // reasons of GCSuspendEEBegin
 // More are never open at once: what is older lost its end.
 constexpr size_t kMaxOpen = 64, kMaxSuspensions = 64, kMaxGaps = 4096;
 constexpr size_t kMaxHeaps = 1024, kMaxTypes = 4096;

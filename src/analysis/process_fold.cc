@@ -28,10 +28,6 @@ uint64_t HashBytes(Bytes bytes) {
 
 constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
-HeapKind KindOf(uint32_t wire) {
-  return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown;
-}
-
 }  // namespace
 
 ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index,
@@ -180,7 +176,7 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   const uint32_t series =
       Count(event,
-            SeriesKey::Make(NodeOf(event), type, KindOf(tick.kind), Source::kTick,
+            SeriesKey::Make(NodeOf(event), type, profile::HeapKindOf(tick.kind), Source::kTick,
                             profile::SizeClass(tick.object_size)),
             {1, tick.object_size, tick.amount});
   NoteCause(series, static_cast<double>(tick.amount));
@@ -189,11 +185,12 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  const uint32_t series = Count(
-      event,
-      SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name), KindOf(sample.kind),
-                      Source::kSampled, profile::SizeClass(sample.object_size)),
-      {1, sample.object_size, 0});
+  const uint32_t series =
+      Count(event,
+            SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name),
+                            profile::HeapKindOf(sample.kind), Source::kSampled,
+                            profile::SizeClass(sample.object_size)),
+            {1, sample.object_size, 0});
   const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
   NoteCause(series, size / profile::HitProbability(size));
 }
@@ -219,16 +216,12 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
   const bool remembers = memo != nullptr && memo->generation == memo_generation_;
   const uint64_t key = e.type_id | (large ? 1 : 0);  // ids are addresses
   uint32_t series;
+  bool capped = false;
   if (remembers && memo->key == key && key != 0) {
     series = memo->value;
   } else if (note != 0 && slice_.note(note - 1) == key && key != 0) {
     series = note - 1;  // so does the stack itself, when the stream sends it again
-    if (remembers) {
-      memo->key = key;
-      memo->value = series;
-    }
   } else {
-    bool capped = false;
     const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
     series = tables_->series.Find(
         SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
@@ -239,10 +232,10 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
       tables_->stacks.SetNote(node, series + 1);
       slice_.SetNote(series, key);
     }
-    if (remembers && !capped) {
-      memo->key = key;
-      memo->value = series;
-    }
+  }
+  if (remembers && !capped) {
+    memo->key = key;
+    memo->value = series;
   }
   CountObjects(event.thread, series, large ? HeapKind::kLoh : HeapKind::kUnknown, sums);
   const uint32_t type = tables_->series.keys()[series].type;

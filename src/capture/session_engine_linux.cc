@@ -76,7 +76,7 @@ SessionEngine::SessionEngine(EngineOptions options, const Clock* clock,
       fan_(std::make_unique<Fan>(this)),
       next_tick_ns_(clock->monotonic_ns() + kSecond),
       inbox_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (options_.start_now) clock_.Start();
+  if (options_.start_now) StartClock();
 }
 
 SessionEngine::~SessionEngine() {

@@ -69,11 +69,7 @@ class GcWatch final : public capture::SessionObserver {
 
   void OnSignal(int signal) {
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) quit_ = true;
-    if (signal != SIGTSTP) return;
-    // A stopped reader would hold up the targets: no session stays open.
-    (void)engine_->StopAll(3000ms, [] { return true; });
-    ::raise(SIGSTOP);
-    for (const std::string& lost : engine_->ReopenAll()) Warn(lost);
+    if (signal == SIGTSTP) SuspendLive(*engine_);
   }
 
   // Binding costs more than a line: a flood of collections is shown some at a time.

@@ -2,16 +2,21 @@
 #include "cli/live_selection.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "cli/output.h"
 #include "cli/sampling_option.h"
 #include "clr/process_name.h"
 #include "ipc/diagnosis.h"
 #include "ipc/process_finder.h"
 
 namespace clrscope::cli {
+namespace {
+constexpr std::chrono::milliseconds kStopPatience{3000};
+}  // namespace
 
 void AddLiveSelection(CLI::App& app, LiveSelection& s) {
   app.add_option("-p,--pid,--process-id", s.pids, "a process; may be given several times")
@@ -65,8 +70,16 @@ Result<LiveEngine> StartLive(const LiveSelection& s) {
   return live;
 }
 
+void SuspendLive(capture::SessionEngine& engine, const std::function<void(bool)>& screen) {
+  (void)engine.StopAll(kStopPatience, [] { return true; });
+  if (screen) screen(false);
+  ::raise(SIGSTOP);
+  for (const std::string& lost : engine.ReopenAll()) Warn(lost);
+  if (screen) screen(true);
+}
+
 void StopLive(capture::SessionEngine& engine) {
-  (void)engine.StopAll(std::chrono::milliseconds(3000), [] { return true; });
+  (void)engine.StopAll(kStopPatience, [] { return true; });
   engine.Close();
 }
 

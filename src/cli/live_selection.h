@@ -37,6 +37,11 @@ struct LiveEngine {
 // errors: as StartEngine()
 Result<LiveEngine> StartLive(const LiveSelection& selection);
 
+// Ctrl-Z: stops this process until it is continued. A stopped reader would hold up the targets, so
+// no session stays open meanwhile; what could not be opened again is warned of.
+// `screen`: called with false before, with true after.
+void SuspendLive(capture::SessionEngine& engine, const std::function<void(bool)>& screen = {});
+
 // Ends all sessions; a second signal or the patience ends the waiting.
 void StopLive(capture::SessionEngine& engine);
 

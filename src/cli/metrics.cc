@@ -61,8 +61,9 @@ int Serve(const LiveSelection& selection, const ListenAddress& address) {
       pollfd fd{signals->fd(), POLLIN, 0};
       live->engine->Wait(500ms, {&fd, 1});
     }
-    signals->ForEach([&quit](int signal) {
+    signals->ForEach([&](int signal) {
       quit = quit || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+      if (signal == SIGTSTP) SuspendLive(*live->engine);
     });
     for (const std::string& note : view.TakeNotes()) Warn("not served: " + note);
     if (view.tables().second() == published) continue;

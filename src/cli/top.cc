@@ -103,12 +103,10 @@ class Top {
   void OnSignal(int signal) {
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) quit_ = true;
     if (signal != SIGTSTP) return;
-    // A stopped reader would hold up the targets: no session stays open.
-    (void)live_.engine->StopAll(3000ms, [] { return true; });
-    if (screen_) screen_->Suspend();
-    ::raise(SIGSTOP);
-    for (const std::string& lost : live_.engine->ReopenAll()) Warn(lost);
-    if (screen_) screen_->Resume();
+    SuspendLive(*live_.engine, [this](bool back) {
+      if (!screen_) return;
+      back ? screen_->Resume() : screen_->Suspend();
+    });
   }
 
   const TopOptions& options_;

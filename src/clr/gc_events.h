@@ -34,8 +34,10 @@ struct GcHeapStats {
 };
 bool Decode(const RawEvent& event, GcHeapStats& out);
 
+// Reasons of a suspension that are a GC's: to collect, and a background GC's own.
+inline constexpr uint32_t kForGc = 1, kForGcPrep = 6;
 struct GcSuspendBegin {
-  uint32_t reason = 0;  // 1 for a GC, 6 for preparing a background GC, others are not the GC's
+  uint32_t reason = 0;
   uint32_t count = 0;
 };
 bool Decode(const RawEvent& event, GcSuspendBegin& out);

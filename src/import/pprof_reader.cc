@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pprof_reader.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <protozero/pbf_reader.hpp>
 #include <unordered_map>
 
@@ -78,7 +80,7 @@ class Parser {
   void Field(pbf_reader& r) {
     switch (r.tag()) {
       case 1:
-        types_.push_back(TwoStrings(Message(r), 1, 2));
+        AddType(Message(r));
         break;
       case 2:
         samples_.push_back(Sample(Message(r)));
@@ -123,18 +125,26 @@ class Parser {
     for (const int64_t v : r.get_packed_int64()) f(static_cast<T>(v));
   }
 
-  static std::pair<int64_t, int64_t> TwoStrings(pbf_reader m, Tag first, Tag second) {
-    std::pair<int64_t, int64_t> out{0, 0};
+  // A message of single numbers: sets those that are named.
+  struct Number {
+    Tag tag;
+    int64_t* value;
+  };
+  static void Numbers(pbf_reader m, std::initializer_list<Number> wanted) {
     while (m.next()) {
-      if (m.tag() == first) {
-        out.first = Int(m);
-      } else if (m.tag() == second) {
-        out.second = Int(m);
+      const auto it = std::find_if(wanted.begin(), wanted.end(),
+                                   [&](const Number& n) { return n.tag == m.tag(); });
+      if (it != wanted.end()) {
+        *it->value = Int(m);
       } else {
         m.skip();
       }
     }
-    return out;
+  }
+
+  void AddType(pbf_reader m) {
+    auto& [type, unit] = types_.emplace_back();
+    Numbers(m, {{1, &type}, {2, &unit}});
   }
 
   RawSample Sample(pbf_reader m) const {
@@ -160,47 +170,16 @@ class Parser {
 
   static RawLabel Label(pbf_reader m) {
     RawLabel l;
-    while (m.next()) {
-      switch (m.tag()) {
-        case 1:
-          l.key = Int(m);
-          break;
-        case 2:
-          l.text = Int(m);
-          break;
-        case 3:
-          l.number = Int(m);
-          break;
-        case 4:
-          l.unit = Int(m);
-          break;
-        default:
-          m.skip();
-      }
-    }
+    Numbers(m, {{1, &l.key}, {2, &l.text}, {3, &l.number}, {4, &l.unit}});
     return l;
   }
 
   void AddMapping(pbf_reader m) {
-    uint64_t id = 0;
+    int64_t id = 0;
     Mapping mapping;
-    while (m.next()) {
-      switch (m.tag()) {
-        case 1:
-          id = Unsigned(m);
-          break;
-        case 5:
-          mapping.file = Int(m);
-          break;
-        case 6:
-          mapping.build_id = Int(m);
-          break;
-        default:
-          m.skip();
-      }
-    }
-    if (mappings_.empty()) main_mapping_ = id;
-    mappings_[id] = mapping;
+    Numbers(m, {{1, &id}, {5, &mapping.file}, {6, &mapping.build_id}});
+    if (mappings_.empty()) main_mapping_ = static_cast<uint64_t>(id);
+    mappings_[static_cast<uint64_t>(id)] = mapping;
   }
 
   void AddLocation(pbf_reader m) {
@@ -237,24 +216,10 @@ class Parser {
   }
 
   void AddFunction(pbf_reader m) {
-    uint64_t id = 0;
+    int64_t id = 0;
     std::pair<int64_t, int64_t> names{0, 0};
-    while (m.next()) {
-      switch (m.tag()) {
-        case 1:
-          id = Unsigned(m);
-          break;
-        case 2:
-          names.first = Int(m);
-          break;
-        case 3:
-          names.second = Int(m);
-          break;
-        default:
-          m.skip();
-      }
-    }
-    function_at_.try_emplace(id, static_cast<uint32_t>(functions_.size()));
+    Numbers(m, {{1, &id}, {2, &names.first}, {3, &names.second}});
+    function_at_.try_emplace(static_cast<uint64_t>(id), static_cast<uint32_t>(functions_.size()));
     functions_.push_back(names);
   }
 

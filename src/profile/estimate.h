@@ -17,6 +17,9 @@ enum class Source : uint8_t {
 
 // The heap that an object was allocated on; the wire values of the runtime's events.
 enum class HeapKind : uint8_t { kSoh = 0, kLoh = 1, kPoh = 2, kUnknown = 3 };
+constexpr HeapKind HeapKindOf(uint32_t wire) {
+  return wire <= 2 ? static_cast<HeapKind>(wire) : HeapKind::kUnknown;
+}
 
 // The runtime's name of the event, in JSON and SQL too.
 constexpr std::string_view EventName(Source source) {
