@@ -269,9 +269,9 @@ std::string Heading(const ProcessGcs& report, const profile::Profile& p, const G
   if (s.max_peak_bytes >= 0)
     line += fmt::format("; largest heap {}", HumanBytes(static_cast<double>(s.max_peak_bytes)));
   if (s.all().allocated_known > 0)
-    line += fmt::format("; allocated {} before {} of them",
-                        HumanBytes(static_cast<double>(s.all().allocated_bytes)),
-                        Thousands(s.all().allocated_known));
+    line += fmt::format("; allocated {}", HumanBytes(static_cast<double>(s.all().allocated_bytes)));
+  if (s.all().allocated_known > 0 && s.all().allocated_known < s.all().count)
+    line += fmt::format(" before the {} that tell it", Thousands(s.all().allocated_known));
   out += Wrap(line, 0, 0, o.width);
   return out;
 }
