@@ -208,9 +208,7 @@ void Agent::Step(int64_t now) {
     PassOnTermSignal();
   }
   ResolveInSlices();
-  GcNote note;
-  while (gc_ring_.Pop(note)) gcs_.Add(note);
-  for (const profile::GcPass& pass : gcs_.TakePasses()) passes_.push_back(pass);
+  TakeGcNotes();
   bool filling = false;
   ShardPool::Get().ForEach([&](Shard& s) { filling = filling || s.filling(); });
   if (code_.crowded()) ResetCode();
@@ -234,6 +232,12 @@ void Agent::Step(int64_t now) {
     next_interval_ns_ = std::max(next_interval_ns_ + options_.every_ns, now);
   }
   if (options_.owned && !control_.has_subscriber() && now >= owner_deadline_ns_) stop_ = true;
+}
+
+void Agent::TakeGcNotes() {
+  GcNote note;
+  while (gc_ring_.Pop(note)) gcs_.Add(note);
+  for (const profile::GcPass& pass : gcs_.TakePasses()) passes_.push_back(pass);
 }
 
 // Whoever unloads code waits: not for long.
@@ -333,9 +337,7 @@ void Agent::LetGo() {
   if (session_ != 0 && !ending_.load())
     (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
   session_ = 0;
-  GcNote note;
-  while (gc_ring_.Pop(note)) gcs_.Add(note);
-  for (const profile::GcPass& pass : gcs_.TakePasses()) passes_.push_back(pass);
+  TakeGcNotes();
   EndInterval(/*last=*/true);
   control_.Flush(ending_.load() ? 500 : 5000);
   sampler_->Follow(nullptr);

@@ -53,6 +53,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   Status StartSession();
   void Run();
   void Step(int64_t now_ns);
+  void TakeGcNotes();
   void ResolveInSlices();
   bool ResolveFrames(uint32_t limit);  // true: all are
   bool Drain();                        // false: a shard's owner was in it
