@@ -174,7 +174,7 @@ void Agent::Run() {
   if (attached_ && !ending_.load()) {
     if (Status s = StartSession(); !s.ok()) {
       failure_ = s.error().message;
-      stop_ = options_.owned && !control_.has_subscriber();
+      stop_ = owner_is_missing();
     }
   }
   if (!options_.output.empty()) TakeTermSignal(WakeThread, this);
@@ -183,12 +183,9 @@ void Agent::Run() {
   std::vector<pollfd> polls;
   while (!stop_ && !ending_.load()) {
     const int64_t now = Now();
-    const bool awaited = options_.owned && !control_.has_subscriber();
     int64_t wait = last_drain_ns_ + kDrainEvery - now;
-    if (!awaited) wait = std::min(wait, next_interval_ns_ - now);
+    wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
     if (!passes_.empty()) wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
-    if (options_.owned && !control_.has_subscriber())
-      wait = std::min(wait, owner_deadline_ns_ - now);
     wait = std::clamp<int64_t>(wait, 0, kSecond);
     polls.clear();
     polls.push_back({waker_.fd(), POLLIN, 0});
@@ -226,12 +223,12 @@ void Agent::Step(int64_t now) {
     ScanHandles(now);
   }
   // An owner that has yet to come misses nothing.
-  const bool awaited = options_.owned && !control_.has_subscriber();
-  if (now >= next_interval_ns_ && !awaited) {
+  if (owner_is_missing()) {
+    if (now >= owner_deadline_ns_) stop_ = true;
+  } else if (now >= next_interval_ns_) {
     EndInterval(/*last=*/false);
     next_interval_ns_ = std::max(next_interval_ns_ + options_.every_ns, now);
   }
-  if (options_.owned && !control_.has_subscriber() && now >= owner_deadline_ns_) stop_ = true;
 }
 
 void Agent::TakeGcNotes() {

@@ -63,6 +63,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void WriteSpool(const profile::IntervalFrame& frame);
   void LetGo();
   int64_t Now() const;  // since the agent's start
+  // Whoever attached the agent is to stay connected, and is not there yet.
+  bool owner_is_missing() const { return options_.owned && !control_.has_subscriber(); }
 
   // ControlHandler, on the agent's thread.
   std::string Command(std::string_view line) override;
