@@ -24,6 +24,7 @@
 #include "agent/spool.h"
 #include "agent/waker.h"
 #include "base/byte_reader.h"
+#include "clr/raw_event.h"
 
 namespace clrscope::agent {
 
@@ -47,6 +48,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
 
  private:
   static constexpr uint32_t kSlice = 64;  // frames that are looked up in one go
+  void OnGcEvent(const clr::RawEvent& event);
   static void* ThreadMain(void* self);
   static void WakeThread(void* self);
   static void ReleaseHandle(void* self, uint64_t handle);
@@ -138,7 +140,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   int64_t thread_cpu_ns_ = 0;
   ShardTotals at_start_, at_interval_;
   std::vector<std::pair<std::string, uint64_t>> lost_before_;
-  std::atomic<uint64_t> unknown_events_{0};
+  std::atomic<uint64_t> unknown_events_{0};  // whose payload is not understood
 };
 
 }  // namespace clrscope::agent

@@ -17,6 +17,14 @@ namespace {
 constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
                    kGcSuspendBegin = 9, kAllocationTick = 10, kAllocationSampled = 303;
 
+// Why a suspension begins: for a GC, or for what a background GC needs stopped.
+// Source: dotnet/runtime ClrEtwAll.man, GCSuspendEEReasonMap
+constexpr uint32_t kSuspendForGc = 1, kSuspendForGcPrep = 6;
+
+// Bytes that an event stands for; a sample's follow from its object's size.
+uint64_t AmountOf(const clr::AllocationTick& e) { return e.amount; }
+uint64_t AmountOf(const clr::AllocationSampled&) { return 0; }
+
 profile::HeapKind KindOf(uint32_t kind) {
   return kind <= 2 ? static_cast<profile::HeapKind>(kind) : profile::HeapKind::kUnknown;
 }
@@ -30,60 +38,72 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from
   clr::RawEvent event;
   event.kind = &kind;
   event.payload = payload;
-  if (id == kAllocationSampled) {
-    clr::AllocationSampled e;
+  const auto allocated = [&](auto e) {
     if (!sampling_.load(std::memory_order_relaxed)) return;
     if (!clr::Decode(event, e)) {
       unknown_events_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    sampler_->OnAllocation({KindOf(e.kind), e.type_id, e.object_size, 0, e.address}, from);
-    return;
-  }
+    sampler_->OnAllocation({KindOf(e.kind), e.type_id, e.object_size, AmountOf(e), e.address},
+                           from);
+  };
+  if (id == kAllocationSampled) return allocated(clr::AllocationSampled());
   if (id == kAllocationTick) {
-    clr::AllocationTick e;
-    if (source_ != profile::Source::kTick || !sampling_.load(std::memory_order_relaxed)) return;
-    if (!clr::Decode(event, e)) {
-      unknown_events_.fetch_add(1, std::memory_order_relaxed);
-      return;
-    }
-    sampler_->OnAllocation({KindOf(e.kind), e.type_id, e.object_size, e.amount, e.address}, from);
+    if (source_ == profile::Source::kTick) allocated(clr::AllocationTick());
     return;
   }
-  if (id != kGcStart && id != kGcEnd && id != kGcRestartEnd && id != kGcHeapStats &&
-      id != kGcSuspendBegin)
-    return;
+  OnGcEvent(event);
+}
+
+void Agent::OnGcEvent(const clr::RawEvent& event) {
   GcNote n;
+  bool readable = true;
+  switch (event.kind->id) {
+    case kGcStart: {
+      clr::GcStart e;
+      readable = clr::Decode(event, e);
+      if (readable) sampler_->gcs_begun.fetch_add(1);
+      n.kind = GcNote::Kind::kStart;
+      n.number = e.number;
+      n.generation = static_cast<int8_t>(e.generation);
+      n.type = static_cast<int8_t>(e.type);
+      n.reason = static_cast<int8_t>(e.reason);
+      break;
+    }
+    case kGcEnd: {
+      clr::GcEnd e;
+      readable = clr::Decode(event, e);
+      n.kind = GcNote::Kind::kEnd;
+      n.number = e.number;
+      break;
+    }
+    case kGcHeapStats: {
+      clr::GcHeapStats e;
+      readable = clr::Decode(event, e);
+      n.kind = GcNote::Kind::kHeapStats;
+      std::copy(std::begin(e.size), std::end(e.size), n.sizes.begin());
+      break;
+    }
+    case kGcSuspendBegin: {
+      clr::GcSuspendBegin e;
+      readable = clr::Decode(event, e);
+      if (readable && e.reason != kSuspendForGc && e.reason != kSuspendForGcPrep) return;
+      n.kind = GcNote::Kind::kSuspend;
+      break;
+    }
+    case kGcRestartEnd:
+      n.kind = GcNote::Kind::kRestart;
+      break;
+    default:
+      return;
+  }
+  if (!readable) {
+    unknown_events_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   n.time_ns = Now();
   n.thread_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID);
   n.thread = static_cast<uint32_t>(::syscall(SYS_gettid));
-  if (id == kGcStart) {
-    clr::GcStart e;
-    if (!clr::Decode(event, e)) return;
-    sampler_->gcs_begun.fetch_add(1);
-    n.kind = GcNote::Kind::kStart;
-    n.number = e.number;
-    n.generation = static_cast<int8_t>(e.generation);
-    n.type = static_cast<int8_t>(e.type);
-    n.reason = static_cast<int8_t>(e.reason);
-  } else if (id == kGcEnd) {
-    clr::GcEnd e;
-    if (!clr::Decode(event, e)) return;
-    n.kind = GcNote::Kind::kEnd;
-    n.number = e.number;
-  } else if (id == kGcHeapStats) {
-    clr::GcHeapStats e;
-    if (!clr::Decode(event, e)) return;
-    n.kind = GcNote::Kind::kHeapStats;
-    std::copy(std::begin(e.size), std::end(e.size), n.sizes.begin());
-  } else if (id == kGcSuspendBegin) {
-    clr::GcSuspendBegin e;
-    // Only those for a GC, or for what a background GC needs stopped.
-    if (!clr::Decode(event, e) || (e.reason != 1 && e.reason != 6)) return;
-    n.kind = GcNote::Kind::kSuspend;
-  } else {
-    n.kind = GcNote::Kind::kRestart;
-  }
   (void)gc_ring_.Push(n);
   if (n.kind == GcNote::Kind::kRestart && live_ != nullptr) waker_.Wake();
 }
