@@ -20,8 +20,12 @@ constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kOwnerPatience = 20 * kSecond;    // until whoever attached must be connected
 constexpr int kShutdownPatience = 3000;             // ms
-constexpr uint32_t kDetachSoon = 1;                 // ms; the runtime asks again by itself
-constexpr int kSampledSince = 10;                   // .NET 10
+// ms until the runtime first looks whether it may let go; 300 is the least that it takes. It looks
+// again at twice that time, from then on every 5 s only, and with that it begins when its thread
+// comes later; whoever attaches meanwhile waits as long. Source: dotnet/runtime
+// src/coreclr/vm/profdetach.cpp, SleepWhileProfilerEvacuates
+constexpr uint32_t kDetachSoon = 300;
+constexpr int kSampledSince = 10;  // .NET 10
 
 std::string Hex(HResult hr) {
   constexpr std::string_view kDigits = "0123456789abcdef";
