@@ -35,6 +35,13 @@ std::string Hex(HResult hr) {
   return out;
 }
 
+// Since .NET 9 exceptions are thrown by managed code of the runtime's, which its own walks pass
+// over: what it allocates is allocated where something was thrown.
+bool ThrowsForOthers(const profile::IntervalMethod& m) {
+  return m.module.starts_with("System.Private.CoreLib") &&
+         m.method.starts_with("System.Runtime.EH.");
+}
+
 }  // namespace
 
 Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
@@ -256,10 +263,11 @@ bool Agent::ResolveFrames(uint32_t limit) {
     CodeTable::Frame* f = code_.frame(id);
     if (f == nullptr) return false;
     if (!code_.current(id)) return true;
-    const CodeResolver::Answer answer = resolver_.Resolve(f->ip, native_map_.get());
+    CodeResolver::Answer answer = resolver_.Resolve(f->ip, native_map_.get());
     if (answer.function != 0) {
       const Names::Method method = names_.MethodOf(answer.function);
       collector_.Bind(id, method.id);
+      if (ThrowsForOthers(names_.methods()[method.id])) answer.rule.managed = false;
       if (answer.dynamic) {
         seen_dynamic_.Add(answer.function);
         dynamic_frames_.push_back(id);

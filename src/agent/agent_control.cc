@@ -74,8 +74,16 @@ std::string Agent::StatusJson() const {
   add("samples", sums.samples - at_start_.samples);
   add("sample_ns", sums.nanoseconds - at_start_.nanoseconds);
   add("walk_fallbacks", sums.snapshots - at_start_.snapshots);
-  add("walk_new", sums.ends[1] - at_start_.ends[1]);
-  add("walk_refused", sums.ends[2] - at_start_.ends[2]);
+  const auto ended = [&](const char* name, WalkEnd end) {
+    const auto i = static_cast<size_t>(end);
+    add(name, sums.ends[i] - at_start_.ends[i]);
+  };
+  ended("walk_new", WalkEnd::kNew);
+  ended("walk_no_rule", WalkEnd::kNoRule);
+  ended("walk_stub", WalkEnd::kStub);
+  ended("walk_disagree", WalkEnd::kDisagree);
+  ended("walk_outside", WalkEnd::kOutside);
+  ended("walk_no_room", WalkEnd::kNoRoom);
   add("selftest_equal", sums.equal - at_start_.equal);
   add("selftest_different", sums.different - at_start_.different);
   add("selftest_skipped", sums.skipped - at_start_.skipped);

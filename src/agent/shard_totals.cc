@@ -22,7 +22,7 @@ ShardTotals SumShards() {
     t.equal += get(s.counts.selftest_equal);
     t.different += get(s.counts.selftest_different);
     t.skipped += get(s.counts.selftest_skipped);
-    for (size_t i = 0; i < 3; ++i) t.ends[i] += get(s.counts.ends[i]);
+    for (size_t i = 0; i < kWalkEnds; ++i) t.ends[i] += get(s.counts.ends[i]);
   });
   return t;
 }
