@@ -23,8 +23,9 @@ uint32_t At(Bytes bytes, size_t at, size_t width) {
 bool HasFilter(Bytes body) {
   const uint32_t format = At(body, 0, 1) & kFormatMask;
   if (body.empty() || (format != kTiny && format != kFat)) return true;
-  if (format == kTiny || (At(body, 0, 2) & kMoreSections) == 0) return false;
+  if (format == kTiny) return false;
   if (body.size() < kFatHeader) return true;
+  if ((At(body, 0, 2) & kMoreSections) == 0) return false;
   size_t at = kFatHeader + size_t{At(body, 4, 4)};
   for (;;) {
     at = (at + 3) / 4 * 4;
