@@ -20,9 +20,11 @@
 #include "agent/names.h"
 #include "agent/options.h"
 #include "agent/sampler.h"
+#include "agent/shard_totals.h"
 #include "agent/spool.h"
 #include "agent/waker.h"
 #include "base/byte_reader.h"
+#include "clr/raw_event.h"
 
 namespace clrscope::agent {
 
@@ -45,12 +47,15 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void OnShutdown();
 
  private:
+  static constexpr uint32_t kSlice = 64;  // frames that are looked up in one go
+  void OnGcEvent(const clr::RawEvent& event);
   static void* ThreadMain(void* self);
   static void WakeThread(void* self);
   static void ReleaseHandle(void* self, uint64_t handle);
   Status StartSession();
   void Run();
   void Step(int64_t now_ns);
+  void TakeGcNotes();
   void ResolveInSlices();
   bool ResolveFrames(uint32_t limit);  // true: all are
   bool Drain();                        // false: a shard's owner was in it
@@ -60,9 +65,12 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void WriteSpool(const profile::IntervalFrame& frame);
   void LetGo();
   int64_t Now() const;  // since the agent's start
+  // Whoever attached the agent is to stay connected, and is not there yet.
+  bool owner_is_missing() const { return options_.owned && !control_.has_subscriber(); }
 
   // ControlHandler, on the agent's thread.
   std::string Command(std::string_view line) override;
+  std::string StatusJson() const;
   void OwnerCame() override;
   void OwnerLeft() override;
 
@@ -122,7 +130,6 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::atomic<bool> ending_{false};  // of the process
   std::atomic<bool> ended_{false};   // the thread has done its last work
   bool stop_ = false;                // let go
-  bool detach_asked_ = false;
   std::string failure_;
   uint64_t spooled_ = 0, spool_failed_ = 0;  // files
 
@@ -131,15 +138,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   uint64_t sequence_ = 0;
   profile::IntervalMeter meter_;  // of the open interval
   int64_t thread_cpu_ns_ = 0;
-  struct Totals {
-    uint64_t samples = 0, nanoseconds = 0, snapshots = 0, snapshot_failed = 0, full = 0, paused = 0,
-             births_lost = 0, handle_failed = 0, bad_payload = 0, equal = 0, different = 0,
-             skipped = 0, ends[3] = {};
-  };
-  Totals SumShards() const;
-  Totals at_start_, at_interval_;
+  ShardTotals at_start_, at_interval_;
   std::vector<std::pair<std::string, uint64_t>> lost_before_;
-  std::atomic<uint64_t> unknown_events_{0};
+  std::atomic<uint64_t> unknown_events_{0};  // whose payload is not understood
 };
 
 }  // namespace clrscope::agent

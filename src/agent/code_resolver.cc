@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/il_body.h"
 #include "agent/prologue.h"
 
 namespace clrscope::agent {
@@ -57,6 +58,17 @@ FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit, uintptr_
   return RuleOf(own.prologue, tier0);
 }
 
+bool CodeResolver::MayFilter(FunctionId function) const {
+  ModuleId module = 0;
+  ClassId owner = 0;
+  uint32_t token = 0, arguments = 0, size = 0;
+  const uint8_t* body = nullptr;
+  return !Succeeded(info_->GetFunctionInfo2(function, 0, &owner, &module, &token, 0, &arguments,
+                                            nullptr)) ||
+         !Succeeded(info_->GetILFunctionBody(module, token, &body, &size)) || body == nullptr ||
+         HasFilter(AsBytes(body, size));
+}
+
 CodeResolver::Answer CodeResolver::Resolve(uintptr_t ip, const NativeMap* native) const {
   Answer out;
   if (native != nullptr) {
@@ -74,6 +86,7 @@ CodeResolver::Answer CodeResolver::Resolve(uintptr_t ip, const NativeMap* native
   int32_t dynamic = 0;
   out.dynamic = Succeeded(info_->IsFunctionDynamic(out.function, &dynamic)) && dynamic != 0;
   out.rule = ManagedRule(out.function, rejit, ip);
+  out.rule.exact = out.rule.frame_bytes != 0 && (out.dynamic || MayFilter(out.function));
   return out;
 }
 

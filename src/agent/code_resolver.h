@@ -25,6 +25,7 @@ class CodeResolver {
 
  private:
   FrameRule ManagedRule(FunctionId function, ReJitId rejit, uintptr_t ip) const;
+  bool MayFilter(FunctionId function) const;
 
   ICorProfilerInfo* info_;
 };

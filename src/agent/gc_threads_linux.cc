@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "agent/gc_threads.h"
+#include "clr/gc_thread_names.h"
 
 namespace clrscope::agent {
 namespace {
@@ -46,7 +47,8 @@ profile::IntervalCpu GcThreads::Take() {
     if (std::from_chars(name.data(), name.data() + name.size(), id).ec != std::errc{}) continue;
     const std::string base = "/proc/self/task/" + std::string(name);
     const std::string_view comm = ReadSmall(base + "/comm", buffer);
-    const bool is_server = comm == ".NET Server GC", is_background = comm == ".NET BGC";
+    const bool is_server = comm == clr::kServerGcThread;
+    const bool is_background = comm == clr::kBackgroundGcThread;
     if (!is_server && !is_background) continue;
     // The first number of schedstat: nanoseconds on a CPU.
     const std::string_view stat = ReadSmall(base + "/schedstat", buffer);

@@ -119,7 +119,7 @@ FrameRule RuleOf(const Prologue& p, const Prologue& tier0) {
   }
   if (!p.sets_rbp) return r;
   // rbp tells it too. Where the two disagree, rsp was moved in the body (stackalloc), or this is a
-  // funclet of the method, which has a frame of its own.
+  // funclet of the method, which has a frame of its own below those of code that threw.
   r.from_rbp = true;
   r.frame_bytes = r.cfa_offset;
   r.cfa_offset = p.rbp_to_cfa + (below - 8);

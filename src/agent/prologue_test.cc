@@ -93,10 +93,13 @@ TEST(FrameRule, SurvivesPacking) {
   r.cfa_offset = 0x7ffff8;
   r.rbp_slot = 0xffff;
   r.frame_bytes = 272;
+  r.exact = true;
   const FrameRule back = FrameRule::Unpack(r.Pack());
   EXPECT_EQ(back.cfa_offset, r.cfa_offset);
   EXPECT_EQ(back.rbp_slot, r.rbp_slot);
   EXPECT_EQ(back.frame_bytes, r.frame_bytes);
+  EXPECT_TRUE(back.exact);
+  EXPECT_FALSE(FrameRule::Unpack(FrameRule{}.Pack()).exact);
   EXPECT_TRUE(back.managed && back.from_rbp);
   r.cfa_offset = 8u << 20;
   EXPECT_EQ(FrameRule::Unpack(r.Pack()).state, RuleState::kSnapshot) << "too large to say";

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "agent/stack_walk.h"
 #include "profile/estimate.h"
 #include "profile/reservoir.h"
 
@@ -85,9 +86,8 @@ struct ShardCounts {
   std::atomic<uint64_t> full{0};             // samples that the table had no room for
   std::atomic<uint64_t> births_lost{0};
   std::atomic<uint64_t> handle_failed{0};
-  std::atomic<uint64_t> bad_payload{0};
   std::atomic<uint64_t> selftest_equal{0}, selftest_different{0}, selftest_skipped{0};
-  std::atomic<uint64_t> ends[3] = {};  // of the own walk, by WalkEnd
+  std::atomic<uint64_t> ends[kWalkEnds] = {};  // of the own walk, by WalkEnd
 };
 
 inline void Count(std::atomic<uint64_t>& c, uint64_t n = 1) {

@@ -30,7 +30,7 @@ uintptr_t StackTop(uintptr_t sp) {
 WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, uintptr_t top,
                   uint32_t (&frames)[kMaxDepth], size_t* count) {
   *count = 0;
-  if (top == 0) return WalkEnd::kRefused;
+  if (top == 0) return WalkEnd::kOutside;
   size_t n = 0;
   bool native = false;
   for (size_t step = 0; step < kMaxSteps; ++step) {
@@ -39,7 +39,7 @@ WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, ui
       return WalkEnd::kDone;
     }
     const CodeTable::Slot* slot = code.FindOrAdd(at.ip);
-    if (slot == nullptr) return WalkEnd::kRefused;
+    if (slot == nullptr) return WalkEnd::kNoRoom;
     FrameRule rule = FrameRule::Unpack(slot->rule.load(std::memory_order_acquire));
     if (rule.state == RuleState::kPending) {
       const NativeModule* module = native_map == nullptr ? nullptr : native_map->Find(at.ip - 1);
@@ -47,7 +47,7 @@ WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, ui
       rule = RuleOf(*module, at.ip);
       code.SetRule(slot->frame.load(std::memory_order_relaxed), rule, 0);
     }
-    if (rule.state == RuleState::kSnapshot) return WalkEnd::kRefused;
+    if (rule.state == RuleState::kSnapshot) return rule.managed ? WalkEnd::kNoRule : WalkEnd::kStub;
     if (rule.state == RuleState::kRoot) {
       *count = n;
       return WalkEnd::kDone;
@@ -65,17 +65,23 @@ WalkEnd WalkStack(CodeTable& code, const NativeMap* native_map, Registers at, ui
       native = true;
     }
     const uintptr_t cfa = (rule.from_rbp ? at.rbp : at.sp) + rule.cfa_offset;
-    if (rule.frame_bytes != 0 && cfa != at.sp + rule.frame_bytes) return WalkEnd::kRefused;
-    if (cfa <= at.sp || cfa > top || cfa % 8 != 0) return WalkEnd::kRefused;
+    // Where rbp tells the frame it may be larger than the first instructions say (stackalloc), or
+    // lie above others: an exception handler runs on the frame of the method around it. The frames
+    // between the two, of code that threw and is given up, are left out by the runtime's walk, too.
+    // Not those below a filter, which runs before anything is given up.
+    const uintptr_t least = at.sp + rule.frame_bytes;
+    if (rule.frame_bytes != 0 && (rule.exact ? cfa != least : cfa < least))
+      return WalkEnd::kDisagree;
+    if (cfa <= at.sp || cfa > top || cfa % 8 != 0) return WalkEnd::kOutside;
     if (rule.rbp_slot != 0) {
       const uintptr_t slot_at = cfa - uintptr_t{8} * rule.rbp_slot;
-      if (slot_at < at.sp || slot_at >= cfa) return WalkEnd::kRefused;
+      if (slot_at < at.sp || slot_at >= cfa) return WalkEnd::kOutside;
       at.rbp = *reinterpret_cast<const uintptr_t*>(slot_at);  // NOLINT
     }
     at.ip = *reinterpret_cast<const uintptr_t*>(cfa - 8);  // NOLINT
     at.sp = cfa;
   }
-  return WalkEnd::kRefused;
+  return WalkEnd::kNoRoom;
 }
 
 bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {

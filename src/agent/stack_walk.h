@@ -13,11 +13,17 @@ namespace clrscope::agent {
 
 inline constexpr size_t kMaxDepth = 512;  // frames of one stack; what is below is [truncated]
 
+// All but kDone leave the stack to the runtime's own walk.
 enum class WalkEnd : uint8_t {
   kDone,
-  kNew,      // an address that nobody looked at yet: the next walk will know it
-  kRefused,  // the rules cannot walk this stack
+  kNew,       // an address that nobody looked at yet: the next walk will know it
+  kNoRule,    // a method whose first instructions do not tell its frame
+  kStub,      // code of no method and no unwind table: a marshalling stub
+  kDisagree,  // rsp and rbp cannot both be right
+  kOutside,   // the caller's frame would lie outside of the thread's stack
+  kNoRoom,    // the table of addresses is full, or the stack has no end
 };
+inline constexpr size_t kWalkEnds = 7;
 
 struct Registers {
   uintptr_t ip = 0, sp = 0, rbp = 0;

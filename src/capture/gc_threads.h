@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU time of the GC's own threads, seen from outside: /proc/PID/task. The runtime names them
-// ".NET Server GC" and ".NET BGC" (dotnet/runtime src/coreclr/gc/gc.cpp). Blocking collections of
-// workstation GC run on the thread that allocates: no system tells their share.
+// The CPU time of the GC's own threads (clr/gc_thread_names.h), seen from outside: /proc/PID/task.
+// Blocking collections of workstation GC run on the thread that allocates: no system tells their
+// share.
 #pragma once
 
 #include <sys/types.h>

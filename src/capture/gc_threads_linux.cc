@@ -13,11 +13,11 @@
 
 #include "base/fd.h"
 #include "capture/gc_threads.h"
+#include "clr/gc_thread_names.h"
 
 namespace clrscope::capture {
 namespace {
 
-constexpr std::string_view kServerName = ".NET Server GC", kBackgroundName = ".NET BGC";
 constexpr int kLooksForAName = 3;
 
 // Of a small file; "" when it cannot be read.
@@ -78,12 +78,13 @@ bool GcThreads::ReadThread(Thread& thread) const {
   if (!ParseTaskStat(stat, &name, &ticks)) return false;
   if (thread.kind == Kind::kOther) {
     ++thread.looks;
-    if (name == kServerName) thread.kind = Kind::kServer;
-    if (name == kBackgroundName) thread.kind = Kind::kBackground;
+    if (name == clr::kServerGcThread) thread.kind = Kind::kServer;
+    if (name == clr::kBackgroundGcThread) thread.kind = Kind::kBackground;
   }
   if (thread.kind == Kind::kOther) return true;
   // Its number belongs to another thread by now.
-  if (name != (thread.kind == Kind::kServer ? kServerName : kBackgroundName)) return false;
+  if (name != (thread.kind == Kind::kServer ? clr::kServerGcThread : clr::kBackgroundGcThread))
+    return false;
   thread.cpu_ns = NanosOf(ticks);
   // Nanoseconds, where the kernel keeps them.
   bool ok = false;

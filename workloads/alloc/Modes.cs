@@ -44,8 +44,21 @@ static class Modes
             (1, TypeSites.Large), (5, TypeSites.Pinned), (20, TypeSites.Text),
             (20, TypeSites.Bytes),
         ],
+        "funclets" =>
+        [
+            (1, FuncletSites.InCatch), (1, FuncletSites.InFinally), (1, FuncletSites.InFilter),
+            (1, FuncletSites.Nested),
+        ],
+        "stackalloc" => [(1, FrameSites.OnStack)],
+        "interop" => [(1, FrameSites.ThroughDelegate), (1, FrameSites.ThroughPointer)],
+        "osr" =>
+        [
+            (1, FrameSites.LoopA), (1, FrameSites.LoopB), (1, FrameSites.LoopC), (1, FrameSites.LoopD),
+        ],
+        "values" => [(1, FrameSites.Values)],
         "keep" => [(200, KeepSites.Keep), (1, KeepSites.KeepBlock), (2000, KeepSites.Garbage)],
         _ => throw new ArgumentException(
-            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types or keep"),
+            $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types, "
+            + "funclets, stackalloc, interop, osr, values or keep"),
     };
 }

@@ -12,7 +12,7 @@ sealed class Options
                      [--seed N] [--whole] [--start-on-stdin] [--hold-on-stdin]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
-                            types, keep
+                            types, funclets, stackalloc, interop, osr, values, keep
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes
           --rate R          bytes per second of all threads together (default 50000000), or max

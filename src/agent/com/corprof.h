@@ -189,7 +189,8 @@ class ICorProfilerInfo : public IUnknown {
                                 uint32_t* length, char16_t* name, AssemblyId* assembly) = 0;
   virtual HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid,
                                     IUnknown** out) = 0;
-  virtual HResult GetILFunctionBody() = 0;
+  virtual HResult GetILFunctionBody(ModuleId module, uint32_t token, const uint8_t** body,
+                                    uint32_t* size) = 0;
   virtual HResult GetILFunctionBodyAllocator() = 0;
   virtual HResult SetILFunctionBody() = 0;
   virtual HResult GetAppDomainInfo() = 0;

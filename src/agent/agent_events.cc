@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runtime's events bring, on the threads that they arrive on.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/agent.h"
+#include "agent/clock.h"
+#include "clr/alloc_events.h"
+#include "clr/gc_events.h"
+
+namespace clrscope::agent {
+namespace {
+
+// Of the events that the agent asks for. Source: dotnet/runtime ClrEtwAll.man
+constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
+                   kGcSuspendBegin = 9, kAllocationTick = 10, kAllocationSampled = 303;
+
+// Why a suspension begins: for a GC, or for what a background GC needs stopped.
+// Source: dotnet/runtime ClrEtwAll.man, GCSuspendEEReasonMap
+constexpr uint32_t kSuspendForGc = 1, kSuspendForGcPrep = 6;
+
+// Bytes that an event stands for; a sample's follow from its object's size.
+uint64_t AmountOf(const clr::AllocationTick& e) { return e.amount; }
+uint64_t AmountOf(const clr::AllocationSampled&) { return 0; }
+
+profile::HeapKind KindOf(uint32_t kind) {
+  return kind <= 2 ? static_cast<profile::HeapKind>(kind) : profile::HeapKind::kUnknown;
+}
+
+}  // namespace
+
+void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from) {
+  clr::EventKind kind;
+  kind.id = id;
+  kind.version = version;
+  clr::RawEvent event;
+  event.kind = &kind;
+  event.payload = payload;
+  const auto allocated = [&](auto e) {
+    if (!sampling_.load(std::memory_order_relaxed)) return;
+    if (!clr::Decode(event, e)) {
+      unknown_events_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    sampler_->OnAllocation({KindOf(e.kind), e.type_id, e.object_size, AmountOf(e), e.address},
+                           from);
+  };
+  if (id == kAllocationSampled) return allocated(clr::AllocationSampled());
+  if (id == kAllocationTick) {
+    if (source_ == profile::Source::kTick) allocated(clr::AllocationTick());
+    return;
+  }
+  OnGcEvent(event);
+}
+
+void Agent::OnGcEvent(const clr::RawEvent& event) {
+  GcNote n;
+  bool readable = true;
+  switch (event.kind->id) {
+    case kGcStart: {
+      clr::GcStart e;
+      readable = clr::Decode(event, e);
+      if (readable) sampler_->gcs_begun.fetch_add(1);
+      n.kind = GcNote::Kind::kStart;
+      n.number = e.number;
+      n.generation = static_cast<int8_t>(e.generation);
+      n.type = static_cast<int8_t>(e.type);
+      n.reason = static_cast<int8_t>(e.reason);
+      break;
+    }
+    case kGcEnd: {
+      clr::GcEnd e;
+      readable = clr::Decode(event, e);
+      n.kind = GcNote::Kind::kEnd;
+      n.number = e.number;
+      break;
+    }
+    case kGcHeapStats: {
+      clr::GcHeapStats e;
+      readable = clr::Decode(event, e);
+      n.kind = GcNote::Kind::kHeapStats;
+      std::copy(std::begin(e.size), std::end(e.size), n.sizes.begin());
+      break;
+    }
+    case kGcSuspendBegin: {
+      clr::GcSuspendBegin e;
+      readable = clr::Decode(event, e);
+      if (readable && e.reason != kSuspendForGc && e.reason != kSuspendForGcPrep) return;
+      n.kind = GcNote::Kind::kSuspend;
+      break;
+    }
+    case kGcRestartEnd:
+      n.kind = GcNote::Kind::kRestart;
+      break;
+    default:
+      return;
+  }
+  if (!readable) {
+    unknown_events_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  n.time_ns = Now();
+  n.thread_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID);
+  n.thread = static_cast<uint32_t>(::syscall(SYS_gettid));
+  (void)gc_ring_.Push(n);
+  if (n.kind == GcNote::Kind::kRestart && live_ != nullptr) waker_.Wake();
+}
+
+void Agent::OnObjectAllocated(ObjectId object, ClassId type, Registers from) {
+  size_t size = 0;
+  if (!Succeeded(info_->GetObjectSize2(object, &size))) return;
+  Allocation a;
+  a.kind = profile::HeapKind::kUnknown;
+  a.type = type;
+  a.size = (size + 7) / 8 * 8;  // as the heap rounds it
+  sampler_->OnAllocation(a, from);
+}
+
+}  // namespace clrscope::agent
