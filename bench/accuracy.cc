@@ -127,8 +127,8 @@ struct Row {
   AccuracyByType figures;
   double rank = 0;
   uint64_t runs = 0;
-  void Add(const Values& v, const std::vector<SimTruth>& truth) {
-    figures.Add(v, truth);
+  void Add(const Values& v, const std::vector<SimTruth>& truth, const Estimate& unseen = {}) {
+    figures.Add(v, truth, unseen);
     rank += RankAgreement(v, truth);
     ++runs;
   }
@@ -207,7 +207,7 @@ void Measure(const Program& p, uint64_t runs) {
     for (size_t c = 0; c < lives.size(); ++c) {
       const size_t caps[] = {512, 2'000, 20'000};
       const testing::LiveRun r = testing::RunLive(p, caps[c], seed);
-      lives[c].Add(r.live, p.live);
+      lives[c].Add(r.live, p.live, r.unseen);
       if (c == 0) poisson.Add(r.allocated, p.allocated);
     }
     raw.Add(FirstCome(p, 1'024, seed, false), p.live);

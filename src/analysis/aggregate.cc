@@ -45,6 +45,7 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
     a.lives = f.lives;
     a.live_at_ns = end;
     a.live_mean_bytes = f.meter.live_mean_bytes;
+    a.unseen.Add(f.lives, f.meter.live_mean_bytes);
   }
   profile::GcCpuRow row;
   row.process = interval.process;

@@ -281,6 +281,7 @@ class Binder {
     info.live_at_ns = agent.live_at_ns;
     info.live_mean_bytes = agent.live_mean_bytes;
     info.live_source = t.source;
+    if (t.source == Source::kSampled) info.live_unseen = agent.unseen.Value();
     out_.gc_cpu.insert(out_.gc_cpu.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
     for (const profile::IntervalLive& l : agent.lives)
       out_.lives.push_back({AgentNode(l.node), AgentType(index, l.type), index, l.kind,

@@ -12,11 +12,13 @@
 #include "profile/reservoir.h"
 #include "profile/series.h"
 #include "profile/testing/program.h"
+#include "profile/unseen_live.h"
 
 namespace clrscope::profile::testing {
 
 struct LiveRun {
   std::vector<Estimate> allocated, live;  // by type
+  Estimate unseen;                        // for a sum over all of `live`
   double live_mean_bytes = 0;
   size_t most_followed = 0;
 };
@@ -53,7 +55,9 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed) {
   options.cap = cap;
   options.seed = seed;
   LiveSample live(options);
-  constexpr uint32_t kGcs = 150;
+  constexpr uint32_t kGcs = 150, kGcsPerState = 5;
+  UnseenLive unseen;
+  std::vector<IntervalLive> state;
   const auto end = static_cast<uint32_t>(program.objects.size());
   size_t next = 0;
   for (uint32_t gc = 0; gc <= kGcs; ++gc) {
@@ -79,7 +83,12 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed) {
       // A full GC finds everything of the end that is reachable at the end.
       return program.objects[handle].death > now + (gc == kGcs ? 0 : 1) && *generation >= 0;
     });
+    if (gc % kGcsPerState != 0) continue;
+    state.clear();
+    live.TakeLives(now, state);
+    unseen.Add(state, live.live_mean_bytes());
   }
+  run.unseen = unseen.Value();
   for (const LiveObject& o : live.objects()) run.live[o.type] += live.ValueOf(o);
   run.live_mean_bytes = live.live_mean_bytes();
   for (uint32_t type = 0; type < program.types; ++type) {

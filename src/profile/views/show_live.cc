@@ -18,6 +18,8 @@ void ShowLive(Profile& p, uint32_t older_than_s) {
   std::erase_if(p.lives, [older_than_s](const LiveCell& c) {
     return c.young || kAgeStarts[c.age_bucket] < older_than_s;
   });
+  if (older_than_s > 0)
+    for (Process& process : p.processes) process.live_unseen = {};
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, HeapKind>, Estimate> cells;
   for (const LiveCell& c : p.lives) cells[{c.process, c.node, c.type, c.kind}] += c.value;
   p.cells.clear();

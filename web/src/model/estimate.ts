@@ -47,19 +47,18 @@ function seenPlusGamma(
   seen: number,
   unseen: number,
   variance: number,
-  maxWeight: number,
   unseenObjects: number,
-  maxPerSeen: number,
+  maxWeight: number,
 ): Interval {
-  if (unseen <= 0 || variance <= 0 || unseenObjects <= 0 || maxPerSeen <= 0) return { low: seen, high: seen };
-  const half = unseen / unseenObjects / 2;
-  const lowScale = variance / unseen;
+  if (unseen <= 0 || variance <= 0 || unseenObjects <= 0 || maxWeight <= 0) return { low: seen, high: seen };
+  const size = unseen / unseenObjects;
+  const scale = variance / unseen;
   const low =
-    unseenObjects < kFewUnseen ? 0 : Math.max(0, lowScale * gammaQuantile95(false, unseen / lowScale) - half);
-  const meanUp = unseen + maxWeight;
-  const varianceUp = variance + (maxWeight * maxWeight * (1 + maxPerSeen)) / maxPerSeen;
-  const highScale = varianceUp / meanUp;
-  const high = highScale * gammaQuantile95(true, meanUp / highScale) + half;
+    unseenObjects < kFewUnseen ? 0 : Math.max(0, scale * gammaQuantile95(false, unseen / scale) - size / 2);
+  const more = Math.min(Math.max(scale - size, 0), maxWeight);
+  const meanUp = unseen + more;
+  const highScale = (variance + more * scale) / meanUp;
+  const high = highScale * gammaQuantile95(true, meanUp / highScale) + size / 2;
   return { low: seen + low, high: seen + high };
 }
 
@@ -67,12 +66,12 @@ export function bytesInterval(e: Estimates, i: number): Interval {
   if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen };
   const seen = e.seenBytes[i]!;
   const unseenObjects = e.objects[i]! - e.seenObjects[i]!;
-  return seenPlusGamma(seen, e.bytes[i]! - seen, e.varBytes[i]!, e.maxBytes[i]!, unseenObjects, e.maxObjects[i]!);
+  return seenPlusGamma(seen, e.bytes[i]! - seen, e.varBytes[i]!, unseenObjects, e.maxBytes[i]!);
 }
 
 export function objectsInterval(e: Estimates, i: number): Interval {
   if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen / kSmallestObject };
   const seen = e.seenObjects[i]!;
   const unseen = e.objects[i]! - seen;
-  return seenPlusGamma(seen, unseen, e.varObjects[i]!, e.maxObjects[i]!, unseen, e.maxObjects[i]!);
+  return seenPlusGamma(seen, unseen, e.varObjects[i]!, unseen, e.maxObjects[i]!);
 }
