@@ -17,17 +17,9 @@ namespace {
 constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
                    kGcSuspendBegin = 9, kAllocationTick = 10, kAllocationSampled = 303;
 
-// Why a suspension begins: for a GC, or for what a background GC needs stopped.
-// Source: dotnet/runtime ClrEtwAll.man, GCSuspendEEReasonMap
-constexpr uint32_t kSuspendForGc = 1, kSuspendForGcPrep = 6;
-
 // Bytes that an event stands for; a sample's follow from its object's size.
 uint64_t AmountOf(const clr::AllocationTick& e) { return e.amount; }
 uint64_t AmountOf(const clr::AllocationSampled&) { return 0; }
-
-profile::HeapKind KindOf(uint32_t kind) {
-  return kind <= 2 ? static_cast<profile::HeapKind>(kind) : profile::HeapKind::kUnknown;
-}
 
 }  // namespace
 
@@ -44,8 +36,8 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from
       unknown_events_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    sampler_->OnAllocation({KindOf(e.kind), e.type_id, e.object_size, AmountOf(e), e.address},
-                           from);
+    sampler_->OnAllocation(
+        {profile::HeapKindOf(e.kind), e.type_id, e.object_size, AmountOf(e), e.address}, from);
   };
   if (id == kAllocationSampled) return allocated(clr::AllocationSampled());
   if (id == kAllocationTick) {
@@ -87,7 +79,7 @@ void Agent::OnGcEvent(const clr::RawEvent& event) {
     case kGcSuspendBegin: {
       clr::GcSuspendBegin e;
       readable = clr::Decode(event, e);
-      if (readable && e.reason != kSuspendForGc && e.reason != kSuspendForGcPrep) return;
+      if (readable && e.reason != clr::kForGc && e.reason != clr::kForGcPrep) return;
       n.kind = GcNote::Kind::kSuspend;
       break;
     }

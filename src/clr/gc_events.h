@@ -34,7 +34,8 @@ struct GcHeapStats {
 };
 bool Decode(const RawEvent& event, GcHeapStats& out);
 
-// Reasons of a suspension that are a GC's: to collect, and a background GC's own.
+// Reasons of a suspension that are a GC's: to collect, and what a background GC needs stopped.
+// Source: dotnet/runtime ClrEtwAll.man, GCSuspendEEReasonMap
 inline constexpr uint32_t kForGc = 1, kForGcPrep = 6;
 struct GcSuspendBegin {
   uint32_t reason = 0;

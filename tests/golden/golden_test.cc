@@ -494,7 +494,7 @@ TEST_P(GoldenTest, CaptureAnswersLikeTheTrace) {
   fs::remove(file);
   {
     // Finish() moves GCs out of memory: put them back for the other tests.
-    std::vector<std::vector<profile::GcRecord>> gcs;
+    std::vector<profile::GcRecords> gcs;
     for (const auto& t : recording.processes) gcs.push_back(t->gcs);
     auto writer = store::CaptureWriter::Create(file.string(), &recording);
     ASSERT_TRUE(writer.ok()) << writer.error().message;
