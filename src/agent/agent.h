@@ -131,6 +131,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::atomic<bool> ended_{false};   // the thread has done its last work
   bool stop_ = false;                // let go
   std::string failure_;
+  SpoolNames spool_names_;
   uint64_t spooled_ = 0, spool_failed_ = 0;  // files
 
   int64_t interval_start_ns_ = 0, next_interval_ns_ = 0, last_drain_ns_ = 0, last_scan_ns_ = 0;

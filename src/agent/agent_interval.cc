@@ -85,7 +85,7 @@ void Agent::EndInterval(bool last) {
 
 void Agent::WriteSpool(const profile::IntervalFrame& f) {
   const std::string path =
-      ExpandName(options_.output, ProgramName(), f.pid, f.start_unix_ns + f.end_ns);
+      spool_names_.Next(options_.output, ProgramName(), f.pid, f.start_unix_ns + f.end_ns);
   const auto write = [&](const std::string& to, const std::string& bytes) {
     const Status s = WriteAtomically(to, bytes);
     s.ok() ? ++spooled_ : ++spool_failed_;
@@ -94,10 +94,7 @@ void Agent::WriteSpool(const profile::IntervalFrame& f) {
   write(path,
         EncodePprof(f, {names_.methods(), names_.types(), collector_.nodes()}, options_.labels));
   const std::string cpu = EncodeGcCpuPprof(f, options_.labels);
-  if (cpu.empty()) return;
-  const size_t dot = path.rfind('.');
-  const size_t at = dot == std::string::npos || dot < path.rfind('/') + 1 ? path.size() : dot;
-  write(path.substr(0, at) + "-gccpu" + path.substr(at), cpu);
+  if (!cpu.empty()) write(BeforeExtension(path, "-gccpu"), cpu);
 }
 
 }  // namespace clrscope::agent

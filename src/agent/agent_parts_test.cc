@@ -118,6 +118,20 @@ TEST(Spool, NamesAreExpanded) {
   EXPECT_EQ(ExpandName("%q%", "shop", 12, 0), "%q%");
 }
 
+TEST(Spool, IntervalsThatEndWithinASecondDoNotShareAFile) {
+  constexpr int64_t kTime = 1'763'720'100'000'000'000, kSecond = 1'000'000'000;
+  SpoolNames names;
+  EXPECT_EQ(names.Next("/x.y/%t", "shop", 12, kTime), "/x.y/20251121T101500Z");
+  EXPECT_EQ(names.Next("/x.y/%t", "shop", 12, kTime + kSecond / 2), "/x.y/20251121T101500Z-2");
+  EXPECT_EQ(names.Next("/x.y/%t.pb", "shop", 12, kTime + kSecond), "/x.y/20251121T101501Z.pb");
+  EXPECT_EQ(names.Next("/x.y/%t.pb", "shop", 12, kTime + kSecond), "/x.y/20251121T101501Z-2.pb");
+  EXPECT_EQ(names.Next("/x.y/%t.pb", "shop", 12, kTime + kSecond), "/x.y/20251121T101501Z-3.pb");
+  EXPECT_EQ(names.Next("/x.y/%t.pb", "shop", 12, kTime), "/x.y/20251121T101500Z.pb");
+  // Who names one file has it overwritten.
+  EXPECT_EQ(names.Next("/x.y/%p.pb", "shop", 12, kTime), "/x.y/12.pb");
+  EXPECT_EQ(names.Next("/x.y/%p.pb", "shop", 12, kTime), "/x.y/12.pb");
+}
+
 TEST(ControlSocket, TellsStartsOfOnePidApart) {
   const uint64_t ticks = StartTicks("/proc/self/stat");
   EXPECT_GT(ticks, 0u);

@@ -32,6 +32,22 @@ std::string EncodeGcCpuPprof(const profile::IntervalFrame& frame, const Labels& 
 std::string ExpandName(std::string_view pattern, std::string_view name, uint32_t pid,
                        int64_t unix_ns);
 
+// The file names of one agent's intervals, one after the other.
+class SpoolNames {
+ public:
+  // As ExpandName; but where the pattern tells the time, which it does in seconds, a second
+  // interval that ends within one gets "-2" before its extension, in place of overwriting the
+  // first.
+  std::string Next(std::string_view pattern, std::string_view name, uint32_t pid, int64_t unix_ns);
+
+ private:
+  std::string last_;
+  int of_last_ = 1;
+};
+
+// "dir/x.pb", "-gccpu" → "dir/x-gccpu.pb"
+std::string BeforeExtension(const std::string& path, std::string_view suffix);
+
 // Under another name first, so that a reader never sees half of it. Makes the folder.
 Status WriteAtomically(const std::string& path, std::string_view bytes);
 

@@ -61,6 +61,22 @@ std::string ExpandName(std::string_view pattern, std::string_view name, uint32_t
   return out;
 }
 
+std::string BeforeExtension(const std::string& path, std::string_view suffix) {
+  const size_t dot = path.rfind('.');
+  const size_t base = path.rfind('/') + 1;
+  std::string out = path;
+  return out.insert(dot == std::string::npos || dot < base ? path.size() : dot, suffix);
+}
+
+std::string SpoolNames::Next(std::string_view pattern, std::string_view name, uint32_t pid,
+                             int64_t unix_ns) {
+  std::string path = ExpandName(pattern, name, pid, unix_ns);
+  const bool tells_time = path != ExpandName(pattern, name, pid, 0);
+  of_last_ = tells_time && path == last_ ? of_last_ + 1 : 1;
+  last_ = path;
+  return of_last_ == 1 ? path : BeforeExtension(path, "-" + std::to_string(of_last_));
+}
+
 Status WriteAtomically(const std::string& path, std::string_view bytes) {
   MakeFolders(path);
   const std::string temporary = path + ".part";

@@ -55,10 +55,11 @@ static class Modes
         [
             (1, FrameSites.LoopA), (1, FrameSites.LoopB), (1, FrameSites.LoopC), (1, FrameSites.LoopD),
         ],
+        "check" => [(1, CheckSites.Compute)],
         "values" => [(1, FrameSites.Values)],
         "keep" => [(200, KeepSites.Keep), (1, KeepSites.KeepBlock), (2000, KeepSites.Garbage)],
         _ => throw new ArgumentException(
             $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types, "
-            + "funclets, stackalloc, interop, osr, values or keep"),
+            + "funclets, stackalloc, interop, osr, values, check or keep"),
     };
 }

@@ -9,10 +9,10 @@ sealed class Options
     public const string Help =
         """
         usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
-                     [--seed N] [--whole] [--start-on-stdin] [--hold-on-stdin]
+                     [--seed N] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
-                            types, funclets, stackalloc, interop, osr, values, keep
+                            types, funclets, stackalloc, interop, osr, values, check, keep
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes
           --rate R          bytes per second of all threads together (default 50000000), or max
@@ -20,6 +20,7 @@ sealed class Options
           --seed N          of the choice of sites and sizes (default 1)
           --whole           count from the start of the program, the warm-up too
           --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
+          --stop-on-stdin   stop at the next line (or the end) of the input
           --hold-on-stdin   after the counts are printed wait for a line (or the end) before exiting
 
         Prints {"ready":PID}, then one line of JSON: objects and bytes per type and per call site.
@@ -31,7 +32,7 @@ sealed class Options
     public double Rate = 50e6;
     public int Threads = 1;
     public int Seed = 1;
-    public bool Whole, StartOnStdin, HoldOnStdin, ShowHelp;
+    public bool Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
 
     public static Options Parse(string[] args)
     {
@@ -53,6 +54,7 @@ sealed class Options
                 case "--seed": o.Seed = (int)Number(Value()); break;
                 case "--whole": o.Whole = true; break;
                 case "--start-on-stdin": o.StartOnStdin = true; break;
+                case "--stop-on-stdin": o.StopOnStdin = true; break;
                 case "--hold-on-stdin": o.HoldOnStdin = true; break;
                 case "--help" or "-h": o.ShowHelp = true; break;
                 default: throw new ArgumentException($"unknown option {args[i]}");

@@ -34,6 +34,11 @@ static class Program
         long before = GC.GetTotalAllocatedBytes(precise: true);
         long start = Stopwatch.GetTimestamp();
         foreach (Worker worker in workers) worker.Start();
+        if (options.StopOnStdin)
+        {
+            Console.In.ReadLine();
+            Worker.Stop = true;
+        }
         foreach (Worker worker in workers) worker.Join();
         double seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         long after = GC.GetTotalAllocatedBytes(precise: true);

@@ -38,6 +38,12 @@ static class Report
             json.WriteNumber("bytes", rows.Sum(r => r.Bytes));
             json.WriteNumber("total_allocated_bytes", totalAllocated);
             json.WriteNumber("threads_allocated_bytes", workers.Sum(w => w.ThreadBytes));
+            if (options.Mode == "check")
+            {
+                json.WriteString("checksum", CheckSites.Checksum.ToString("x16"));
+                json.WriteNumber("same", CheckSites.Same);
+                json.WriteNumber("different", CheckSites.Different);
+            }
             json.WriteStartArray("collections");
             foreach (int count in collections) json.WriteNumberValue(count);
             json.WriteEndArray();

@@ -35,6 +35,7 @@ sealed class Worker
     readonly Thread _thread;
     Dice _dice;
 
+    public static volatile bool Stop;  // all of them
     public readonly Ledger Ledger = new();
     public long ThreadBytes;  // what the runtime says that this thread allocated
 
@@ -70,7 +71,7 @@ sealed class Worker
         {
             for (int i = 0; i < CallsBetweenClocks && Ledger.TotalBytes < bytes; i++) AllocateOne();
             double elapsed = Stopwatch.GetElapsedTime(start).TotalSeconds;
-            if (elapsed >= _options.Seconds) break;
+            if (elapsed >= _options.Seconds || Stop) break;
             double ahead = Ledger.TotalBytes / rate - elapsed;
             if (ahead > 0.002)
                 Thread.Sleep((int)(1000 * Math.Min(ahead, _options.Seconds - elapsed)) + 1);
