@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+import parse
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 CLRSCOPE = os.path.join(ROOT, "build/release/bin/clrscope")
@@ -45,6 +47,8 @@ def run(command):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     collections = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+    parse.build_oracle()
+    subprocess.run([os.path.join(ROOT, "tools/build_workloads"), "gc"], check=True)
     trace = record(collections)
     dotnet = subprocess.run(["which", "dotnet"], capture_output=True, text=True).stdout.strip()
     page, capture = os.path.join(FOLDER, "gc.html"), os.path.join(FOLDER, "gc.clrscope")

@@ -31,6 +31,7 @@ MODES = ("mix", "deep", "generic", "async", "lohpoh")
 
 
 def build():
+    parse.build_oracle()
     if os.path.exists(TRACELOG):
         return
     subprocess.run(["dotnet", "publish", os.path.join(HERE, "live_tracelog"), "-c", "Release", "-o", os.path.dirname(TRACELOG),

@@ -21,6 +21,10 @@ FOLDER = os.path.join(ROOT, "build/bench")
 KEYWORDS = 0x80000000000 | 0x200000 | 0x1000000 | 0x80000 | 0x39
 
 
+def build_oracle():
+    subprocess.run([os.path.join(ROOT, "tools/build_oracle")], check=True)
+
+
 def record(files):
     trace = os.path.join(FOLDER, f"csc-{files}.nettrace")
     if os.path.exists(trace):
@@ -49,6 +53,7 @@ def run(command):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     files = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    build_oracle()
     trace = record(files)
     dotnet = subprocess.run(["which", "dotnet"], capture_output=True, text=True).stdout.strip()
     capture, etlx = os.path.join(FOLDER, "out.clrscope"), os.path.join(FOLDER, "out.etlx")
