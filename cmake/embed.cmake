@@ -62,10 +62,11 @@ __asm__(
     add_test(NAME web_unit COMMAND ${NODE} ${web}/test.mjs WORKING_DIRECTORY ${web})
     add_test(NAME web_pages COMMAND export_test --gtest_filter=*WritesPages*)
     add_test(NAME web_browser COMMAND ${NODE} --test ${web}/test/report.browser.test.mjs
-      ${web}/test/gc.browser.test.mjs)
+      ${web}/test/gc.browser.test.mjs ${web}/test/live.browser.test.mjs)
     set_tests_properties(web_pages PROPERTIES FIXTURES_SETUP web_pages)
     set_tests_properties(web_browser PROPERTIES FIXTURES_REQUIRED web_pages RUN_SERIAL ON)
-    set_tests_properties(web_pages web_browser PROPERTIES ENVIRONMENT CLRSCOPE_HTML_OUT=${written})
+    set_tests_properties(web_pages web_browser PROPERTIES ENVIRONMENT
+      "CLRSCOPE_HTML_OUT=${written};CLRSCOPE=${CMAKE_BINARY_DIR}/bin/clrscope")
     set_tests_properties(web_check web_unit web_pages web_browser PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -2,11 +2,26 @@
 #include "analysis/aggregate.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace clrscope::analysis {
 
 using profile::HeapKind;
 using profile::Source;
+
+namespace {
+
+void AddAges(const profile::AgentInterval& interval, std::vector<profile::LiveAgeRow>& rows) {
+  std::map<std::pair<HeapKind, uint8_t>, profile::Estimate> ages;
+  for (const profile::IntervalLive& l : interval.frame.lives)
+    if (!l.young) ages[{l.kind, l.age_bucket}] += l.value;
+  // A moment at which nothing lived is a moment too.
+  if (ages.empty()) ages[{HeapKind::kSoh, 0}] = {};
+  for (const auto& [key, value] : ages)
+    rows.push_back({interval.end_ns(), interval.process, key.first, key.second, value});
+}
+
+}  // namespace
 
 void Aggregate::Add(const profile::Slice& slice) {
   if (!range_.Contains(slice)) return;
@@ -46,6 +61,7 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
     a.live_at_ns = end;
     a.live_mean_bytes = f.meter.live_mean_bytes;
     a.unseen.Add(f.lives, f.meter.live_mean_bytes);
+    AddAges(interval, a.live_ages);
   }
   profile::GcCpuRow row;
   row.process = interval.process;

@@ -66,6 +66,7 @@ class Aggregate final : public profile::SliceSink {
     bool followed = false;
     int64_t live_at_ns = 0;
     double live_mean_bytes = profile::kSamplingMeanBytes;
+    std::vector<profile::LiveAgeRow> live_ages;
     std::vector<profile::GcCpuRow> gc_cpu;
     std::map<std::tuple<int64_t, int64_t, profile::HeapKind>, profile::Estimate> times;
   };

@@ -7,7 +7,10 @@
 #include <iterator>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
+#include "analysis/bind_agent.h"
+#include "analysis/profile_tree.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
@@ -24,26 +27,6 @@ using profile::StackTree;
 constexpr uint32_t kNone = FlatMap::kNone;
 
 uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
-
-bool WildcardMatch(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 bool AnyEventLost(const LossCounters& losses) {
   static constexpr Loss kLost[] = {
@@ -193,7 +176,7 @@ class Binder {
     canonical_.assign(t.stacks.size(), kNone);
     canonical_[StackTree::kRoot] = 0;
     type_of_.assign(t.types.size(), kNone);
-    cell_of_.clear();
+    tree_.BeginProcess();
     BindGcs(index, t);
     if (options_.places != nullptr) {
       std::vector<SeriesPlace>& places = options_.places->emplace_back();
@@ -202,7 +185,18 @@ class Binder {
         places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
     }
     BindSeries(index, source);
-    BindAgent(index);
+    BindAgent(index, source);
+  }
+
+  void BindAgent(uint32_t index, Source source) {
+    if (options_.agent_places != nullptr) options_.agent_places->emplace_back();
+    const auto found = aggregate_.agents().find(index);
+    if (found == aggregate_.agents().end()) return;
+    std::unordered_map<uint64_t, uint32_t> same_type;
+    for (uint32_t i = 1; i < process_->types.size(); ++i)
+      if (type_of_[i] != kNone) same_type[process_->types[i].id] = type_of_[i];
+    AgentBinder(options_, *process_, index, &tree_, &out_)
+        .Bind(found->second, std::move(same_type), source);
   }
 
   void BindSeries(uint32_t index, Source source) {
@@ -255,132 +249,9 @@ class Binder {
       type.name = out_.strings.Intern(clr::CsharpTypeName(Str(type.name)));
   }
 
-  // What the agent told. Its flows are what was allocated where no session told it.
-  void BindAgent(uint32_t index) {
-    if (options_.agent_places != nullptr) options_.agent_places->emplace_back();
-    const auto found = aggregate_.agents().find(index);
-    if (found == aggregate_.agents().end()) return;
-    const Aggregate::Agent& agent = found->second;
-    const profile::AgentTables& t = process_->agent;
-    agent_frame_.assign(t.methods.size(), kNone);
-    agent_node_.assign(t.nodes.size(), kNone);
-    agent_type_.assign(t.types.size(), kNone);
-    if (!agent_node_.empty()) agent_node_[0] = 0;
-    session_type_.clear();
-    for (uint32_t i = 1; i < process_->types.size(); ++i)
-      if (type_of_[i] != kNone) session_type_[process_->types[i].id] = type_of_[i];
-    if (options_.agent_places != nullptr) {
-      AgentPlaces& places = options_.agent_places->back();
-      for (uint32_t node = 0; node < t.nodes.size(); ++node)
-        places.nodes.push_back(AgentNode(node));
-      for (uint32_t type = 0; type < t.types.size(); ++type)
-        places.types.push_back(AgentType(index, type));
-    }
-    profile::Process& info = out_.processes.back();
-    info.followed = agent.followed;
-    info.live_at_ns = agent.live_at_ns;
-    info.live_mean_bytes = agent.live_mean_bytes;
-    info.live_source = t.source;
-    if (t.source == Source::kSampled) info.live_unseen = agent.unseen.Value();
-    out_.gc_cpu.insert(out_.gc_cpu.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
-    for (const profile::IntervalLive& l : agent.lives)
-      out_.lives.push_back({AgentNode(l.node), AgentType(index, l.type), index, l.kind,
-                            l.generation, l.young, l.age_bucket, l.gcs_survived_min,
-                            l.gcs_survived_max, l.gen2_survived_min, l.gen2_survived_max, l.value});
-    if (!ToldByAgent(index)) return;
-    if (t.source == Source::kForeign)
-      out_.objects_known = std::any_of(agent.flows.begin(), agent.flows.end(),
-                                       [](const auto& flow) { return flow.second.objects > 0; });
-    for (const auto& [key, value] : agent.flows)
-      CellAt(AgentNode(std::get<0>(key)), AgentType(index, std::get<1>(key)), index,
-             std::get<2>(key)) += value;
-    for (const auto& [key, value] : agent.times)
-      out_.times.push_back({std::get<0>(key), std::get<1>(key), index, std::get<2>(key), value});
-  }
-
-  // Its allocations are the agent's flows: no session of the recording sampled them.
-  bool ToldByAgent(uint32_t index) const {
-    const profile::ProcessTables& t = *recording_.processes[index];
-    return t.agent.used && SourceOf(index) == t.agent.source &&
-           std::none_of(t.series.keys().begin(), t.series.keys().end(),
-                        [&](const profile::SeriesKey& k) { return k.source() == t.agent.source; });
-  }
-
-  uint32_t AgentNode(uint32_t node) {
-    path_.clear();
-    while (agent_node_[node] == kNone) {
-      path_.push_back(node);
-      node = process_->agent.nodes[node].parent;
-    }
-    uint32_t at = agent_node_[node];
-    for (size_t i = path_.size(); i-- > 0;) {
-      at = ChildOf(at, AgentFrame(process_->agent.nodes[path_[i]].method));
-      agent_node_[path_[i]] = at;
-    }
-    return at;
-  }
-
-  uint32_t AgentFrame(uint32_t method) {
-    uint32_t& frame = agent_frame_[method];
-    if (frame != kNone) return frame;
-    const profile::IntervalMethod& m = process_->agent.methods[method];
-    profile::Frame f;
-    f.module = out_.strings.Intern(m.module);
-    f.method = out_.strings.Intern(m.method);
-    f.raw = out_.strings.Intern(m.raw.empty() ? m.method : m.raw);
-    f.token = m.token;
-    f.flags = m.flags & (profile::kUnresolved | profile::kPseudo);
-    // Owner and name as the runtime writes them: "Namespace.Type.Method(…)".
-    const std::string_view whole = std::string_view(m.raw).substr(0, m.raw.find('('));
-    const size_t dot = whole.rfind('.');
-    const std::string_view owner = whole.substr(0, dot == std::string_view::npos ? 0 : dot);
-    const std::string_view name = dot == std::string_view::npos ? whole : whole.substr(dot + 1);
-    if ((f.flags & profile::kUnresolved) != 0 ||
-        options_.framework.Matches(m.module.empty() ? owner : std::string_view(m.module), {}))
-      f.flags |= profile::kFramework;
-    if (owner == "dynamicClass") f.flags |= profile::kFramework;
-    if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
-    frame = FindFrame(f);
-    return frame;
-  }
-
-  uint32_t AgentType(uint32_t process, uint32_t index) {
-    uint32_t& type = agent_type_[index];
-    if (type != kNone) return type;
-    const profile::IntervalType& told = process_->agent.types[index];
-    // The same type of a session that recorded too: one row.
-    if (const auto same = session_type_.find(told.id); told.id != 0 && same != session_type_.end())
-      return type = same->second;
-    profile::Type t;
-    t.id = told.id;
-    t.process = process;
-    t.name = out_.strings.Intern(told.name.empty() ? "[unknown type]" : told.name);
-    t.raw = out_.strings.Intern(told.raw.empty() ? out_.str(t.name) : told.raw);
-    type = static_cast<uint32_t>(out_.types.size());
-    out_.types.push_back(t);
-    return type;
-  }
-
   Estimate& CellFor(uint32_t process, const profile::SeriesKey& key) {
     const uint32_t node = NodeFor(key.node);
-    return CellAt(node, TypeFor(process, key.type), process, key.kind());
-  }
-
-  Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
-    const auto [it, is_new] =
-        cell_of_.try_emplace(Pair(node, type) * 4 + static_cast<uint64_t>(kind), out_.cells.size());
-    if (is_new) out_.cells.push_back({node, type, process, kind, {}});
-    return out_.cells[it->second].value;
-  }
-
-  uint32_t ChildOf(uint32_t parent, uint32_t frame) {
-    uint32_t child = child_of_.Find(Pair(parent, frame));
-    if (child == kNone) {
-      child = static_cast<uint32_t>(out_.nodes.size());
-      out_.nodes.push_back({parent, frame});
-      child_of_.Set(Pair(parent, frame), child);
-    }
-    return child;
+    return tree_.CellAt(node, TypeFor(process, key.type), process, key.kind());
   }
 
   uint32_t NodeFor(uint32_t node) {
@@ -392,7 +263,7 @@ class Binder {
     }
     uint32_t at = canonical_[node];
     for (size_t i = path_.size(); i-- > 0;) {
-      at = canonical_[path_[i]] = ChildOf(at, FrameFor(path_[i]));
+      at = canonical_[path_[i]] = tree_.ChildOf(at, FrameFor(path_[i]));
     }
     return at;
   }
@@ -400,11 +271,11 @@ class Binder {
   uint32_t FrameFor(uint32_t node) {
     switch (node) {
       case StackTree::kTruncated:
-        return PseudoFrame("[truncated]");
+        return tree_.PseudoFrame("[truncated]");
       case StackTree::kNoStack:
-        return PseudoFrame("[no stack]");
+        return tree_.PseudoFrame("[no stack]");
       case StackTree::kOther:
-        return PseudoFrame("(other)");
+        return tree_.PseudoFrame("(other)");
       default:
         break;
     }
@@ -441,25 +312,7 @@ class Binder {
     // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
     if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
-    return FindFrame(f);
-  }
-
-  uint32_t FindFrame(const profile::Frame& f) {
-    const uint64_t key = Pair(f.module.value, f.raw.value);
-    uint32_t index = frame_by_name_.Find(key);
-    if (index == kNone) {
-      index = static_cast<uint32_t>(out_.frames.size());
-      out_.frames.push_back(f);
-      frame_by_name_.Set(key, index);
-    }
-    return index;
-  }
-
-  uint32_t PseudoFrame(std::string_view text) {
-    profile::Frame f;
-    f.method = f.raw = out_.strings.Intern(text);
-    f.flags = profile::kPseudo;
-    return FindFrame(f);
+    return tree_.FindFrame(f);
   }
 
   uint32_t UnresolvedFrame(uint64_t address) {
@@ -473,7 +326,7 @@ class Binder {
       break;
     }
     f.method = f.raw = out_.strings.Intern(text);
-    return FindFrame(f);
+    return tree_.FindFrame(f);
   }
 
   uint32_t ModuleFor(uint64_t id) {
@@ -535,49 +388,12 @@ class Binder {
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;  // by process
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
-  std::vector<uint32_t> agent_frame_, agent_node_, agent_type_;  // by the agent's ids
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
-  std::unordered_map<uint64_t, size_t> cell_of_;
-  std::unordered_map<uint64_t, uint32_t> session_type_;  // by the runtime's id
-  FlatMap child_of_, frame_by_name_, module_by_name_;
+  ProfileTree tree_{&out_};
+  FlatMap module_by_name_;
 };
 
 }  // namespace
-
-bool FrameworkRule::Matches(std::string_view name, std::string_view path) const {
-  if (!patterns_.empty()) {
-    std::string_view rest = patterns_;
-    while (!rest.empty()) {
-      const size_t comma = rest.find(',');
-      if (WildcardMatch(rest.substr(0, comma), name)) return true;
-      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-    }
-    return false;
-  }
-  // A shared framework lies in …/shared/Microsoft.NETCore.App/10.0.0/; what lies elsewhere of a
-  // framework-dependent program is its own, whatever it is called.
-  if (path.find("/shared/Microsoft.") != std::string_view::npos) return true;
-  static constexpr std::string_view kNames[] = {"mscorlib", "netstandard", "System", "WindowsBase",
-                                                "Microsoft.CSharp"};
-  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
-  static constexpr std::string_view kPrefixes[] = {"System.",
-                                                   "Microsoft.Extensions.",
-                                                   "Microsoft.AspNetCore.",
-                                                   "Microsoft.Win32.",
-                                                   "Microsoft.VisualBasic",
-                                                   "Microsoft.JSInterop",
-                                                   "Microsoft.Net.",
-                                                   "Anonymously Hosted DynamicMethods"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [name](std::string_view p) { return name.starts_with(p); });
-}
-
-std::string_view ModuleName(std::string_view path) {
-  std::string_view name = path.substr(path.find_last_of("/\\") + 1);
-  for (const std::string_view extension : {".dll", ".exe", ".ni.dll"})
-    if (name.ends_with(extension)) return name.substr(0, name.size() - extension.size());
-  return name.substr(0, name.find(','));  // "Assembly, Version=…" of dynamic modules
-}
 
 Profile Bind(const profile::Recording& recording, const Aggregate& aggregate,
              const BindOptions& options) {

@@ -4,27 +4,13 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/aggregate.h"
+#include "analysis/framework_rule.h"
 #include "profile/profile.h"
 
 namespace clrscope::analysis {
-
-// Which modules are the framework's: frames of them are stepped over to find a site.
-class FrameworkRule {
- public:
-  // By default: modules of a shared framework by their folder, else by the names that the .NET
-  // libraries use. A pattern replaces the rule: a list of module names with '*', comma separated.
-  FrameworkRule() = default;
-  explicit FrameworkRule(std::string patterns) : patterns_(std::move(patterns)) {}
-  bool Matches(std::string_view module_name, std::string_view path) const;
-
- private:
-  std::string patterns_;
-};
 
 // Where a series went: indexes into the profile's nodes and types.
 struct SeriesPlace {
@@ -54,8 +40,5 @@ profile::Profile Bind(const profile::Recording& recording, const Aggregate& aggr
 // The same of a recording that is not needed afterwards: its collections move into the profile.
 profile::Profile BindAndTake(profile::Recording& recording, const Aggregate& aggregate,
                              const BindOptions& options = {});
-
-// "System.Private.CoreLib" of a path or assembly name.
-std::string_view ModuleName(std::string_view path);
 
 }  // namespace clrscope::analysis

@@ -35,10 +35,10 @@ Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::
                                   const profile::Profile& profile,
                                   const std::vector<analysis::AgentPlaces>& places) {
   analysis::LeakFinder finder(&profile, &places);
-  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](profile::AgentInterval&& interval) {
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](const profile::AgentInterval& interval) {
     if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Measure(interval);
   }));
-  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](profile::AgentInterval&& interval) {
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](const profile::AgentInterval& interval) {
     if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Add(interval);
   }));
   return finder.Finish();
@@ -77,7 +77,7 @@ Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Inpu
       reader->ForEachSlice(input.range, [&](const profile::Slice& s) { aggregate.Add(s); });
   if (read.ok())
     read = reader->ForEachInterval(
-        input.range, [&](profile::AgentInterval&& interval) { aggregate.Add(interval); });
+        input.range, [&](const profile::AgentInterval& interval) { aggregate.Add(interval); });
   if (!read.ok()) input.damage = read.error();
   if (read.ok() && !reader->recording().complete)
     input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
@@ -184,13 +184,23 @@ Result<Input> LoadInput(const InputOptions& options) {
     const auto& processes = input.profile.processes;
     if (std::none_of(processes.begin(), processes.end(),
                      [](const profile::Process& p) { return p.followed; }))
-      return Error{ErrorCode::kEmpty,
-                   fmt::format("{} holds no live objects: `clrscope record --live` follows them",
-                               options.path == "-" ? "the trace" : options.path)};
+      return NoLiveObjects(input, options);
     input.older_than_s = older_than;
     profile::ShowLive(input.profile, older_than);
   }
   return input;
+}
+
+Error NoLiveObjects(const Input& input, const InputOptions& options) {
+  const std::string file = options.path == "-" ? "the trace" : options.path;
+  // The agent's figures are in these where it was there, but perhaps at another time.
+  if (input.ranged)
+    return {ErrorCode::kEmpty,
+            fmt::format("{} holds no live objects in that span of time: either none of the agent's "
+                        "intervals lies in it, or it was recorded without --live",
+                        file)};
+  return {ErrorCode::kEmpty,
+          fmt::format("{} holds no live objects: `clrscope record --live` follows them", file)};
 }
 
 std::optional<Error> EmptyReason(const Input& input, const InputOptions& options) {

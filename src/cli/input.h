@@ -48,6 +48,9 @@ Error Unreadable(Error e);
 // What is wrong with a capture that nobody closed.
 Error UnfinishedCapture(const std::string& path, int64_t end_ns);
 
+// That nobody followed live objects, or not within the time that was asked for.
+Error NoLiveObjects(const Input& input, const InputOptions& options);
+
 // Why the profile has no rows: a sentence for exit code 3, or none when it has some.
 std::optional<Error> EmptyReason(const Input& input, const InputOptions& options);
 

@@ -106,16 +106,20 @@ Json HeadJson(const Input& input) {
 }
 
 std::string Evidence(const LeakRow& r) {
-  std::string text = HumanBytes(r.live.bytes);
-  if (r.slope_interval) text += " " + HumanBytesInterval(r.live.bytes, BytesInterval(r.live));
-  const auto rate = [](double v) { return (v < 0 ? "-" : "+") + HumanBytes(std::fabs(v)) + "/s"; };
+  std::string text = Unbroken(HumanBytes(r.live.bytes));
+  if (r.slope_interval)
+    text += " " + Unbroken(HumanBytesInterval(r.live.bytes, BytesInterval(r.live)));
+  const auto rate = [](double v) {
+    return Unbroken((v < 0 ? "-" : "+") + HumanBytes(std::fabs(v)) + "/s");
+  };
   text += " live, " + rate(r.slope);
   if (r.slope_interval)
     text += fmt::format(" ({} to {})", rate(r.slope_interval->low), rate(r.slope_interval->high));
-  text += fmt::format("; median age {}", HumanDuration(r.median_age_s));
-  if (r.median_age_before_s) text += fmt::format(", was {}", HumanDuration(*r.median_age_before_s));
-  text += fmt::format("; survived {} GCs of generation 2; {} of the old kept", r.survived_gen2,
-                      HumanShare(r.kept, 1));
+  text += fmt::format("; median age {}", Unbroken(HumanDuration(r.median_age_s)));
+  if (r.median_age_before_s)
+    text += fmt::format(", was {}", Unbroken(HumanDuration(*r.median_age_before_s)));
+  text += fmt::format("; survived {} {} of generation 2; {} of the old kept", r.survived_gen2,
+                      r.survived_gen2 == 1 ? "GC" : "GCs", Unbroken(HumanShare(r.kept, 1)));
   return text;
 }
 
@@ -173,9 +177,11 @@ Status NothingToSay(const Input& input, const LeaksOptions& o) {
   bool followed = false, known = false;
   for (const profile::Process& p : input.profile.processes) followed = followed || p.followed;
   for (const LeakWindow& w : windows) known = known || w.known;
-  if (!followed)
+  if (!followed) return NoLiveObjects(input, o.input);
+  if (!known && input.profile.source == profile::Source::kForeign)
     return Error{ErrorCode::kEmpty,
-                 fmt::format("{} holds no live objects: `clrscope record --live` follows them",
+                 fmt::format("{} is of one moment, or of moments too close to each other: a folder "
+                             "of profiles that span a minute or more tells what grows",
                              o.input.path)};
   if (!known)
     return Error{ErrorCode::kEmpty,
@@ -216,9 +222,7 @@ int RunLeaks(const Args& args) {
   if (!input.ok()) return Fail(input.error());
   if (!input->leaks) {
     if (input->damage) return Fail(*input->damage);
-    return Fail({ErrorCode::kEmpty,
-                 fmt::format("{} holds no live objects: `clrscope record --live` follows them",
-                             o.input.path)});
+    return Fail(NoLiveObjects(*input, o.input));
   }
   const Status empty = NothingToSay(*input, o);
   Output out;

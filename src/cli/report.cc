@@ -204,10 +204,28 @@ void WriteCsv(const Input& input, const ReportOptions& o, Output& out) {
     WriteCsvRow(RowJson(table.rows[i], table, p, total), i == 0, out);
 }
 
+// Why a table of threads is empty, or lacks a process: a sentence, or nothing.
+std::string ThreadsMissing(const profile::Profile& p) {
+  std::string who;
+  bool foreign = false, all = true;
+  for (const profile::Process& process : p.processes) {
+    all = all && process.by_agent;
+    if (!process.by_agent) continue;
+    foreign = foreign || process.live_source == profile::Source::kForeign;
+    who += fmt::format("{}{}", who.empty() ? "" : ", ", process.pid);
+  }
+  if (who.empty()) return {};
+  if (foreign) return "pprof files are read without their threads";
+  return fmt::format(
+      "the agent told what {} allocated, and it does not tell threads apart: record "
+      "without --live for them",
+      all ? "was" : who + " had");
+}
+
 void WriteText(const Input& input, ReportOptions& o, Output& out) {
   const profile::Profile& p = input.profile;
   TextOptions text{OutputWidth(), Style::For(o.color), o.rows.sort, o.framework};
-  out.Write(HeadingText(input, text) + "\n");
+  out.Write(HeadingText(input, text, !o.gc_cpu) + "\n");
   if (o.gc_cpu) {
     out.Write(GcCpuText(p, o.limit.value_or(30), text));
     if (const std::string footer = FooterText(input, false); !footer.empty())
@@ -243,6 +261,8 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
   } else {
     if (!o.limit) o.rows.limit = o.view == View::kStack ? 5 : o.view == View::kTime ? kAll : 30;
     table(o.view);
+    if (const std::string missing = ThreadsMissing(p); o.view == View::kThread && !missing.empty())
+      out.Write(fmt::format("\nNot of every process: {}\n", missing));
   }
   if (const std::string footer = FooterText(input, few); !footer.empty()) out.Write("\n" + footer);
 }
@@ -294,10 +314,16 @@ int RunReport(const Args& args) {
   if (o.gc_cpu) {
     empty.reset();
     if (input->profile.gc_cpu.empty())
-      empty = Error{ErrorCode::kEmpty,
-                    fmt::format("{} does not know the garbage collector's CPU time: the agent "
-                                "measures it, `clrscope record --live` loads it",
-                                o.input.path)};
+      empty = Error{
+          ErrorCode::kEmpty,
+          fmt::format("{} does not know the garbage collector's CPU time{}: the agent measures it, "
+                      "`clrscope record --live` loads it",
+                      o.input.path, input->ranged ? " in that span of time" : "")};
+  }
+  if (o.view == View::kThread && !empty && input->profile.threads.empty()) {
+    const std::string missing = ThreadsMissing(input->profile);
+    empty = Error{ErrorCode::kEmpty, fmt::format("{} holds no threads{}", o.input.path,
+                                                 missing.empty() ? "" : ": " + missing)};
   }
   Output out;
   if (o.format.json)

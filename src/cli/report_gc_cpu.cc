@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "cli/humanize.h"
 #include "cli/report_cells.h"
+#include "cli/shorten.h"
 #include "cli/text_table.h"
 
 namespace clrscope::cli {
@@ -17,25 +20,11 @@ namespace {
 using profile::Profile;
 using Row = profile::GcCpuRow;
 
-void AddKnown(int64_t& sum, int64_t ns) {
-  // Sums of hostile captures stay whole too.
-  if (ns >= 0) sum = std::min(int64_t{1} << 60, (sum < 0 ? 0 : sum) + ns);
-}
-
-void AddUp(Row& sum, const Row& row) {
-  sum.start_ns = std::min(sum.start_ns, row.start_ns);
-  sum.end_ns = std::max(sum.end_ns, row.end_ns);
-  AddKnown(sum.process_ns, row.process_ns);
-  AddKnown(sum.server_gc_ns, row.server_gc_ns);
-  AddKnown(sum.background_gc_ns, row.background_gc_ns);
-  AddKnown(sum.workstation_gc_ns, row.workstation_gc_ns);
-}
-
 std::vector<Row> ByProcess(const Profile& p) {
   std::map<uint32_t, Row> sums;
   for (const Row& row : p.gc_cpu) {
     const auto [at, is_new] = sums.try_emplace(row.process, row);
-    if (!is_new) AddUp(at->second, row);
+    if (!is_new) at->second += row;
   }
   std::vector<Row> rows;
   for (const auto& [process, sum] : sums) rows.push_back(sum);
@@ -55,23 +44,35 @@ std::string ShareText(const Row& r) {
 
 std::string Table(const std::vector<Row>& rows, const Profile& p, bool times,
                   const TextOptions& o) {
-  TextTable text({{"", Align::kLeft},
-                  {times ? "From" : "Pid", Align::kRight},
-                  {"GC CPU", Align::kRight},
-                  {"Share", Align::kRight},
-                  {"Server", Align::kRight},
-                  {"Background", Align::kRight},
-                  {"Workstation", Align::kRight},
-                  {"Whole CPU", Align::kRight},
-                  {times ? "" : "Process", Align::kLeft, TextColumn::Fit::kMiddle}});
+  // Threads that no row knows have no column.
+  struct Part {
+    const char* title;
+    int64_t Row::*ns;
+  };
+  std::vector<Part> parts;
+  for (const Part& part :
+       {Part{"Server", &Row::server_gc_ns}, Part{"Background", &Row::background_gc_ns},
+        Part{"Workstation", &Row::workstation_gc_ns}})
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.*part.ns >= 0; }))
+      parts.push_back(part);
+  std::vector<TextColumn> columns = {{"", Align::kLeft},
+                                     {times ? "From" : "Pid", Align::kRight},
+                                     {"GC CPU", Align::kRight},
+                                     {"Share", Align::kRight}};
+  for (const Part& part : parts) columns.push_back({part.title, Align::kRight});
+  columns.push_back({"Whole CPU", Align::kRight});
+  const bool names = !times || p.processes.size() > 1;
+  if (names) columns.push_back({"Process", Align::kLeft, TextColumn::Fit::kMiddle});
+  TextTable text(columns);
   for (const Row& r : rows) {
     const profile::Process& process = p.processes[r.process];
-    text.Add(
-        {"", times ? ClockText(static_cast<double>(r.start_ns) / 1e9) : std::to_string(process.pid),
-         CpuText(r.gc_ns()), ShareText(r), CpuText(r.server_gc_ns), CpuText(r.background_gc_ns),
-         CpuText(r.workstation_gc_ns), CpuText(r.process_ns),
-         times && p.processes.size() < 2 ? "" : std::string(p.str(process.name))},
-        false);
+    std::vector<std::string> cells = {
+        "", times ? ClockText(static_cast<double>(r.start_ns) / 1e9) : std::to_string(process.pid),
+        CpuText(r.gc_ns()), ShareText(r)};
+    for (const Part& part : parts) cells.push_back(CpuText(r.*part.ns));
+    cells.push_back(CpuText(r.process_ns));
+    if (names) cells.push_back(Printable(p.str(process.name)));
+    text.Add(std::move(cells), false);
   }
   return text.Render(o.width, o.style);
 }
@@ -104,15 +105,15 @@ Json GcCpuTotals(const Profile& p) {
 }
 
 std::string GcCpuText(const Profile& p, size_t limit, const TextOptions& o) {
-  std::string out = o.style.Bold("GC CPU: processor time of the garbage collector, of the whole") +
-                    "\n" + Table(ByProcess(p), p, false, o);
+  std::string out = o.style.Bold("GC CPU: the collector's processor time, of the whole") + "\n" +
+                    Table(ByProcess(p), p, false, o);
   std::vector<Row> rows;
   // So many neighbours of a process become one row.
   const size_t each = (p.gc_cpu.size() + limit - 1) / std::max<size_t>(limit, 1);
   size_t in_row = 0;
   for (const Row& r : p.gc_cpu) {
     if (!rows.empty() && rows.back().process == r.process && in_row < each) {
-      AddUp(rows.back(), r);
+      rows.back() += r;
       ++in_row;
     } else {
       rows.push_back(r);

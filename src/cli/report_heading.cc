@@ -22,7 +22,7 @@ double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 
-std::string HeadingText(const Input& input, const TextOptions& o) {
+std::string HeadingText(const Input& input, const TextOptions& o, bool with_sums) {
   const Profile& p = input.profile;
   const Estimate total = p.Total();
   std::string out;
@@ -33,8 +33,8 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
     }
     const profile::Process& process = p.processes[i];
     const std::string_view name = p.str(process.name);
-    out += o.style.Bold(Printable(name.empty() ? "process" : name)) +
-           fmt::format(" ({})", process.pid);
+    out += o.style.Bold(Printable(name.empty() ? "process" : name));
+    if (process.pid != 0) out += fmt::format(" ({})", process.pid);
     const std::string_view runtime = p.str(process.runtime);
     if (!runtime.empty()) out += fmt::format(" · {}", Printable(runtime));
     if (p.processes.size() == 1)
@@ -51,6 +51,7 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
   } else if (p.processes.size() > 1) {
     out += fmt::format("{} recorded\n", HumanDuration(span));
   }
+  if (!with_sums) return out;
   const std::string bytes = HumanBytes(total.bytes);
   const bool at_least = p.counted() && !p.exact();
   std::string sums = bytes;
@@ -68,7 +69,7 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
   } else if (span > 0)
     sums += fmt::format(", {}/s", HumanBytes(total.bytes / span));
   if (p.source == profile::Source::kForeign)
-    sums += "; as the pprof file tells, without an error";
+    sums += "; as pprof tells it: how far off it may be is not known";
   else
     sums += fmt::format("; {} {} {} {}",
                         at_least      ? "at least, by"
@@ -76,17 +77,20 @@ std::string HeadingText(const Input& input, const TextOptions& o) {
                                       : "by",
                         Thousands(total.samples),
                         p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
-                        p.counted() ? "events" : "samples");
+                        p.counted()                        ? "events"
+                        : p.shows == profile::Shows::kLive ? "samples that are followed"
+                                                           : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());
-  if (p.shows == profile::Shows::kLive)
-    out += Wrap(
-        fmt::format("Live: not found dead by the last GC of its generation; objects that no GC "
-                    "looked at yet are left out.{}",
-                    input.older_than_s == 0
-                        ? std::string()
-                        : fmt::format(" Only what was allocated {} before or earlier.",
-                                      HumanAge(input.older_than_s))),
-        0, 0, o.width);
+  if (p.shows == profile::Shows::kLive) {
+    std::string live =
+        p.source == profile::Source::kForeign
+            ? "Live: in use, as the program that wrote the profile counts it."
+            : "Live: not found dead by the last GC of its generation; objects that no GC looked at "
+              "yet are left out.";
+    if (input.older_than_s != 0)
+      live += fmt::format(" Only what is {} old or older.", HumanAge(input.older_than_s));
+    out += Wrap(live, 0, 0, o.width);
+  }
   if (p.mixed)
     out += Wrap(
         "Runtimes before .NET 10 are sampled by AllocationTick, the others by AllocationSampled. "

@@ -71,7 +71,10 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
                  TypeIds(table),
                  Named("Type", "type")};
       else
-        names = {Named("Heap", "kind", Fit::kFixed), TypeIds(table), Named("Type", "type")};
+        names = {TypeIds(table), Named("Type", "type")};
+      // The type's name needs the room more.
+      if (!p.counted() && o.width >= 72)
+        names.insert(names.begin(), Named("Heap", "kind", Fit::kFixed));
       break;
     case View::kSite:
       names = {TypeIds(table), Named("Type", "type"), Named("Allocated in", "method")};
@@ -143,7 +146,8 @@ std::string Title(const ReportTable& table, const Profile& p, const TextOptions&
                                                                                    : "bytes")
                          : "Types";
     case View::kSite:
-      return fmt::format("Sites: what is allocated, and {}", where);
+      return fmt::format("Sites: what {}, and {}",
+                         p.shows == profile::Shows::kLive ? "lives" : "is allocated", where);
     case View::kMethod:
       return "Methods: self is allocated by the method itself, total also by what it calls";
     case View::kKind:

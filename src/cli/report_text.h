@@ -22,7 +22,8 @@ struct TextOptions {
 inline constexpr uint64_t kFewSamples = 5;
 
 // What was recorded, by which event, and the totals.
-std::string HeadingText(const Input& input, const TextOptions& options);
+// `sums`: with what was allocated, or lives, in all.
+std::string HeadingText(const Input& input, const TextOptions& options, bool sums = true);
 // One table with a title line.
 std::string TableText(const ReportTable& table, const profile::Profile& profile,
                       const TextOptions& options);

@@ -101,6 +101,11 @@ TEST(HumanizeTest, OtherNumbers) {
 
 TEST(WrapTest, BreaksAtBlanks) { EXPECT_EQ(Wrap("aa bb cc dd", 2, 2, 8), "aa bb\n  cc dd\n"); }
 
+TEST(WrapTest, KeepsAFigureWithItsUnit) {
+  EXPECT_EQ(Wrap("has " + Unbroken("12 MiB") + " now", 0, 0, 8), "has\n12 MiB\nnow\n");
+  EXPECT_EQ(Wrap("has " + Unbroken("12 MiB") + " now", 0, 0, 80), "has 12 MiB now\n");
+}
+
 TEST(CsvTest, QuotesWhatNeedsIt) {
   EXPECT_EQ(CsvLine({"a", "b,c", "d\"e", ""}), "a,\"b,c\",\"d\"\"e\",\n");
 }

@@ -4,6 +4,19 @@
 #include "cli/shorten.h"
 
 namespace clrscope::cli {
+namespace {
+constexpr std::string_view kHardBlank = "\xC2\xA0";  // U+00A0
+}  // namespace
+
+std::string Unbroken(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c == ' ')
+      out += kHardBlank;
+    else
+      out.push_back(c);
+  return out;
+}
 
 std::string Wrap(std::string_view text, size_t start, size_t indent, size_t width) {
   std::string out;
@@ -23,7 +36,14 @@ std::string Wrap(std::string_view text, size_t start, size_t indent, size_t widt
       out.push_back(' ');
       ++column;
     }
-    out += word;
+    for (size_t at = 0; at < word.size(); ++at) {
+      if (word.compare(at, kHardBlank.size(), kHardBlank) != 0) {
+        out.push_back(word[at]);
+        continue;
+      }
+      out.push_back(' ');
+      at += kHardBlank.size() - 1;
+    }
     column += w;
     fresh = false;
   }

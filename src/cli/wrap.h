@@ -13,4 +13,7 @@ namespace clrscope::cli {
 // columns that are taken already. Ends with a newline.
 std::string Wrap(std::string_view text, size_t start, size_t indent, size_t width);
 
+// The same text, which Wrap() will not break: for a figure and its unit.
+std::string Unbroken(std::string_view text);
+
 }  // namespace clrscope::cli

@@ -2,7 +2,6 @@
 #include "export/html_data.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -10,62 +9,19 @@
 #include <unordered_map>
 #include <utility>
 
+#include "export/html_columns.h"
+#include "export/html_views.h"
+#include "profile/interval_frame.h"
+
 namespace clrscope::exporter {
 namespace {
 
-using profile::Cell;
-using profile::Estimate;
 using profile::Profile;
 using Json = nlohmann::json;
 
 constexpr uint32_t kNone = ~uint32_t{0};
 constexpr size_t kMaxTimeBins = 1000;
 constexpr size_t kMaxGcs = 20'000;
-
-// The strings, frames and types that a page needs, renumbered from 0.
-class Names {
- public:
-  explicit Names(const Profile& p) : profile_(p) { Add(""); }
-
-  uint32_t Id(StringId id) { return Add(profile_.str(id)); }
-  uint32_t Add(std::string_view text) {
-    const auto [it, fresh] = ids_.try_emplace(text, static_cast<uint32_t>(list_.size()));
-    if (fresh) list_.push_back(text);
-    return it->second;
-  }
-  const std::vector<std::string_view>& list() const { return list_; }
-
- private:
-  const Profile& profile_;
-  std::unordered_map<std::string_view, uint32_t> ids_;
-  std::vector<std::string_view> list_;
-};
-
-// The columns behind the JSON, each as byte planes.
-class Columns {
- public:
-  template <class T>
-  void Add(std::string_view name, std::string_view type, const std::vector<T>& values) {
-    index_.push_back({{"name", name}, {"type", type}, {"count", values.size()}});
-    const size_t n = values.size(), base = bytes_.size();
-    bytes_.resize(base + n * sizeof(T));
-    for (size_t i = 0; i < n; ++i) {
-      char raw[sizeof(T)];
-      std::memcpy(raw, &values[i], sizeof(T));
-      for (size_t b = 0; b < sizeof(T); ++b) bytes_[base + b * n + i] = raw[b];
-    }
-  }
-  void U8(std::string_view name, const std::vector<uint8_t>& v) { Add(name, "u8", v); }
-  void U32(std::string_view name, const std::vector<uint32_t>& v) { Add(name, "u32", v); }
-  void F32(std::string_view name, const std::vector<float>& v) { Add(name, "f32", v); }
-  void F64(std::string_view name, const std::vector<double>& v) { Add(name, "f64", v); }
-  const Json& index() const { return index_; }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  Json index_ = Json::array();
-  std::string bytes_;
-};
 
 void PackNodes(const Profile& p, const PageTree& page, Names& names, Columns& out) {
   std::vector<uint32_t> back, node_frame, folded, name, module, raw;
@@ -111,9 +67,12 @@ std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& n
                                 Columns& out) {
   std::vector<uint32_t> ids(p.types.size(), kNone), name, raw, dup;
   std::vector<char> used(p.types.size(), 0);
-  for (const Cell& c : page.cells) {
-    if (c.type != kOtherType) used[c.type] = 1;
-  }
+  const auto use = [&used](const auto& cells) {
+    for (const auto& c : cells)
+      if (c.type != kOtherType) used[c.type] = 1;
+  };
+  use(page.cells);
+  use(page.lives);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> seen;  // (process, name) → how many
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> rows;  // (name, raw, dup) → row
   for (size_t i = 0; i < p.types.size(); ++i) {
@@ -141,59 +100,6 @@ std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& n
   out.U32("type_dup", dup);
   return ids;
 }
-
-auto EstimateKey(const Estimate& e) {
-  return std::tuple(e.samples, e.bytes, e.objects, e.seen_bytes, e.seen_objects, e.var_bytes,
-                    e.var_objects, e.max_bytes, e.max_objects);
-}
-
-// Cells refer to a table of distinct estimates: most cells are one or two samples of few sizes.
-// Bytes and objects keep all their digits, so that totals agree; what only feeds the intervals
-// (seen, variance, largest weight) is rounded to 24 bits.
-void PackCells(const PageTree& page, const std::vector<uint32_t>& type_ids, Columns& out) {
-  std::vector<uint32_t> step, type, process, value;
-  std::vector<uint8_t> kind;
-  std::vector<const Estimate*> rows;
-  std::map<decltype(EstimateKey({})), uint32_t> ids;
-  uint32_t last = 0;
-  for (const Cell& c : page.cells) {
-    step.push_back(c.node - last);
-    last = c.node;
-    type.push_back(c.type == kOtherType ? type_ids.back() : type_ids[c.type]);
-    process.push_back(c.process);
-    kind.push_back(static_cast<uint8_t>(c.kind));
-    const auto [it, fresh] =
-        ids.try_emplace(EstimateKey(c.value), static_cast<uint32_t>(rows.size()));
-    if (fresh) rows.push_back(&c.value);
-    value.push_back(it->second);
-  }
-  out.U32("cell_step", step);
-  out.U32("cell_type", type);
-  out.U32("cell_process", process);
-  out.U8("cell_kind", kind);
-  out.U32("cell_value", value);
-  const auto exact = [&](std::string_view name, auto field) {
-    std::vector<double> v;
-    for (const Estimate* e : rows) v.push_back(static_cast<double>(e->*field));
-    out.F64(name, v);
-  };
-  const auto rounded = [&](std::string_view name, auto field) {
-    std::vector<float> v;
-    for (const Estimate* e : rows) v.push_back(static_cast<float>(e->*field));
-    out.F32(name, v);
-  };
-  exact("value_samples", &Estimate::samples);
-  exact("value_bytes", &Estimate::bytes);
-  exact("value_objects", &Estimate::objects);
-  rounded("value_seen_bytes", &Estimate::seen_bytes);
-  rounded("value_seen_objects", &Estimate::seen_objects);
-  rounded("value_var_bytes", &Estimate::var_bytes);
-  rounded("value_var_objects", &Estimate::var_objects);
-  rounded("value_max_bytes", &Estimate::max_bytes);
-  rounded("value_max_objects", &Estimate::max_objects);
-}
-
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 // The allocation rate over time, in at most kMaxTimeBins steps per process and heap kind.
 void PackTimes(const Profile& p, Columns& out) {
@@ -263,22 +169,8 @@ void PackGcs(const Profile& p, Columns& out) {
   out.U8("gc_generation", generation);
 }
 
-std::string_view SourceName(profile::Source source) {
-  switch (source) {
-    case profile::Source::kForeign:
-      return "pprof";
-    case profile::Source::kTick:
-      return "tick";
-    case profile::Source::kSampled:
-      return "sampled";
-    case profile::Source::kCounted:
-      return "counted";
-  }
-  return "unknown";
-}
-
 Json Describe(const Profile& p, const PageTree& page) {
-  Json processes = Json::array(), losses = Json::array(), also = Json::array();
+  Json processes = Json::array(), losses = Json::array();
   for (const profile::Process& process : p.processes) {
     processes.push_back({{"pid", process.pid},
                          {"name", p.str(process.name)},
@@ -295,30 +187,17 @@ Json Describe(const Profile& p, const PageTree& page) {
     const LossInfo& info = clrscope::Describe(loss);
     losses.push_back({{"name", info.name}, {"count", count}, {"sentence", info.sentence}});
   });
-  for (const profile::Source source : p.also) also.push_back(SourceName(source));
-  const Estimate total = p.Total();
-  int64_t live_at_ns = 0;
-  for (const profile::Process& process : p.processes)
-    live_at_ns = std::max(live_at_ns, process.live_at_ns);
-  return {
-      {"shows", p.shows == profile::Shows::kLive ? "live" : "allocated"},
-      {"liveAt", Seconds(live_at_ns)},
-      {"source", SourceName(p.source)},
-      {"also", also},
-      {"biased", p.biased() || p.mixed},
-      {"hasInterval", p.has_interval() && !p.mixed},
-      {"exact", p.exact()},
-      {"objectsKnown", p.objects_known},
-      {"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},
-      {"duration", Seconds(p.duration_ns)},
-      {"complete", p.complete},
-      {"origin", p.origin},
-      {"processes", processes},
-      {"losses", losses},
-      {"foldedNodes", page.folded_nodes},
-      {"foldedTypes", page.folded_types},
-      {"gcs", p.gcs.size()},
-      {"total", {{"samples", total.samples}, {"bytes", total.bytes}, {"objects", total.objects}}}};
+  return {{"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},
+          {"duration", Seconds(p.duration_ns)},
+          {"complete", p.complete},
+          {"origin", p.origin},
+          {"processes", processes},
+          {"losses", losses},
+          {"foldedNodes", page.folded_nodes},
+          {"foldedTypes", page.folded_types},
+          {"gcs", p.gcs.size()},
+          {"views", DescribeViews(p, page)},
+          {"ageStarts", profile::kAgeStarts}};
 }
 
 void AppendU32(std::string& out, uint32_t value) {
@@ -334,6 +213,8 @@ std::string PackPage(const Profile& p, const PageTree& page) {
   const std::vector<uint32_t> type_ids = PackTypes(p, page, names, columns);
   PackCells(page, type_ids, columns);
   PackTimes(p, columns);
+  PackAges(p, columns);
+  PackGcCpu(p, columns);
   PackGcs(p, columns);
 
   Json json = Describe(p, page);

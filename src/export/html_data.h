@@ -21,17 +21,20 @@ struct PageNode {
 };
 
 // A profile's tree and cells, cut down to the heaviest nodes. Adding up the cells gives the
-// profile's totals: nothing is dropped, only merged.
+// profile's totals, allocated and live: nothing is dropped, only merged. A profile of what lives
+// has no other cells.
 struct PageTree {
-  std::vector<PageNode> nodes;       // depth first: a parent comes before its children
-  std::vector<profile::Cell> cells;  // ordered by node; `node` indexes `nodes`,
-                                     // `type` indexes Profile::types or is kOtherType
-  uint64_t folded_nodes = 0;         // nodes of the profile that went into (other)
-  uint64_t folded_types = 0;         // cells of the profile whose type became (other types)
+  std::vector<PageNode> nodes;           // depth first: a parent comes before its children
+  std::vector<profile::Cell> cells;      // ordered by node; `node` indexes `nodes`,
+                                         // `type` indexes Profile::types or is kOtherType
+  std::vector<profile::LiveCell> lives;  // likewise, distinct in (node, type, process, kind, age);
+                                         // without the young
+  uint64_t folded_nodes = 0;             // nodes of the profile that went into (other)
+  uint64_t folded_types = 0;             // cells of the profile whose type became (other types)
 };
 
-// Keeps the nodes whose subtrees allocated most bytes; `nodes` of the result has at most
-// `max_nodes` entries (at least 2), `cells` about twice as many.
+// Keeps the nodes whose subtrees have the largest shares of what was allocated and of what lives;
+// `nodes` of the result has at most `max_nodes` entries (at least 2), `cells` about twice as many.
 PageTree PrunePage(const profile::Profile& profile, uint32_t max_nodes);
 
 // Packs a page into the container that web/src/data/decode.ts reads, all little endian:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "export/html_data.h"
 
@@ -10,16 +12,21 @@ namespace clrscope::exporter {
 namespace {
 
 using profile::Cell;
+using profile::LiveCell;
 using profile::Profile;
 
 constexpr uint32_t kNone = ~uint32_t{0};
 
 auto CellKey(const Cell& c) { return std::tuple(c.node, c.type, c.process, c.kind); }
+auto CellKey(const LiveCell& c) {
+  return std::tuple(c.node, c.type, c.process, c.kind, c.age_bucket);
+}
 
 // Sorts by key and adds up cells with the same key.
-void MergeCells(std::vector<Cell>& cells) {
+template <class AnyCell>
+void MergeCells(std::vector<AnyCell>& cells) {
   std::sort(cells.begin(), cells.end(),
-            [](const Cell& a, const Cell& b) { return CellKey(a) < CellKey(b); });
+            [](const AnyCell& a, const AnyCell& b) { return CellKey(a) < CellKey(b); });
   size_t out = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (out > 0 && CellKey(cells[out - 1]) == CellKey(cells[i])) {
@@ -75,23 +82,38 @@ void OrderDepthFirst(PageTree& page) {
   }
   page.nodes = std::move(ordered);
   for (Cell& c : page.cells) c.node = place[c.node];
+  for (LiveCell& c : page.lives) c.node = place[c.node];
 }
 
 // The cheapest (node, type) pairs lose their type, so that `limit` bounds what the page holds.
-void FoldTypes(PageTree& page, size_t limit) {
-  if (page.cells.size() <= limit) return;
+template <class AnyCell>
+void FoldTypes(std::vector<AnyCell>& cells, uint64_t& folded, size_t limit) {
+  if (cells.size() <= limit) return;
   std::vector<double> weights;
-  weights.reserve(page.cells.size());
-  for (const Cell& c : page.cells) weights.push_back(c.value.bytes);
+  weights.reserve(cells.size());
+  for (const AnyCell& c : cells) weights.push_back(c.value.bytes);
   std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(limit),
                    weights.end(), std::greater<>());
   const double cut = weights[limit];
-  for (Cell& c : page.cells) {
+  for (AnyCell& c : cells) {
     if (c.value.bytes > cut) continue;
     c.type = kOtherType;
-    ++page.folded_types;
+    ++folded;
   }
-  MergeCells(page.cells);
+  MergeCells(cells);
+}
+
+// Adds each node's own share of what `cells` hold together, so that little that lives weighs as
+// much as a lot that was allocated.
+template <class AnyCell>
+void Weigh(const std::vector<AnyCell>& cells, std::vector<double>& weight,
+           std::vector<char>& used) {
+  double total = 0;
+  for (const AnyCell& c : cells) total += c.value.bytes;
+  for (const AnyCell& c : cells) {
+    if (total > 0) weight[c.node] += c.value.bytes / total;
+    used[c.node] = 1;
+  }
 }
 
 }  // namespace
@@ -99,12 +121,14 @@ void FoldTypes(PageTree& page, size_t limit) {
 PageTree PrunePage(const Profile& p, uint32_t max_nodes) {
   max_nodes = std::max(max_nodes, 2u);
   const auto n = static_cast<uint32_t>(p.nodes.size());
+  std::vector<Cell> cells;
+  if (p.shows == profile::Shows::kAllocated) cells = p.cells;
+  std::vector<LiveCell> lives = p.lives;
+  std::erase_if(lives, [](const LiveCell& c) { return c.young; });
   std::vector<double> weight(n, 0);
   std::vector<char> used(n, 0);
-  for (const Cell& c : p.cells) {
-    weight[c.node] += c.value.bytes;
-    used[c.node] = 1;
-  }
+  Weigh(cells, weight, used);
+  Weigh(lives, weight, used);
   for (uint32_t i = n; i-- > 1;) {
     weight[p.nodes[i].parent] += weight[i];
     used[p.nodes[i].parent] |= used[i];
@@ -139,11 +163,15 @@ PageTree PrunePage(const Profile& p, uint32_t max_nodes) {
     }
     if (page.nodes.size() <= max_nodes || keep == 1) break;
   }
-  page.cells = p.cells;
-  for (Cell& c : page.cells) c.node = n == 0 ? 0 : home[c.node];
+  for (Cell& c : cells) c.node = n == 0 ? 0 : home[c.node];
+  for (LiveCell& c : lives) c.node = n == 0 ? 0 : home[c.node];
+  page.cells = std::move(cells);
+  page.lives = std::move(lives);
   OrderDepthFirst(page);
   MergeCells(page.cells);
-  FoldTypes(page, size_t{max_nodes} * 2);
+  MergeCells(page.lives);
+  FoldTypes(page.cells, page.folded_types, size_t{max_nodes} * 2);
+  FoldTypes(page.lives, page.folded_types, size_t{max_nodes} * 2);
   return page;
 }
 

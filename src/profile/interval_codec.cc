@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/varint_writer.h"
+
 namespace clrscope::profile {
 namespace {
 
@@ -20,35 +22,14 @@ enum Tag : uint32_t {
   kLosses = 11,
 };
 
-constexpr double kWholeLimit = 1e15;  // whole numbers up to here are varints
 constexpr uint64_t kMostNameBytes = 64 << 10;
 
-class Out {
+class Out : public VarintWriter {
  public:
-  void Unsigned(uint64_t v) {
-    for (; v >= 0x80; v >>= 7) bytes_.push_back(static_cast<char>(v | 0x80));
-    bytes_.push_back(static_cast<char>(v));
-  }
-  void Signed(int64_t v) {
-    Unsigned(static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
-  }
   void Text(std::string_view s) {
     s = s.substr(0, kMostNameBytes);
     Unsigned(s.size());
-    bytes_.append(s);
-  }
-  template <class T>
-  void Fixed(T v) {
-    bytes_.append(reinterpret_cast<const char*>(&v), sizeof(v));
-  }
-  // 2·v when whole, else 1 and an IEEE double.
-  void Number(double v) {
-    if (v >= 0 && v < kWholeLimit && v == static_cast<double>(static_cast<uint64_t>(v))) {
-      Unsigned(static_cast<uint64_t>(v) << 1);
-    } else {
-      Unsigned(1);
-      Fixed(v);
-    }
+    Append(s);
   }
   void Value(const Estimate& e) {
     Unsigned(e.samples << 1 | (e.biased ? 1 : 0));
@@ -63,13 +44,9 @@ class Out {
   }
   void Section(uint32_t tag, const Out& body) {
     Unsigned(tag);
-    Unsigned(body.bytes_.size());
-    bytes_ += body.bytes_;
+    Unsigned(body.bytes().size());
+    Append(body.bytes());
   }
-  std::string Take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
 };
 
 // One section. Errors are sticky, and the whole frame's.

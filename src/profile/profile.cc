@@ -24,4 +24,18 @@ std::optional<double> Profile::MissingHigh() const {
   return sum;
 }
 
+GcCpuRow& GcCpuRow::operator+=(const GcCpuRow& row) {
+  start_ns = std::min(start_ns, row.start_ns);
+  end_ns = std::max(end_ns, row.end_ns);
+  const auto add = [](int64_t& sum, int64_t ns) {
+    // Sums of hostile captures stay whole too.
+    if (ns >= 0) sum = std::min(int64_t{1} << 60, (sum < 0 ? 0 : sum) + ns);
+  };
+  add(process_ns, row.process_ns);
+  add(server_gc_ns, row.server_gc_ns);
+  add(background_gc_ns, row.background_gc_ns);
+  add(workstation_gc_ns, row.workstation_gc_ns);
+  return *this;
+}
+
 }  // namespace clrscope::profile

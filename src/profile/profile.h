@@ -78,6 +78,15 @@ struct LiveCell {
   Estimate value;
 };
 
+// What lived at one moment of the recording, by age. Young objects are not in it.
+struct LiveAgeRow {
+  int64_t at_ns = 0;
+  uint32_t process = 0;
+  HeapKind kind = HeapKind::kSoh;
+  uint8_t age_bucket = 0;  // index into kAgeStarts
+  Estimate value;
+};
+
 // CPU time in an interval, ns; -1 = unknown.
 struct GcCpuRow {
   uint32_t process = 0;
@@ -91,6 +100,8 @@ struct GcCpuRow {
       if (ns >= 0) sum = (sum < 0 ? 0 : sum) + ns;
     return sum;
   }
+  // Another span of the same process; what is known of either is added up.
+  GcCpuRow& operator+=(const GcCpuRow& row);
 };
 
 // What a profile's cells are.
@@ -108,6 +119,7 @@ struct Process {
   bool ticks = false;                           // told by AllocationTick, although others are not
   Counting counting;                            // of GCSampledObjectAllocation
   bool dropped = false;                         // something of its streams was lost
+  bool by_agent = false;                        // no session told its allocations: the agent did
   bool followed = false;                        // the agent followed live objects
   int64_t live_at_ns = 0;                       // when they were looked at last
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
@@ -140,8 +152,9 @@ struct Profile {
   std::vector<Process> processes;
   std::vector<ThreadRow> threads;
   std::vector<TimeRow> times;
-  GcRecords gcs;    // by process, then by time
-  std::vector<LiveCell> lives;  // a state: of the end of what was asked for
+  GcRecords gcs;                      // by process, then by time
+  std::vector<LiveCell> lives;        // a state: of the end of what was asked for
+  std::vector<LiveAgeRow> live_ages;  // by process, then by time: a moment for each interval
   std::vector<GcCpuRow> gc_cpu;
   LossCounters losses;
 

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       (*reader)->ForEachSlice({}, [&](const profile::Slice& slice) { aggregate.Add(slice); });
   (void)status;  // what was read until then must still bind
   const Status intervals = (*reader)->ForEachInterval(
-      {}, [&](profile::AgentInterval&& interval) { aggregate.Add(interval); });
+      {}, [&](const profile::AgentInterval& interval) { aggregate.Add(interval); });
   (void)intervals;
   const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
   (void)analysis::GcReportOf(p);

@@ -400,32 +400,47 @@ Status CaptureReader::LoadAgents() {
   }
 }
 
-Status CaptureReader::ForEachInterval(const analysis::TimeRange& range,
-                                      const std::function<void(profile::AgentInterval&&)>& visit) {
-  ASSIGN_OR_RETURN(const bool there, HasTable("agent_interval"));
-  if (!there) return OkStatus();
-  ASSIGN_OR_RETURN(Statement q,
-                   db_.Prepare("select process,shift_ns,data from agent_interval where end_ns>? "
-                               "and start_ns<? order by process,start_ns"));
-  q.Bind(0, range.from_ns).Bind(1, range.to_ns);
+Status CaptureReader::ForEachInterval(
+    const analysis::TimeRange& range,
+    const std::function<void(const profile::AgentInterval&)>& visit) {
+  ASSIGN_OR_RETURN(IntervalStream intervals, Intervals(range));
   const auto budget = BoundWork();
   for (;;) {
-    ASSIGN_OR_RETURN(const bool row, q.Step());
-    if (!row) return OkStatus();
-    const profile::ProcessTables* t = Process(q.Int(0));
-    if (t == nullptr) return Damaged("an interval of no process");
-    profile::AgentInterval interval;
-    interval.process = static_cast<uint32_t>(q.Int(0));
-    interval.shift_ns = q.Int(1);
-    ASSIGN_OR_RETURN(interval.frame, DecodeIntervalBlob(q.Blob(2)));
-    const profile::IntervalFrame& f = interval.frame;
-    constexpr int64_t kFar = int64_t{1} << 61;  // sums of two times stay whole
-    if (f.first_type > t->agent.types.size() || f.first_node > t->agent.nodes.size() ||
-        !f.types.empty() || !f.nodes.empty() || interval.shift_ns > kFar ||
-        interval.shift_ns < -kFar || f.start_ns < -kFar || f.end_ns > kFar || f.end_ns < f.start_ns)
-      return Damaged("an interval of its agent");
-    visit(std::move(interval));
+    ASSIGN_OR_RETURN(const profile::AgentInterval* interval, intervals.Next());
+    if (interval == nullptr) return OkStatus();
+    visit(*interval);
   }
+}
+
+Result<IntervalStream> CaptureReader::Intervals(const analysis::TimeRange& range) {
+  ASSIGN_OR_RETURN(const bool there, HasTable("agent_interval"));
+  if (!there) return IntervalStream(&recording_, std::nullopt);
+  ASSIGN_OR_RETURN(Statement q,
+                   db_.Prepare("select process,shift_ns,data from main.agent_interval where "
+                               "end_ns>? and start_ns<? order by process,start_ns"));
+  q.Bind(0, range.from_ns).Bind(1, range.to_ns);
+  return IntervalStream(&recording_, std::move(q));
+}
+
+Result<const profile::AgentInterval*> IntervalStream::Next() {
+  const profile::AgentInterval* none = nullptr;
+  if (!rows_) return none;
+  ASSIGN_OR_RETURN(const bool row, rows_->Step());
+  if (!row) return none;
+  const int64_t process = rows_->Int(0);
+  if (process < 0 || static_cast<size_t>(process) >= recording_->processes.size())
+    return Damaged("an interval of no process");
+  const profile::AgentTables& t = recording_->processes[static_cast<size_t>(process)]->agent;
+  interval_.process = static_cast<uint32_t>(process);
+  interval_.shift_ns = rows_->Int(1);
+  ASSIGN_OR_RETURN(interval_.frame, DecodeIntervalBlob(rows_->Blob(2)));
+  const profile::IntervalFrame& f = interval_.frame;
+  constexpr int64_t kFar = int64_t{1} << 61;  // sums of two times stay whole
+  if (f.first_type > t.types.size() || f.first_node > t.nodes.size() || !f.types.empty() ||
+      !f.nodes.empty() || interval_.shift_ns > kFar || interval_.shift_ns < -kFar ||
+      f.start_ns < -kFar || f.end_ns > kFar || f.end_ns < f.start_ns)
+    return Damaged("an interval of its agent");
+  return static_cast<const profile::AgentInterval*>(&interval_);
 }
 
 Status CaptureReader::LoadCounting() {

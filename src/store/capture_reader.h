@@ -4,13 +4,31 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "analysis/aggregate.h"
 #include "profile/process_tables.h"
 #include "store/sqlite.h"
 
 namespace clrscope::store {
+
+// The agent's intervals by process and time, as they are asked for. Its reader must outlive it.
+class IntervalStream {
+ public:
+  // The next one, valid until the next call; null at the end.
+  Result<const profile::AgentInterval*> Next();
+
+ private:
+  friend class CaptureReader;
+  IntervalStream(const profile::Recording* recording, std::optional<Statement> rows)
+      : recording_(recording), rows_(std::move(rows)) {}
+
+  const profile::Recording* recording_;
+  std::optional<Statement> rows_;  // none: the capture is older than agents
+  profile::AgentInterval interval_;
+};
 
 class CaptureReader {
  public:
@@ -25,7 +43,9 @@ class CaptureReader {
                       const std::function<void(const profile::Slice&)>& visit);
   // The same for the agent's intervals, of which any part lies in the range.
   Status ForEachInterval(const analysis::TimeRange& range,
-                         const std::function<void(profile::AgentInterval&&)>& visit);
+                         const std::function<void(const profile::AgentInterval&)>& visit);
+  // The same, to be asked for one after the other.
+  Result<IntervalStream> Intervals(const analysis::TimeRange& range);
   Database& database() { return db_; }
 
  private:

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/capture_writer.h"
 
-#include <algorithm>
-
-#include "profile/interval_codec.h"
 #include "store/column_codec.h"
-#include "store/gc_codec.h"
 #include "store/schema.h"
 #include "store/slice_codec.h"
 
@@ -16,10 +12,7 @@ int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
 Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kFineNs = 600 * kSecond;     // 1 s slices for the last 10 minutes
-constexpr int64_t kMediumNs = 7200 * kSecond;  // 10 s slices for the last 2 hours
 constexpr int64_t kCompactEveryNs = 60 * kSecond;
-constexpr int64_t kGcsTogether = 512;  // in one blob of details
 
 }  // namespace
 
@@ -82,16 +75,6 @@ void CaptureWriter::Add(const profile::Slice& slice) {
   e.data = EncodeSlice(slice, recording_->processes[slice.process]->series);
   pending_bytes_ += e.data.size();
   pending_.push_back(std::move(e));
-}
-
-CaptureWriter::EncodedInterval CaptureWriter::Encode(const profile::AgentInterval& interval) {
-  return {interval.process, interval.start_ns(), interval.end_ns(), interval.shift_ns,
-          CompressBlob(profile::EncodeInterval(interval.frame))};
-}
-
-void CaptureWriter::OnInterval(profile::AgentInterval&& interval) {
-  pending_intervals_.push_back(Encode(interval));
-  pending_bytes_ += pending_intervals_.back().data.size();
 }
 
 void CaptureWriter::Retire(uint32_t process) {
@@ -333,80 +316,6 @@ Status CaptureWriter::WriteModules(uint32_t index, bool last) {
   return OkStatus();
 }
 
-Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
-  // Rows leave memory once they are written: the last few wait, and a background GC until it ends,
-  // with dozens of foreground ones meanwhile.
-  constexpr size_t kKeep = 8, kKeepRunning = 1024;
-  profile::GcRecords& gcs = recording_->processes[index]->gcs;
-  profile::GcRecords kept, written;
-  for (size_t i = 0; i < gcs.size(); ++i) {
-    const profile::GcRecord& g = gcs[i];
-    const size_t younger = gcs.size() - i - 1;
-    if (!last && (younger < kKeep || (younger < kKeepRunning && g.end_ns < 0))) {
-      kept.push_back(std::move(gcs[i]));
-      continue;
-    }
-    insert_gc_.Bind(0, int64_t{index})
-        .Bind(1, int64_t{g.number})
-        .Bind(2, int64_t{g.generation})
-        .Bind(3, int64_t{g.type})
-        .Bind(4, int64_t{g.reason});
-    insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
-    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[static_cast<size_t>(k)]);
-    RETURN_IF_ERROR(insert_gc_.Run());
-    written.push_back(std::move(gcs[i]));
-  }
-  gcs = std::move(kept);
-  uint64_t& first = progress_[index].gcs;
-  const std::span<const profile::GcRecord> all = written;
-  for (size_t i = 0; i < all.size(); i += kGcsTogether) {
-    const auto part = all.subspan(i, std::min<size_t>(kGcsTogether, all.size() - i));
-    RETURN_IF_ERROR(WriteGcDetails(index, first, part));
-    first += part.size();
-  }
-  return OkStatus();
-}
-
-Status CaptureWriter::WriteGcDetails(uint32_t index, uint64_t first,
-                                     std::span<const profile::GcRecord> records) {
-  insert_gc_detail_.Bind(0, int64_t{index})
-      .Bind(1, Signed(first))
-      .Bind(2, Signed(records.size()))
-      .Bind(3, BytesOf(EncodeGcDetails(records)));
-  return insert_gc_detail_.Run();
-}
-
-Status CaptureWriter::WriteGcFacts(uint32_t index, bool last) {
-  const profile::GcFacts& facts = recording_->processes[index]->info.gc;
-  std::vector<int64_t>& written = progress_[index].gc_facts;
-  Status status = OkStatus();
-  size_t i = 0;
-  ForEachGcFact(facts, [&](std::string_view name, const auto& value) {
-    const auto number = static_cast<int64_t>(value);
-    if (i == written.size()) written.push_back(~number);
-    if (!status.ok() || written[i] == number) return void(++i);
-    insert_gc_fact_.Bind(0, int64_t{index}).Bind(1, name).Bind(2, written[i++] = number);
-    status = insert_gc_fact_.Run();
-  });
-  RETURN_IF_ERROR(std::move(status));
-  if (!last) return OkStatus();
-  const auto write = [&](std::string_view kind,
-                         const std::vector<profile::GcFacts::TypeCount>& types) -> Status {
-    for (const auto& type : types) {
-      insert_gc_type_.Bind(0, int64_t{index})
-          .Bind(1, kind)
-          .Bind(2, Signed(type.type_id))
-          .Bind(3, recording_->strings.Get(type.name))
-          .Bind(4, Signed(type.count))
-          .Bind(5, Signed(type.bytes));
-      RETURN_IF_ERROR(insert_gc_type_.Run());
-    }
-    return OkStatus();
-  };
-  RETURN_IF_ERROR(write("pinned", facts.pinned_types));
-  return write("finalized", facts.finalized_types);
-}
-
 Status CaptureWriter::WriteLosses(int64_t process, const LossCounters& losses) {
   Status status = OkStatus();
   losses.ForEach([&](Loss loss, uint64_t count) {
@@ -427,213 +336,9 @@ Status CaptureWriter::WriteSlice(const Encoded& e) {
   return insert_slice_.Run();
 }
 
-// What is new, as a frame of the agent that holds nothing else.
-Status CaptureWriter::WriteAgentDictionary(uint32_t index) {
-  const profile::AgentTables& t = recording_->processes[index]->agent;
-  Progress& done = progress_[index];
-  if (t.methods.size() == done.agent_methods && t.types.size() == done.agent_types &&
-      t.nodes.size() == done.agent_nodes)
-    return OkStatus();
-  profile::IntervalFrame frame;
-  frame.source = t.source;
-  const auto rest = [](const auto& all, size_t& from, uint32_t& first, auto& out) {
-    first = static_cast<uint32_t>(from);
-    out.assign(all.begin() + static_cast<ptrdiff_t>(from), all.end());
-    from = all.size();
-  };
-  rest(t.methods, done.agent_methods, frame.first_method, frame.methods);
-  rest(t.types, done.agent_types, frame.first_type, frame.types);
-  rest(t.nodes, done.agent_nodes, frame.first_node, frame.nodes);
-  insert_agent_dictionary_.Bind(0, int64_t{index})
-      .Bind(1, BytesOf(CompressBlob(profile::EncodeInterval(frame))));
-  return insert_agent_dictionary_.Run();
-}
-
-Status CaptureWriter::WriteInterval(const EncodedInterval& e) {
-  insert_interval_.Bind(0, int64_t{e.process})
-      .Bind(1, e.start_ns)
-      .Bind(2, e.end_ns)
-      .Bind(3, e.shift_ns)
-      .Bind(4, BytesOf(e.data));
-  return insert_interval_.Run();
-}
-
 Status CaptureWriter::WriteMeta(std::string_view key, int64_t value) {
   insert_meta_.Bind(0, key).Bind(1, value);
   return insert_meta_.Run();
-}
-
-Status CaptureWriter::Compact(int64_t end_ns) {
-  RETURN_IF_ERROR(CompactGcs());
-  RETURN_IF_ERROR(CompactTo(10 * kSecond, end_ns - kFineNs));
-  RETURN_IF_ERROR(CompactTo(60 * kSecond, end_ns - kMediumNs));
-  RETURN_IF_ERROR(CompactIntervalsTo(60 * kSecond, end_ns - kFineNs));
-  return CompactIntervalsTo(600 * kSecond, end_ns - kMediumNs);
-}
-
-Status CaptureWriter::CompactGcs() {
-  ASSIGN_OR_RETURN(Statement find,
-                   db_.Prepare("select d.rowid,d.process,d.first,d.count,d.data from gc_detail d "
-                               "where d.count<? order by d.process,d.first"));
-  ASSIGN_OR_RETURN(
-      Statement rows,
-      db_.Prepare("select start_ns from gc where process=? order by rowid limit ? offset ?"));
-  ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from gc_detail where rowid=?"));
-  find.Bind(0, kGcsTogether);
-  struct Run {
-    uint32_t process = 0;
-    uint64_t first = 0;
-    std::vector<int64_t> ids;
-    std::vector<profile::GcRecord> records;
-  };
-  std::vector<Run> runs;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, find.Step());
-    if (!row) break;
-    const auto process = static_cast<uint32_t>(find.Int(1));
-    const auto first = static_cast<uint64_t>(find.Int(2));
-    const auto count = static_cast<size_t>(find.Int(3));
-    std::vector<profile::GcRecord> part(count);
-    rows.Bind(0, find.Int(1)).Bind(1, find.Int(3)).Bind(2, find.Int(2));
-    for (profile::GcRecord& r : part) {  // times are stored as differences to it
-      ASSIGN_OR_RETURN(const bool there, rows.Step());
-      if (!there) break;
-      r.start_ns = rows.Int(0);
-    }
-    rows.Reset();
-    RETURN_IF_ERROR(DecodeGcDetails(find.Blob(4), part));
-    const bool joins = !runs.empty() && runs.back().process == process &&
-                       runs.back().first + runs.back().records.size() == first &&
-                       runs.back().records.size() + count <= kGcsTogether;
-    if (!joins) runs.push_back({process, first, {}, {}});
-    runs.back().ids.push_back(find.Int(0));
-    for (profile::GcRecord& r : part) runs.back().records.push_back(std::move(r));
-  }
-  for (const Run& run : runs) {
-    if (run.ids.size() < 2) continue;
-    for (const int64_t id : run.ids) {
-      remove.Bind(0, id);
-      RETURN_IF_ERROR(remove.Run());
-    }
-    RETURN_IF_ERROR(WriteGcDetails(run.process, run.first, run.records));
-  }
-  return OkStatus();
-}
-
-Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
-  before_ns = before_ns / width_ns * width_ns;  // whole spans only
-  if (before_ns <= 0) return OkStatus();
-  ASSIGN_OR_RETURN(
-      Statement find,
-      db_.Prepare(
-          "select id,process,start_ns,end_ns,data from slice where end_ns<=? and end_ns-start_ns<? "
-          "order by process,start_ns"));
-  ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from slice where id=?"));
-  find.Bind(0, before_ns).Bind(1, width_ns);
-  std::vector<Encoded> merged;
-  std::vector<int64_t> ids;
-  std::optional<profile::Slice> open;
-  std::optional<profile::SeriesTable> retired_series;
-  uint32_t retired_process = 0;
-  const auto series_of = [&](uint32_t process) -> Result<const profile::SeriesTable*> {
-    if (!progress_[process].retired) return &recording_->processes[process]->series;
-    if (!retired_series || retired_process != process) {
-      ASSIGN_OR_RETURN(retired_series, ReadSeries(process));
-      retired_process = process;
-    }
-    return &*retired_series;
-  };
-  const profile::SeriesTable* series = nullptr;  // of `open`
-  const auto close = [&] {
-    Encoded e{open->process, open->start_ns, open->end_ns, open->rows.size(), 0, {}};
-    for (const profile::SliceRow& r : open->rows) e.samples += r.sums.samples;
-    e.data = EncodeSlice(*open, *series);
-    merged.push_back(std::move(e));
-    open.reset();
-  };
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, find.Step());
-    if (!row) break;
-    ids.push_back(find.Int(0));
-    profile::Slice slice;
-    slice.process = static_cast<uint32_t>(find.Int(1));
-    const int64_t start = find.Int(2) / width_ns * width_ns;
-    if (open && (open->process != slice.process || open->start_ns != start)) close();
-    ASSIGN_OR_RETURN(series, series_of(slice.process));
-    RETURN_IF_ERROR(DecodeSlice(find.Blob(4), *series, slice));
-    slice.start_ns = start;
-    slice.end_ns = start + width_ns;
-    if (open) {
-      profile::MergeSlice(*open, slice);
-    } else {
-      open = std::move(slice);
-    }
-  }
-  if (open) close();
-  for (const int64_t id : ids) {
-    remove.Bind(0, id);
-    RETURN_IF_ERROR(remove.Run());
-  }
-  for (const Encoded& e : merged) RETURN_IF_ERROR(WriteSlice(e));
-  return OkStatus();
-}
-
-Status CaptureWriter::CompactIntervalsTo(int64_t width_ns, int64_t before_ns) {
-  before_ns = before_ns / width_ns * width_ns;  // whole spans only
-  if (before_ns <= 0) return OkStatus();
-  ASSIGN_OR_RETURN(Statement find,
-                   db_.Prepare("select id,process,shift_ns,data,start_ns,end_ns from "
-                               "agent_interval where end_ns<=? and end_ns-start_ns<? order by "
-                               "process,shift_ns,start_ns"));
-  find.Bind(0, before_ns).Bind(1, width_ns);
-  std::optional<profile::AgentInterval> open;
-  std::vector<int64_t> parts, gone;  // of the one that is open; of those that were merged
-  std::vector<EncodedInterval> merged;
-  const auto close = [&] {
-    if (parts.size() > 1) {
-      merged.push_back(Encode(*open));
-      gone.insert(gone.end(), parts.begin(), parts.end());
-    }
-    parts.clear();
-    open.reset();
-  };
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, find.Step());
-    if (!row) break;
-    profile::AgentInterval next;
-    next.process = static_cast<uint32_t>(find.Int(1));
-    next.shift_ns = find.Int(2);
-    ASSIGN_OR_RETURN(next.frame, DecodeIntervalBlob(find.Blob(3)));
-    const bool joins = open && open->process == next.process && open->shift_ns == next.shift_ns &&
-                       open->start_ns() / width_ns == next.start_ns() / width_ns;
-    if (open && !joins) close();
-    parts.push_back(find.Int(0));
-    if (joins) {
-      profile::MergeInterval(*open, std::move(next));
-    } else {
-      open = std::move(next);
-    }
-  }
-  if (open) close();
-  ASSIGN_OR_RETURN(Statement remove, db_.Prepare("delete from agent_interval where id=?"));
-  for (const int64_t id : gone) {
-    remove.Bind(0, id);
-    RETURN_IF_ERROR(remove.Run());
-  }
-  for (const EncodedInterval& e : merged) RETURN_IF_ERROR(WriteInterval(e));
-  return OkStatus();
-}
-
-Result<profile::SeriesTable> CaptureWriter::ReadSeries(uint32_t process) {
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select count,data from dictionary where process=? and "
-                                            "kind='series' order by first"));
-  q.Bind(0, int64_t{process});
-  profile::SeriesTable out;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, q.Step());
-    if (!row) return out;
-    RETURN_IF_ERROR(DecodeSeries(q.Blob(1), static_cast<uint64_t>(q.Int(0)), out));
-  }
 }
 
 }  // namespace clrscope::store

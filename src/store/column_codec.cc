@@ -3,22 +3,10 @@
 
 #include <zstd.h>
 
-#include <cmath>
-
 namespace clrscope::store {
 namespace {
 constexpr int kLevel = 3;
-constexpr double kWholeLimit = 1e15;
 }  // namespace
-
-void ColumnWriter::Number(double v) {
-  if (v >= 0 && v < kWholeLimit && v == std::floor(v)) {
-    Unsigned(static_cast<uint64_t>(v) << 1);
-  } else {
-    Unsigned(1);
-    bytes_.append(reinterpret_cast<const char*>(&v), sizeof(v));
-  }
-}
 
 double ColumnReader::Number() {
   const uint64_t v = reader_.VarU64();
@@ -42,12 +30,6 @@ Result<std::vector<std::byte>> DecompressBlob(Bytes blob) {
   std::vector<std::byte> out(static_cast<size_t>(size));
   const size_t n = ZSTD_decompress(out.data(), out.size(), blob.data(), blob.size());
   if (ZSTD_isError(n) || n != out.size()) return damaged;
-  return out;
-}
-
-std::string ColumnWriter::Finish() {
-  std::string out = CompressBlob(bytes_);
-  bytes_.clear();
   return out;
 }
 

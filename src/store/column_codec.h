@@ -10,6 +10,7 @@
 
 #include "base/byte_reader.h"
 #include "base/result.h"
+#include "base/varint_writer.h"
 
 namespace clrscope::store {
 
@@ -17,27 +18,11 @@ namespace clrscope::store {
 std::string CompressBlob(std::string_view bytes);
 Result<std::vector<std::byte>> DecompressBlob(Bytes blob);
 
-class ColumnWriter {
+class ColumnWriter : public VarintWriter {
  public:
-  void Unsigned(uint64_t v) {
-    while (v >= 0x80) {
-      bytes_.push_back(static_cast<char>(v | 0x80));
-      v >>= 7;
-    }
-    bytes_.push_back(static_cast<char>(v));
-  }
-  void Signed(int64_t v) {
-    Unsigned(static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
-  }
-  // Whole numbers are short, others take nine bytes.
-  void Number(double v);
-  void Float(float v) { bytes_.append(reinterpret_cast<const char*>(&v), sizeof(v)); }
-
+  void Float(float v) { Fixed(v); }
   // The compressed blob; the writer is empty afterwards.
-  std::string Finish();
-
- private:
-  std::string bytes_;
+  std::string Finish() { return CompressBlob(Take()); }
 };
 
 class ColumnReader {

@@ -10,9 +10,9 @@ namespace {
 constexpr const char* kCopy = R"sql(
 create table recording as select * from recording;
 create table process(process_id integer primary key, name text, pid integer, command_line text,
-  runtime text, os text, arch text, start_s real, end_s real, complete integer);
+  runtime text, os text, arch text, start_s real, end_s real, complete integer, event text);
 insert into process select process_key, process, pid, command_line, runtime, os, arch, start_s,
-  end_s, complete from processes;
+  end_s, complete, event from processes;
 create table method(method_id integer primary key, method text, module text, raw text,
   token integer, framework integer, machinery integer);
 insert into method select method_id, method, module, raw, token, framework, machinery from
@@ -36,6 +36,23 @@ create table gc as select pid, number, generation, type, reason, start_s, end_s,
   before_bytes, peak_bytes, promoted_bytes, allocated_bytes, pinned_objects, heaps, complete
   from gcs;
 create table gc_cause as select pid, number, type, method, bytes, all_bytes from gc_causes;
+create table live_object(process_id integer, stack_id integer, type_id integer, kind text,
+  generation text, age_from_s integer, age_to_s integer, gcs_survived_min integer,
+  gcs_survived_max integer, gen2_survived_min integer, gen2_survived_max integer, at_s real,
+  samples integer, bytes real, objects real);
+insert into live_object select process_key, stack_id, type_key, kind, generation, age_from_s,
+  age_to_s, gcs_survived_min, gcs_survived_max, gen2_survived_min, gen2_survived_max, at_s, samples,
+  bytes, objects from live;
+create table live_age as select at_s, process_key process_id, kind, age_from_s, age_to_s, samples,
+  bytes, bytes_low, bytes_high, objects, objects_low, objects_high from live_ages;
+create table birth_and_death as select start_s, end_s, process_key process_id, stack_id,
+  type_key type_id, born, born_bytes, born_objects, dead, dead_bytes, dead_objects,
+  mean_age_at_death_s from turnover;
+create table gc_cpu as select process_key process_id, start_s, end_s, gc_cpu_s, gc_share,
+  server_gc_s, background_gc_s, workstation_gc_s, process_cpu_s from gc_cpu;
+create table agent_interval as select process_key process_id, start_s, end_s, event, samples,
+  sample_s, walk_fallbacks, agent_cpu_s, agent_bytes, handles, handle_scan_s, live_mean_bytes
+  from agent_intervals;
 create table count as select * from counts;
 create table loss as select name, count, sentence from losses;
 create index sample_stack on sample(stack_id);
@@ -47,7 +64,19 @@ create view all_samples as
     k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
   from sample s join process p using(process_id) join type t using(type_id)
     join stack k using(stack_id);
-create view samples as select * from all_samples where event=(select event from recording);
+create view samples as
+  select s.start_s, s.end_s, p.name process, p.pid, t.type, s.kind, k.site_method method,
+    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
+  from sample s join process p using(process_id) join type t using(type_id)
+    join stack k using(stack_id)
+  where s.event = p.event;
+create view live as
+  select p.name process, p.pid, t.type, k.site_method method, k.site_module module, k.leaf_method,
+    l.kind, l.generation, l.age_from_s, l.age_to_s, l.gcs_survived_min, l.gcs_survived_max,
+    l.gen2_survived_min, l.gen2_survived_max, l.at_s, l.samples, l.bytes, l.objects, l.stack_id,
+    l.type_id
+  from live_object l join process p using(process_id) join type t using(type_id)
+    join stack k using(stack_id);
 create view sites as
   select type, method, module, process, pid, sum(samples) samples, sum(bytes) bytes,
     sum(objects) objects

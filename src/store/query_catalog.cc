@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/query_catalog.h"
 
+#include <algorithm>
+
 #include "profile/views/tables.h"
 #include "store/slice_codec.h"
 
@@ -45,6 +47,33 @@ class CaptureStream final : public SliceStream {
   profile::Slice slice_;
 };
 
+// Which nodes of each process any row of its agent is of.
+class AgentNodes {
+ public:
+  void Add(const profile::AgentInterval& interval) {
+    if (interval.process >= nodes_.size()) nodes_.resize(interval.process + 1);
+    std::vector<bool>& nodes = nodes_[interval.process];
+    nodes.resize(std::max<size_t>(nodes.size(), interval.frame.first_node));
+    const auto mark = [&nodes](const auto& rows) {
+      for (const auto& row : rows) nodes[row.node] = true;
+    };
+    mark(interval.frame.flows);
+    mark(interval.frame.lives);
+    mark(interval.frame.turnover);
+  }
+  std::vector<bool> In(const profile::Profile& p,
+                       const std::vector<analysis::AgentPlaces>& places) const {
+    std::vector<bool> used(p.nodes.size());
+    for (size_t process = 0; process < nodes_.size(); ++process)
+      for (size_t n = 0; n < nodes_[process].size(); ++n)
+        if (nodes_[process][n]) used[places[process].nodes[n]] = true;
+    return used;
+  }
+
+ private:
+  std::vector<std::vector<bool>> nodes_;  // by process, then by the agent's id
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path) {
@@ -72,17 +101,33 @@ Result<std::unique_ptr<SliceStream>> Catalog::Slices() const {
       std::make_unique<CaptureStream>(reader_->recording(), std::move(rows)));
 }
 
+Result<std::optional<IntervalStream>> Catalog::Intervals() const {
+  if (!reader_) return std::optional<IntervalStream>();
+  ASSIGN_OR_RETURN(IntervalStream intervals, reader_->Intervals({}));
+  return std::optional<IntervalStream>(std::move(intervals));
+}
+
 Status Catalog::Bind() {
   analysis::Aggregate aggregate(&recording());
+  AgentNodes used;
   ASSIGN_OR_RETURN(const auto slices, Slices());
   for (;;) {
     ASSIGN_OR_RETURN(const profile::Slice* slice, slices->Next());
     if (slice == nullptr) break;
     aggregate.Add(*slice);
   }
+  ASSIGN_OR_RETURN(std::optional<IntervalStream> intervals, Intervals());
+  while (intervals) {
+    ASSIGN_OR_RETURN(const profile::AgentInterval* interval, intervals->Next());
+    if (interval == nullptr) break;
+    aggregate.Add(*interval);
+    used.Add(*interval);
+  }
   analysis::BindOptions options;
   options.places = &places_;
+  options.agent_places = &agent_places_;
   profile_ = analysis::Bind(recording(), aggregate, options);
+  agent_stacks_ = used.In(profile_, agent_places_);
   sites_ = profile::SiteFrames(profile_, /*raw_leaf=*/false);
   return OkStatus();
 }

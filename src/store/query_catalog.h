@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,15 @@ class Catalog {
   }
   // By node: the frame that is its site, see profile::SiteFrames.
   uint32_t SiteOf(uint32_t node) const { return sites_[node]; }
+  // Whether anything that an agent told ends in this node.
+  bool IsAgentStack(uint32_t node) const { return agent_stacks_[node]; }
+  // By the agent's ids of a process, see analysis::AgentPlaces.
+  const analysis::AgentPlaces& AgentPlacesOf(uint32_t process) const {
+    return agent_places_[process];
+  }
   Result<std::unique_ptr<SliceStream>> Slices() const;
+  // None of a recording in memory: traces know no agent.
+  Result<std::optional<IntervalStream>> Intervals() const;
   // The capture's own connection; null for a recording in memory.
   Database* database() const { return reader_ ? &reader_->database() : nullptr; }
 
@@ -52,6 +61,8 @@ class Catalog {
   std::vector<profile::Slice> slices_;
   profile::Profile profile_;
   std::vector<std::vector<analysis::SeriesPlace>> places_;
+  std::vector<analysis::AgentPlaces> agent_places_;
+  std::vector<bool> agent_stacks_;  // by node
   std::vector<uint32_t> sites_;
 };
 

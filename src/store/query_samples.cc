@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of samples and all_samples, decoded slice by slice.
+// The rows of samples and all_samples, decoded slice by slice, then interval by interval of what an
+// agent told that no session did.
 #include "store/query_sources.h"
 #include "store/query_values.h"
 
@@ -9,7 +10,8 @@ namespace {
 using profile::Estimate;
 using profile::Profile;
 
-// One row per series of each slice. `all`: of every event, else of the one that reports rest on.
+// One row per series of each slice, and per flow of each interval. `all`: of every event, else of
+// the one that reports rest on.
 class SampleCursor final : public TableCursor {
  public:
   SampleCursor(const Catalog& catalog, bool all) : catalog_(catalog), all_(all) {}
@@ -17,23 +19,14 @@ class SampleCursor final : public TableCursor {
   Result<bool> Next() override {
     if (!stream_) {
       ASSIGN_OR_RETURN(stream_, catalog_.Slices());
+      ASSIGN_OR_RETURN(intervals_, catalog_.Intervals());
     }
-    for (;;) {
-      if (slice_ == nullptr || row_ + 1 >= slice_->rows.size()) {
-        ASSIGN_OR_RETURN(slice_, stream_->Next());
-        if (slice_ == nullptr) return false;
-        row_ = 0;
-        if (slice_->rows.empty()) continue;
-      } else {
-        ++row_;
-      }
-      const profile::SliceRow& row = slice_->rows[row_];
-      key_ = catalog_.recording().processes[slice_->process]->series.keys()[row.series];
-      if (!all_ && key_.source() != catalog_.profile().source) continue;
-      place_ = catalog_.PlaceOf(slice_->process, row.series);
-      value_ = profile::EstimateOf(key_, row.sums);
-      return true;
+    if (!slices_end_) {
+      ASSIGN_OR_RETURN(const bool found, NextOfSlices());
+      if (found) return true;
+      slices_end_ = true;
     }
+    return NextOfIntervals();
   }
 
   void Column(int column, sqlite3_context* out) const override {
@@ -43,17 +36,17 @@ class SampleCursor final : public TableCursor {
     const profile::Frame& leaf = p.frames[p.nodes[place_.node].frame];
     switch (column) {
       case 0:
-        return PutSeconds(out, slice_->start_ns);
+        return PutSeconds(out, start_ns_);
       case 1:
-        return PutSeconds(out, slice_->end_ns);
+        return PutSeconds(out, end_ns_);
       case 2:
-        return PutProcess(out, p, slice_->process);
+        return PutProcess(out, p, process_);
       case 3:
-        return Put(out, p.processes[slice_->process].pid);
+        return Put(out, p.processes[process_].pid);
       case 4:
         return Put(out, p.str(type.name));
       case 5:
-        return Put(out, KindName(key_.kind(), key_.source()));
+        return Put(out, KindName(kind_, source_));
       case 6:
         return Put(out, p.str(site.method));
       case 7:
@@ -65,28 +58,87 @@ class SampleCursor final : public TableCursor {
       case 10:
         return Put(out, value_.bytes);
       case 11: {
-        const bool known = key_.source() != profile::Source::kTick ||
-                           !catalog_.recording().processes[slice_->process]->sizes_unknown;
+        const bool known = source_ != profile::Source::kTick ||
+                           !catalog_.recording().processes[process_]->sizes_unknown;
         return known ? Put(out, value_.objects) : void();
       }
       case 12:
-        return Put(out, EventName(key_.source()));
+        return Put(out, EventName(source_));
       case 13:
         return Put(out, place_.node);
       case 14:
         return Put(out, place_.type);
       default:
-        return Put(out, slice_->process);
+        return Put(out, process_);
     }
   }
 
  private:
+  bool Wanted() const { return all_ || source_ == catalog_.profile().SourceOf(process_); }
+
+  Result<bool> NextOfSlices() {
+    for (;;) {
+      if (slice_ == nullptr || row_ + 1 >= slice_->rows.size()) {
+        ASSIGN_OR_RETURN(slice_, stream_->Next());
+        if (slice_ == nullptr) return false;
+        process_ = slice_->process;
+        start_ns_ = slice_->start_ns;
+        end_ns_ = slice_->end_ns;
+        row_ = 0;
+        if (slice_->rows.empty()) continue;
+      } else {
+        ++row_;
+      }
+      const profile::SliceRow& row = slice_->rows[row_];
+      const profile::SeriesKey key =
+          catalog_.recording().processes[process_]->series.keys()[row.series];
+      kind_ = key.kind();
+      source_ = key.source();
+      if (!Wanted()) continue;
+      place_ = catalog_.PlaceOf(process_, row.series);
+      value_ = profile::EstimateOf(key, row.sums);
+      return true;
+    }
+  }
+
+  Result<bool> NextOfIntervals() {
+    while (intervals_) {
+      if (interval_ == nullptr || row_ + 1 >= interval_->frame.flows.size()) {
+        ASSIGN_OR_RETURN(interval_, intervals_->Next());
+        if (interval_ == nullptr) return false;
+        process_ = interval_->process;
+        start_ns_ = interval_->start_ns();
+        end_ns_ = interval_->end_ns();
+        source_ = catalog_.recording().processes[process_]->agent.source;
+        row_ = 0;
+        if (interval_->frame.flows.empty()) continue;
+      } else {
+        ++row_;
+      }
+      if (!catalog_.profile().processes[process_].by_agent || !Wanted()) continue;
+      const profile::IntervalFlow& flow = interval_->frame.flows[row_];
+      const analysis::AgentPlaces& places = catalog_.AgentPlacesOf(process_);
+      kind_ = flow.kind;
+      place_ = {places.nodes[flow.node], places.types[flow.type]};
+      value_ = flow.value;
+      return true;
+    }
+    return false;
+  }
+
   const Catalog& catalog_;
   bool all_;
   std::unique_ptr<SliceStream> stream_;
+  std::optional<IntervalStream> intervals_;
   const profile::Slice* slice_ = nullptr;
+  const profile::AgentInterval* interval_ = nullptr;
+  bool slices_end_ = false;
   size_t row_ = 0;
-  profile::SeriesKey key_;
+  // Of the row.
+  int64_t start_ns_ = 0, end_ns_ = 0;
+  uint32_t process_ = 0;
+  profile::HeapKind kind_ = profile::HeapKind::kSoh;
+  profile::Source source_ = profile::Source::kSampled;
   analysis::SeriesPlace place_;
   Estimate value_;
 };

@@ -17,6 +17,12 @@ std::unique_ptr<TableCursor> Methods(const Catalog& catalog, std::optional<int64
 std::unique_ptr<TableCursor> Stacks(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Frames(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Threads(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> LiveObjects(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> LiveAges(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> Turnover(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> GcCpu(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> AgentIntervals(const Catalog& catalog,
+                                            std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> RecordingRow(const Catalog& catalog, std::optional<int64_t> argument);
 
 }  // namespace clrscope::store

@@ -24,7 +24,7 @@ std::vector<uint32_t> StackIds(const Catalog& c, std::optional<int64_t> id) {
       used[c.PlaceOf(process, series).node] = true;
   std::vector<uint32_t> ids;
   for (uint32_t n = 1; n < used.size(); ++n)
-    if (used[n]) ids.push_back(n);
+    if (used[n] || c.IsAgentStack(n)) ids.push_back(n);
   return ids;
 }
 

@@ -44,8 +44,10 @@ std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>)
         return PutSeconds(out, process.start_ns);
       case 8:
         return PutSeconds(out, process.end_ns);
-      default:
+      case 9:
         return PutFlag(out, process.complete);
+      default:
+        return Put(out, EventName(p.SourceOf(i)));
     }
   });
 }
@@ -230,7 +232,7 @@ constexpr QueryTable kTables[] = {
     {"processes", "the processes that were recorded",
      "process_key integer, process text, pid integer, command_line text, runtime text, os text, "
      "arch text, start_s real, "
-     "end_s real, complete integer",
+     "end_s real, complete integer, event text",
      -1, Processes},
     {"threads", "threads with their totals, by heap",
      "thread integer, process text, pid integer, kind text, " CLRSCOPE_FIGURES, -1, Threads},
@@ -248,6 +250,36 @@ constexpr QueryTable kTables[] = {
      "process text, pid integer, number integer, type text, method text, bytes integer, all_bytes "
      "integer",
      -1, GcCauses},
+    {"live",
+     "what lives and has survived a GC (record --live), by stack, type, heap, generation and age; "
+     "a state, at at_s",
+     "process text, pid integer, type text, method text, module text, leaf_method text, kind text, "
+     "generation text, age_from_s integer, age_to_s integer, gcs_survived_min integer, "
+     "gcs_survived_max integer, gen2_survived_min integer, gen2_survived_max integer, at_s "
+     "real, " CLRSCOPE_FIGURES ", stack_id integer, type_key integer, process_key integer",
+     -1, LiveObjects},
+    {"live_ages", "what lived at the end of each interval, by heap and age",
+     "at_s real, process text, pid integer, kind text, age_from_s integer, age_to_s "
+     "integer, " CLRSCOPE_FIGURES ", process_key integer",
+     -1, LiveAges},
+    {"turnover",
+     "followed objects that a GC first found alive (born) or found dead in an interval, by stack "
+     "and type",
+     "start_s real, end_s real, process text, pid integer, type text, method text, module text, "
+     "born integer, born_bytes real, born_objects real, dead integer, dead_bytes real, "
+     "dead_objects real, mean_age_at_death_s real, stack_id integer, type_key integer, "
+     "process_key integer",
+     -1, Turnover},
+    {"gc_cpu", "processor time of the garbage collector, by interval",
+     "process text, pid integer, start_s real, end_s real, gc_cpu_s real, gc_share real, "
+     "server_gc_s real, background_gc_s real, workstation_gc_s real, process_cpu_s real, "
+     "process_key integer",
+     -1, GcCpu},
+    {"agent_intervals", "the intervals of the agent, and what it cost in each",
+     "process text, pid integer, start_s real, end_s real, event text, samples integer, sample_s "
+     "real, walk_fallbacks integer, agent_cpu_s real, agent_bytes integer, handles integer, "
+     "handle_scan_s real, live_mean_bytes real, process_key integer",
+     -1, AgentIntervals},
     {"counts",
      "what GCSampledObjectAllocation (--types) counted, per process, and what it may lack",
      "process text, pid integer, mode text, exact integer, events integer, loh_threshold integer, "

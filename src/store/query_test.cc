@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "analysis/testing/simulated_agent.h"
 #include "profile/series.h"
+#include "store/capture_writer.h"
 #include "store/explode.h"
 #include "store/query_tables.h"
 
@@ -100,6 +102,116 @@ TEST(QueryTest, MistakesTellTheirPosition) {
   EXPECT_NE(One(*query, "select * from nowhere").find("lists tables"), std::string::npos);
   EXPECT_NE(One(*query, "select 1; select 2").find("one statement"), std::string::npos);
   EXPECT_NE(One(*query, " ").find("empty"), std::string::npos);
+}
+
+// A minute of a program whose `Orders.Order` objects leak and whose strings are refreshed each 15
+// s, told by an agent, with 12 samples of the first in each of the six intervals.
+class AgentQueryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    namespace simulated = analysis::testing;
+    (void)::unlink(path_.c_str());
+    simulated::SimulatedProgram program;
+    program.seconds = 60;
+    program.streams = {{"Orders.Order", "Orders.History.Add", 6'400, [](double) { return 200.0; },
+                        [](double, double) { return simulated::kNeverDies; }},
+                       {"string", "Orders.Prices.Load", 5'000, [](double) { return 200.0; },
+                        [](double t, double) { return 15 - std::fmod(t, 15) + 0.1; }}};
+    profile::Recording recording;
+    recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+    recording.processes[0]->info.pid = 42;
+    recording.processes[0]->info.name = recording.strings.Intern("orders");
+    auto writer = CaptureWriter::Create(path_, &recording);
+    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    std::vector<profile::IntervalFrame> frames = simulated::SimulatedAgent(program, 3).Run();
+    recording.start_unix_ns = frames[0].start_unix_ns;
+    analysis::IntervalFold fold(&recording, 0, writer->get(), true);
+    for (profile::IntervalFrame& f : frames) {
+      f.flows = {{1, 1, HeapKind::kSoh, profile::EstimateSampled(12, 6'400)}};
+      f.cpu = {8'000'000'000, 1'500'000'000, 500'000'000, -1};
+      f.meter.samples = 12;
+      recording.end_ns = recording.processes[0]->info.end_ns = f.end_ns;
+      ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+    }
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  void TearDown() override { (void)::unlink(path_.c_str()); }
+
+  std::unique_ptr<Query> OpenIt() { return Query::Open(Catalog::Open(path_).Take()).Take(); }
+  static double Number(Query& query, const std::string& sql) {
+    return std::stod("0" + One(query, sql));
+  }
+
+  const std::string path_ =
+      "/tmp/clrscope_agent_query_test." + std::to_string(::getpid()) + ".clrscope";
+};
+
+TEST_F(AgentQueryTest, WhatLivesHasTypesSitesAndAges) {
+  const auto query = OpenIt();
+  // 1.28 MB a second for a minute, of which some 750 objects are followed.
+  EXPECT_NEAR(Number(*query, "select sum(bytes) from live where type='Orders.Order'"), 76.8e6,
+              12e6);
+  EXPECT_EQ(One(*query, "select distinct method from live where type='Orders.Order'"),
+            "Orders.History.Add");
+  EXPECT_EQ(One(*query, "select count(*) from live where type='string' and age_from_s >= 20"), "0");
+  EXPECT_NE(One(*query, "select count(*) from live where type='Orders.Order' and age_from_s >= 20"),
+            "0");
+  EXPECT_EQ(One(*query, "select count(*) from live where not bytes_low < bytes"), "0");
+  EXPECT_EQ(One(*query, "select max(at_s) from live"), "60.0");
+  // The last moment of the ages is what lives.
+  EXPECT_NEAR(Number(*query, "select sum(bytes) from live_ages where at_s=60"),
+              Number(*query, "select sum(bytes) from live"), 1);
+  EXPECT_EQ(One(*query, "select count(distinct at_s) from live_ages"), "6");
+  EXPECT_EQ(One(*query,
+                "select f.method from live l join frames f on f.id=l.stack_id where "
+                "l.type='Orders.Order' and f.depth=0 limit 1"),
+            "Orders.History.Add");
+}
+
+TEST_F(AgentQueryTest, IntervalsTellFlowsTurnoverAndCpu) {
+  const auto query = OpenIt();
+  EXPECT_EQ(One(*query, "select sum(samples) from samples"), "72");
+  EXPECT_EQ(One(*query, "select sum(samples) from all_samples"), "72");
+  EXPECT_EQ(One(*query, "select samples from sites where method='Orders.History.Add'"), "72");
+  EXPECT_EQ(One(*query, "select count(distinct start_s) from samples"), "6");
+  EXPECT_EQ(One(*query, "select count(*) from agent_intervals where samples=12"), "6");
+  EXPECT_EQ(One(*query, "select event from agent_intervals limit 1"), "AllocationSampled");
+  EXPECT_EQ(One(*query, "select sum(gc_cpu_s) from gc_cpu"), "12.0");
+  EXPECT_EQ(One(*query, "select gc_share from gc_cpu limit 1"), "0.25");
+  EXPECT_EQ(One(*query, "select count(*) from gc_cpu where workstation_gc_s is null"), "6");
+  EXPECT_EQ(One(*query, "select sum(dead) from turnover where type='Orders.Order'"), "0");
+  // Of what lives, all was born and has not died.
+  EXPECT_NEAR(Number(*query, "select sum(born_bytes)-sum(dead_bytes) from turnover"),
+              Number(*query, "select sum(bytes) from live"), 1);
+}
+
+TEST_F(AgentQueryTest, PlainRowsSayTheSame) {
+  const std::string rows = path_ + ".sqlite";
+  (void)::unlink(rows.c_str());
+  const auto catalog = Catalog::Open(path_).Take();
+  ASSERT_TRUE(Explode(*catalog, rows).ok());
+  const auto query = OpenIt();
+  auto db = Database::Open(rows, Database::Mode::kReadOnly);
+  ASSERT_TRUE(db.ok());
+  for (const char* sql : {"select sum(samples) from samples", "select sum(samples) from live",
+                          "select count(*) from live where method='Orders.History.Add'",
+                          "select sum(gc_cpu_s) from gc_cpu", "select count(*) from frames",
+                          "select event from recording"}) {
+    auto statement = db->Prepare(sql);
+    ASSERT_TRUE(statement.ok()) << statement.error().message;
+    ASSERT_TRUE(statement->Step().ok());
+    EXPECT_EQ(statement->Text(0), One(*query, sql)) << sql;
+  }
+  for (const auto& [table, of] :
+       {std::pair{"live_age", "live_ages"}, std::pair{"birth_and_death", "turnover"},
+        std::pair{"agent_interval", "agent_intervals"}}) {
+    auto statement = db->Prepare("select count(*) from " + std::string(table));
+    ASSERT_TRUE(statement.ok()) << statement.error().message;
+    ASSERT_TRUE(statement->Step().ok());
+    EXPECT_EQ(statement->Text(0), One(*query, "select count(*) from " + std::string(of))) << table;
+    EXPECT_NE(statement->Text(0), "0") << table;
+  }
+  (void)::unlink(rows.c_str());
 }
 
 TEST(ExplodeTest, PlainRowsAddUp) {

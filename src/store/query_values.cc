@@ -40,6 +40,26 @@ void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int fi
   }
 }
 
+void PutLiveFigure(sqlite3_context* out, profile::Source source, const Estimate& e, int figure) {
+  const bool known = source == profile::Source::kSampled && !e.biased;
+  switch (figure) {
+    case 0:
+      return Put(out, e.samples);
+    case 1:
+      return Put(out, e.bytes);
+    case 2:
+      return known ? Put(out, profile::BytesInterval(e).low) : void();
+    case 3:
+      return known ? Put(out, profile::BytesInterval(e).high) : void();
+    case 4:
+      return Put(out, e.objects);
+    case 5:
+      return known ? Put(out, profile::ObjectsInterval(e).low) : void();
+    default:
+      return known ? Put(out, profile::ObjectsInterval(e).high) : void();
+  }
+}
+
 void PutProcess(sqlite3_context* out, const Profile& p, uint32_t process) {
   PutKnown(out, p.str(p.processes[process].name));
 }

@@ -40,6 +40,10 @@ inline constexpr int kFigures = 7;
 void PutFigure(sqlite3_context* out, const profile::Profile& p, const profile::Estimate& e,
                int figure, bool partial = false);
 
+// The same of what lives, which may rest on another event than what was allocated.
+void PutLiveFigure(sqlite3_context* out, profile::Source source, const profile::Estimate& e,
+                   int figure);
+
 // Rows that lie in a vector: put(row, column, out).
 template <class Row, class PutRow>
 class ListCursor final : public TableCursor {

@@ -8,6 +8,7 @@ DIR holds *.nettrace or *.nettrace.zst; tests/golden/traces by default. Without 
 needs none is tested, loudly.
 """
 import argparse
+import contextlib
 import csv
 import io
 import json
@@ -15,6 +16,7 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -709,6 +711,49 @@ class LiveCase(Case):
         self.fails(2, "use 5m or 10m", "report", self.capture, "--live", "--older-than", "7m")
         self.fails(2, "give --live too", "report", self.capture, "--by", "age")
         self.fails(2, "a state", "report", self.capture, "--live", "--by", "time")
+
+    def test_screens_fit_and_say_what_is_missing(self):
+        screens = [["report", "--live"], ["report", "--by", "gc-cpu"], ["leaks"]]
+        screens += [["report", "--live", "--by", by] for by in ("type", "site", "age", "generation")]
+        for width in ("64", "80"):
+            for verb, *rest in screens:
+                r = run(verb, self.capture, *rest, env={"COLUMNS": width})
+                self.assertEqual(r.returncode, 0, r.stderr)
+                for line in r.stdout.decode().splitlines():
+                    if not line.startswith("Sites: "):
+                        self.assertLessEqual(len(line), int(width), line)
+        self.assertIn("Only what is 2m old or older", self.ok("report", self.capture, "--live", "--older-than", "2m"))
+        self.assertIn("Sites: what lives", self.ok("report", self.capture, "--live"))
+        self.assertNotIn("Workstation", self.ok("report", self.capture, "--by", "gc-cpu"))
+        self.fails(3, "does not tell threads apart", "report", self.capture, "--by", "thread")
+        self.assertEqual(json.loads(run("report", self.capture, "--by", "thread", "--json").stdout)["rows"], [])
+        self.fails(3, "in that span of time", "report", self.capture, "--live", "--to", "1s")
+        self.fails(3, "in that span of time", "report", self.capture, "--by", "gc-cpu", "--from", "11m")
+        self.fails(3, "--older-than 1h", "report", self.capture, "--live", "--older-than", "1h")
+        self.ok("convert", self.capture, "-o", self.profile, "--force")
+        self.assertIn("as the program that wrote the profile counts it", self.ok("report", self.profile, "--live"))
+        self.fails(3, "a folder of profiles", "leaks", self.profile)
+        self.fails(3, "without their threads", "report", self.profile, "--by", "thread")
+
+    def test_sql(self):
+        def one(sql):
+            return list(self.json("query", self.capture, sql)["rows"][0].values())[0]
+        live = self.json("report", self.capture, "--live")["totals"]["bytes"]
+        self.assertAlmostEqual(one("select sum(bytes) from live"), live, delta=2)
+        self.assertEqual(one("select count(*) from gc_cpu"), 60)
+        flow = self.json("report", self.capture)["totals"]["samples"]
+        self.assertEqual(one("select sum(samples) from samples"), flow)
+        self.assertEqual(one("select samples from recording"), flow)
+        text = (ROOT / "docs/sql.md").read_text()
+        statements = [s for s in re.search(r"```sql\n(.*?)```", text, re.S).group(1).splitlines() if s[:2] != "--"]
+        for sql in statements:
+            if re.search(r"\b(live|live_ages|turnover|gc_cpu)\b", sql):
+                self.assertTrue(self.json("query", self.capture, sql)["rows"], sql)
+        rows = TMP / "live.sqlite"
+        self.ok("convert", self.capture, "-o", rows, "--force")
+        with contextlib.closing(sqlite3.connect(rows)) as db:
+            self.assertAlmostEqual(db.execute("select sum(bytes) from live").fetchone()[0], live, delta=2)
+            self.assertEqual(db.execute("select sum(samples) from samples").fetchone()[0], flow)
 
     def test_gc_cpu(self):
         document = self.json("report", self.capture, "--by", "gc-cpu")

@@ -39,7 +39,7 @@ function followTheme(state: State): void {
 function followUrl(state: State): void {
   const places = (hash: string) => {
     const view = fromHash(hash);
-    return `${view.zoom.join(".")}/${view.type ?? ""}`;
+    return `${view.shows ?? ""}/${view.zoom.join(".")}/${view.type ?? ""}`;
   };
   effect(() => {
     const hash = state.hash.value;

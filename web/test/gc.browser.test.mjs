@@ -1,58 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of collections in a real browser. Needs pages that the C++ tests write, as
-// report.browser.test.mjs does; screenshots go to DIR/shots.
+// The page of collections in a real browser: see browser.mjs.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { browserTests, pages, settle, shot as shotOf, text } from "./browser.mjs";
 
-const pages = process.env.CLRSCOPE_HTML_OUT ? resolve(process.env.CLRSCOPE_HTML_OUT) : "";
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const why = !pages || !existsSync(join(pages, "gc.html"))
-  ? "CLRSCOPE_HTML_OUT names no directory with gc.html"
-  : !existsSync(executablePath)
-    ? `no browser at ${executablePath}`
-    : false;
-
-let browser;
-before(async () => {
-  if (why) return;
-  mkdirSync(join(pages, "shots"), { recursive: true });
-  browser = await chromium.launch({
-    executablePath,
-    args: ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
-});
-after(() => browser?.close());
-
-// Opens a page and runs `body` on it; whatever the console says, and any request, is a failure.
-function check(name, file, options, body) {
-  test(name, { skip: why }, async () => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    const page = await context.newPage();
-    const trouble = [];
-    page.on("console", (m) => trouble.push(`${m.type()}: ${m.text()}`));
-    page.on("pageerror", (e) => trouble.push(String(e)));
-    page.on("request", (r) => {
-      if (!r.url().startsWith("file:") && !r.url().startsWith("data:")) trouble.push(`request: ${r.url()}`);
-    });
-    try {
-      await page.goto(`file://${join(pages, file)}`);
-      await page.waitForFunction(() => performance.getEntriesByName("clrscope-ready").length > 0);
-      await settle(page);
-      await body(page);
-      assert.deepEqual(trouble, []);
-    } finally {
-      await context.close();
-    }
-  });
-}
-
-const settle = (page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-const shot = (page, name) => page.screenshot({ path: join(pages, "shots", `${name}.png`), fullPage: true });
-const text = (page, selector) => page.locator(selector).innerText();
+const check = browserTests("gc.html");
+const shot = (page, name) => shotOf(page, name, { fullPage: true });
 const cells = (page, column) =>
   page.evaluate((n) => [...document.querySelectorAll(".grid .row")]
     .sort((a, b) => Number(a.getAttribute("aria-rowindex")) - Number(b.getAttribute("aria-rowindex")))

@@ -1,102 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report in a real browser. Needs pages that the C++ tests write:
-//   CLRSCOPE_HTML_OUT=DIR build/…/bin/export_test --gtest_filter='*WritesPages*'
-//   CLRSCOPE_HTML_OUT=DIR node --test web/test/report.browser.test.mjs
-// Screenshots go to DIR/shots. CHROMIUM names another browser than /usr/bin/chromium.
+// The report in a real browser: see browser.mjs.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { join } from "node:path";
+import { browserTests, look, pages, ready, rows, settle, shot, text } from "./browser.mjs";
 
-const pages = process.env.CLRSCOPE_HTML_OUT ? resolve(process.env.CLRSCOPE_HTML_OUT) : "";
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const why = !pages || !existsSync(join(pages, "shop.html"))
-  ? "CLRSCOPE_HTML_OUT names no directory with shop.html"
-  : !existsSync(executablePath)
-    ? `no browser at ${executablePath}`
-    : false;
 const kRow = 19;
-
-let browser;
-before(async () => {
-  if (why) return;
-  mkdirSync(join(pages, "shots"), { recursive: true });
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      "--headless=new",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
-});
-after(() => browser?.close());
-
-// Opens a page and runs `body` on it; whatever the console says, and any request, is a failure.
-function check(name, file, options, body) {
-  test(name, { skip: why }, async () => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    const page = await context.newPage();
-    const trouble = [];
-    page.on("console", (m) => trouble.push(`${m.type()}: ${m.text()}`));
-    page.on("pageerror", (e) => trouble.push(String(e)));
-    page.on("request", (r) => {
-      if (!r.url().startsWith("file:") && !r.url().startsWith("data:")) trouble.push(`request: ${r.url()}`);
-    });
-    try {
-      await page.goto(`file://${join(pages, file)}`);
-      await ready(page);
-      await body(page, context);
-      assert.deepEqual(trouble, []);
-    } finally {
-      await context.close();
-    }
-  });
-}
-
-async function ready(page) {
-  await page.waitForFunction(() => performance.getEntriesByName("clrscope-ready").length > 0);
-  await settle(page);
-}
-
-// Painting happens in the frame after the one that a change is made in.
-const settle = (page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
-
-const shot = (page, name) => page.screenshot({ path: join(pages, "shots", `${name}.png`) });
-
-// How many distinct colours there are along a row of the icicle, and a digest of the whole canvas.
-const look = (page) =>
-  page.evaluate(() => {
-    const canvas = document.querySelector("#icicle");
-    // A copy is read, as reading back would turn the page's own canvas into a slower kind.
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    const colours = new Set();
-    let digest = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      const pixel = (data[i] << 16) | (data[i + 1] << 8) | data[i + 2];
-      if (data[i + 3] > 0) colours.add(pixel);
-      digest = (Math.imul(digest, 31) + pixel + data[i + 3]) | 0;
-    }
-    return { colours: colours.size, digest };
-  });
+const check = browserTests("shop.html");
 
 async function clickRow(page, x, row) {
   const box = await page.locator("#icicle").boundingBox();
   await page.mouse.click(box.x + x, box.y + (row + 0.5) * kRow);
   await settle(page);
 }
-
-const text = (page, selector) => page.locator(selector).innerText();
-const rows = (page, column = ".c-name") => page.locator(`.table-sheet .row ${column}`).allInnerTexts();
 
 check("draws the icicle, the time strip and the figures", "shop.html", { colorScheme: "light" }, async (page) => {
   assert.ok((await look(page)).colours > 20);
@@ -113,8 +28,7 @@ check("search highlights, counts and cycles", "shop.html", {}, async (page) => {
   const plain = await look(page);
   await page.keyboard.press("/");
   await page.keyboard.type("Acme\\.Pricing");
-  await page.waitForFunction(() => document.querySelector(".match")?.textContent.includes("matched"));
-  assert.match(await text(page, ".match"), /^matched 15\.8 % · 1$/);
+  await page.waitForFunction(() => document.querySelector(".match")?.textContent === "matched 15.8 % · 1");
   await settle(page);
   assert.notEqual((await look(page)).digest, plain.digest);
   await page.locator("#search").fill("byte|OrderService");
@@ -275,7 +189,7 @@ check("a narrow window has the table below the icicle", "shop.html", { viewport:
   assert.ok(table.y >= icicle.y + icicle.height - 1);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "nothing sticks out");
   assert.ok((await look(page)).colours > 20);
-  await page.screenshot({ path: join(pages, "shots", "narrow.png"), fullPage: true });
+  await shot(page, "narrow", { fullPage: true });
 });
 
 check("AllocationTick is said to be biased and has no intervals", "tick.html", {}, async (page) => {

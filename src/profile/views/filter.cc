@@ -73,6 +73,7 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
   narrow(p.times);
   narrow(p.gcs);
   narrow(p.lives);
+  narrow(p.live_ages);
   narrow(p.gc_cpu);
   for (Type& type : p.types) type.process = index[type.process];  // cells refer to kept ones only
   p.processes.swap(kept);
@@ -93,6 +94,7 @@ Status Apply(const Filter& filter, Profile& profile) {
   if (filter.hides_threads_and_times()) {
     profile.threads.clear();
     profile.times.clear();
+    profile.live_ages.clear();
   }
   return filter.process.empty() ? OkStatus() : KeepProcess(filter.process, profile);
 }

@@ -13,7 +13,8 @@ namespace clrscope::profile {
 // runtime's name; a stack matches when any of its frames does. `process` is a pid or a whole name.
 struct Filter {
   std::string type{}, method{}, process{};
-  // The profile knows no types or stacks of its threads and time spans: such a filter removes both.
+  // The profile knows no types or stacks of its threads, time spans and ages over time: such a
+  // filter removes them.
   bool hides_threads_and_times() const { return !type.empty() || !method.empty(); }
 };
 

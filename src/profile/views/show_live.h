@@ -14,6 +14,13 @@ namespace clrscope::profile {
 //   older_than_s: only what was allocated so long ago; one of kAgeStarts, see AgeStartFor()
 void ShowLive(Profile& profile, uint32_t older_than_s = 0);
 
+// Which event the live objects of a profile rest on; `mixed`: AllocationTick in some processes.
+struct LiveBasis {
+  Source source = Source::kSampled;
+  bool mixed = false;
+};
+LiveBasis LiveBasisOf(const Profile& profile);
+
 // The bound of an age bucket that is next to `seconds`, not below it; the last one at most.
 uint32_t AgeStartFor(uint32_t seconds);
 

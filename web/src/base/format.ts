@@ -135,6 +135,14 @@ export function shortType(name: string): string {
 }
 
 // The root's name.
-export function allOf(meta: { readonly shows: "allocated" | "live" }): string {
-  return meta.shows === "live" ? "all live objects" : "all allocations";
+export function allOf(meta: { readonly shows: "allocated" | "live" | "gc-cpu" }): string {
+  return { allocated: "all allocations", live: "all live objects", "gc-cpu": "all CPU time" }[meta.shows];
+}
+
+// Ages as people say them: "10 s", "2 min", "8 h", "7 d".
+export function formatAge(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${seconds / 60} min`;
+  if (seconds < 86400) return `${seconds / 3600} h`;
+  return `${seconds / 86400} d`;
 }

@@ -5,9 +5,11 @@ import { printable } from "../base/format.ts";
 import { type Result, fail, ok } from "../base/result.ts";
 import type { Estimates } from "../base/estimates.ts";
 import { type Container, openContainer } from "./container.ts";
-import type { Frame, Meta, ProfileData, TypeInfo } from "./profile.ts";
+import { addGcCpu } from "./gc_cpu.ts";
+import type { Frame, Meta, ProfileData, TypeInfo, ViewMeta } from "./profile.ts";
 
-export async function loadProfile(base64: string): Promise<Result<ProfileData>> {
+// The views of a recording, at least one; the first one is shown first.
+export async function loadProfile(base64: string): Promise<Result<readonly ProfileData[]>> {
   const packed = fromBase64(base64.trim());
   if (!packed.ok) return packed;
   const bytes = await inflate(packed.value);
@@ -15,7 +17,7 @@ export async function loadProfile(base64: string): Promise<Result<ProfileData>> 
   return decode(bytes.value);
 }
 
-export function decode(bytes: Uint8Array): Result<ProfileData> {
+export function decode(bytes: Uint8Array): Result<readonly ProfileData[]> {
   try {
     const container = openContainer(bytes);
     return container.ok ? ok(read(container.value)) : container;
@@ -36,9 +38,9 @@ function take(column: Float64Array, rows: Uint32Array): Float64Array {
   return out;
 }
 
-function readValues(c: Container): Estimates {
-  const rows = c.u32("cell_value");
-  const column = (name: string) => take(c.f64(`value_${name}`), rows);
+function readValues(c: Container, prefix: string): Estimates {
+  const rows = c.u32(`${prefix}_value`);
+  const column = (name: string) => take(c.f64(`${prefix}_of_${name}`), rows);
   return {
     samples: column("samples"),
     bytes: column("bytes"),
@@ -49,6 +51,17 @@ function readValues(c: Container): Estimates {
     varObjects: column("var_objects"),
     maxBytes: column("max_bytes"),
     maxObjects: column("max_objects"),
+  };
+}
+
+function readCells(c: Container, prefix: "cell" | "live"): ProfileData["cells"] {
+  return {
+    node: runningSum(c.u32(`${prefix}_step`)),
+    type: c.u32(`${prefix}_type`),
+    process: c.u32(`${prefix}_process`),
+    kind: c.u8(`${prefix}_kind`),
+    age: prefix === "live" ? c.u8("live_age") : null,
+    value: readValues(c, prefix),
   };
 }
 
@@ -70,7 +83,7 @@ function readMeta(json: Container["json"]): Meta {
   };
 }
 
-function read(c: Container): ProfileData {
+function read(c: Container): ProfileData[] {
   const strings = (c.json["strings"] as string[]).map(printable);
   const text = (id: number) => strings[id] ?? "";
 
@@ -95,17 +108,19 @@ function read(c: Container): ProfileData {
   const parent = c.u32("node_back");
   for (let i = 0; i < parent.length; i++) parent[i] = i - parent[i]!;
 
-  return {
-    meta: readMeta(c.json),
+  const meta = readMeta(c.json);
+  const shared = {
     frames,
     types,
     nodes: { parent, frame: c.u32("node_frame"), folded: c.u32("node_folded") },
-    cells: {
-      node: runningSum(c.u32("cell_step")),
-      type: c.u32("cell_type"),
-      process: c.u32("cell_process"),
-      kind: c.u8("cell_kind"),
-      value: readValues(c),
+    ages: {
+      starts: c.json["ageStarts"] as number[],
+      at: c.f64("age_at"),
+      process: c.u32("age_process"),
+      kind: c.u8("age_kind"),
+      bucket: c.u8("age_bucket"),
+      bytes: c.f64("age_bytes"),
+      objects: c.f64("age_objects"),
     },
     times: {
       start: c.f64("time_start"),
@@ -124,4 +139,19 @@ function read(c: Container): ProfileData {
       generation: c.u8("gc_generation"),
     },
   };
+  const views = c.json["views"] as ViewMeta[];
+  const profiles = views
+    .filter((v) => v.shows !== "gc-cpu")
+    .map((v) => ({ ...shared, meta: { ...meta, ...v }, cells: readCells(c, v.shows === "live" ? "live" : "cell") }));
+  const gcCpu = views.find((v) => v.shows === "gc-cpu");
+  if (!gcCpu) return profiles;
+  return addGcCpu(profiles, { ...meta, ...gcCpu }, {
+    start: c.f64("cpu_start"),
+    end: c.f64("cpu_end"),
+    process: c.u32("cpu_process"),
+    whole: c.f64("cpu_whole"),
+    server: c.f64("cpu_server"),
+    background: c.f64("cpu_background"),
+    workstation: c.f64("cpu_workstation"),
+  });
 }

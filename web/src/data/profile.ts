@@ -32,15 +32,24 @@ export interface LossInfo {
   readonly sentence: string;
 }
 
-export interface Meta {
-  readonly shows: "allocated" | "live"; // live objects are a state, at `liveAt`
-  readonly liveAt: number; // seconds since the recording's start
+// What a page can show by turns. Of "gc-cpu" all three metrics are seconds of CPU time.
+export const kViewNames = ["allocated", "live", "gc-cpu"] as const;
+export type ViewName = (typeof kViewNames)[number];
+
+export interface ViewMeta {
+  readonly shows: ViewName;
+  readonly at: number; // seconds since the recording's start: live objects are a state
   readonly source: SourceName;
   readonly also: readonly SourceName[];
   readonly biased: boolean;
   readonly hasInterval: boolean;
   readonly exact: boolean; // counted object by object
   readonly objectsKnown: boolean;
+  readonly total: { readonly samples: number; readonly bytes: number; readonly objects: number };
+}
+
+// Of the recording, and of what is shown of it.
+export interface Meta extends ViewMeta {
   readonly startUnixMs: number;
   readonly duration: number; // seconds
   readonly complete: boolean;
@@ -50,7 +59,6 @@ export interface Meta {
   readonly foldedNodes: number; // stack nodes that the exporter put into (other)
   readonly foldedTypes: number;
   readonly gcs: number;
-  readonly total: { readonly samples: number; readonly bytes: number; readonly objects: number };
 }
 
 export interface Frame {
@@ -65,6 +73,7 @@ export interface TypeInfo {
   readonly raw: string;
 }
 
+// One view of a recording. Frames, types, ages and collections are the same in all of its views.
 export interface ProfileData {
   readonly meta: Meta;
   readonly frames: readonly Frame[];
@@ -76,7 +85,18 @@ export interface ProfileData {
     readonly type: Uint32Array;
     readonly process: Uint32Array;
     readonly kind: Uint8Array;
+    readonly age: Uint8Array | null; // of live objects: index into `ages.starts`
     readonly value: Estimates;
+  };
+  // What lived at each moment, by age; rows of a moment follow each other.
+  readonly ages: {
+    readonly starts: readonly number[]; // seconds: where each bucket begins, ascending
+    readonly at: Float64Array; // seconds
+    readonly process: Uint32Array;
+    readonly kind: Uint8Array;
+    readonly bucket: Uint8Array;
+    readonly bytes: Float64Array;
+    readonly objects: Float64Array;
   };
   readonly times: {
     readonly start: Float64Array; // seconds

@@ -8,10 +8,10 @@ import { sampleData } from "./sample_data.ts";
 import { compile, find, matchNames } from "./search.ts";
 import { methodRows, orderRows, siteRows, topTypes, typeRows } from "./tables.ts";
 import { type Tree, buildTree, findPath, kRoot, pathTo, subtreeMask } from "./tree.ts";
-import { weigh } from "./weights.ts";
+import { kEverything, weigh } from "./weights.ts";
 
 const data = sampleData();
-const kAll = { type: null, process: null, kind: null };
+const kAll = kEverything;
 const names = (tree: Tree, node: NodeId) =>
   pathTo(tree, node).map((n) => (tree.what[n]! < 0 ? data.types[-1 - tree.what[n]!]!.name : data.frames[tree.what[n]!]!.name));
 

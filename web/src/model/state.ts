@@ -2,14 +2,14 @@
 // The page's state as signals, and everything that follows from it.
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
 import type { NodeId, TypeId } from "../base/brand.ts";
-import { kMachinery, type ProfileData } from "../data/profile.ts";
+import { kMachinery, type ProfileData, type ViewName } from "../data/profile.ts";
 import { type Palette, type Theme, makePalette } from "./color.ts";
 import type { Metric } from "./estimate.ts";
 import { type Found, compile, find, matchNames } from "./search.ts";
 import { type Rows, methodRows, siteRows, typeRows } from "./tables.ts";
 import { type Tree, buildTree, findPath, isType, kRoot, parentOf, pathTo, typeOf } from "./tree.ts";
 import { type Tab, type ViewState, fromHash, toHash } from "./url.ts";
-import { type Selection, type Weights, weigh } from "./weights.ts";
+import { type Selection, type Weights, kEverything, weigh } from "./weights.ts";
 
 export interface SearchState {
   readonly error: string | null;
@@ -17,7 +17,9 @@ export interface SearchState {
 }
 
 export interface State {
-  readonly data: ProfileData;
+  readonly views: readonly ProfileData[]; // at least one
+  readonly data: ProfileData; // the view that is shown; reading it follows the choice
+  readonly shows: Signal<ViewName>;
   readonly metric: Signal<Metric>;
   readonly flame: Signal<boolean>;
   readonly machinery: Signal<boolean>;
@@ -25,6 +27,7 @@ export interface State {
   readonly type: Signal<TypeId | null>;
   readonly process: Signal<number | null>;
   readonly kind: Signal<number | null>;
+  readonly age: Signal<number | null>; // of live objects: seconds, where an age bucket begins
   readonly query: Signal<string>;
   readonly theme: Signal<Theme | null>;
   readonly systemTheme: Signal<Theme>;
@@ -46,6 +49,7 @@ export interface State {
   // Actions.
   zoomTo(node: NodeId): void;
   selectType(type: TypeId | null): void;
+  show(view: ViewName): void;
   activate(node: NodeId): void; // what a click does
   stepMatch(by: 1 | -1): void;
   apply(view: ViewState): void;
@@ -67,15 +71,21 @@ function viewOf(tree: Tree, value: Float64Array, zoom: NodeId, node: NodeId): No
   return view;
 }
 
-export function createState(data: ProfileData, hash: string, savedTheme: Theme | null): State {
+export function createState(views: readonly ProfileData[], hash: string, savedTheme: Theme | null): State {
   const first = fromHash(hash);
+  const shared = views[0]!;
+  const viewOr = (name: ViewName | null) => views.find((v) => v.meta.shows === name)?.meta.shows ?? shared.meta.shows;
+  const ageOr = (s: number | null) => (s !== null && s > 0 && shared.ages.starts.includes(s) ? s : null);
+  const shows = signal<ViewName>(viewOr(first.shows));
+  const current = computed(() => views.find((v) => v.meta.shows === shows.value)!);
   const metric = signal<Metric>(first.metric);
   const flame = signal(first.flame);
   const machinery = signal(first.machinery);
   const typeLeaves = signal(first.typeLeaves);
-  const type = signal(inRange(first.type, data.types.length) as TypeId | null);
-  const process = signal(inRange(first.process, data.meta.processes.length));
+  const type = signal(inRange(first.type, shared.types.length) as TypeId | null);
+  const process = signal(inRange(first.process, shared.meta.processes.length));
   const kind = signal(inRange(first.kind, 4));
+  const age = signal(ageOr(first.age));
   const query = signal(first.query);
   const theme = signal<Theme | null>(first.theme ?? savedTheme);
   const systemTheme = signal<Theme>("light");
@@ -85,7 +95,11 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
   // By what the nodes are, not by their numbers: it outlives another tree.
   const zoomPath = signal<readonly number[]>(first.zoom);
 
-  const tree = computed(() => buildTree(data, { machinery: machinery.value, typeLeaves: typeLeaves.value }));
+  const tree = computed(() => {
+    // CPU time is of no type.
+    const leaves = typeLeaves.value && shows.value !== "gc-cpu";
+    return buildTree(current.value, { machinery: machinery.value, typeLeaves: leaves });
+  });
   const place = signal<{ tree: Tree; node: NodeId } | null>(null);
   const cursor = {
     get value(): NodeId | null {
@@ -95,28 +109,35 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
       place.value = node === null ? null : { tree: tree.peek(), node };
     },
   };
-  const selection = computed<Selection>(() => ({ type: type.value, process: process.value, kind: kind.value }));
-  const weights = computed(() => weigh(data, tree.value, selection.value));
+  const selection = computed<Selection>(() => {
+    if (shows.value === "gc-cpu") return { ...kEverything, process: process.value };
+    const bucket = shows.value === "live" && age.value !== null ? shared.ages.starts.indexOf(age.value) : null;
+    return { type: type.value, process: process.value, kind: kind.value, age: bucket };
+  });
+  const weights = computed(() => weigh(current.value, tree.value, selection.value));
   const zoom = computed(() => {
     // A selection can leave nothing of the zoomed node: then the nearest ancestor that has some.
-    let node = findPath(tree.value, zoomPath.value, (w) => (data.frames[w]?.flags ?? 0) & kMachinery);
+    let node = findPath(tree.value, zoomPath.value, (w) => (shared.frames[w]?.flags ?? 0) & kMachinery);
     while (node !== kRoot && weights.value.total.samples[node] === 0) node = parentOf(tree.value, node);
     return node;
   });
   const compiled = computed(() => (query.value === "" ? null : compile(query.value)));
-  const names = computed(() => (compiled.value?.ok ? matchNames(data, compiled.value.value) : null));
+  const names = computed(() => (compiled.value?.ok ? matchNames(current.value, compiled.value.value) : null));
   const search = computed<SearchState>(() => ({
     error: compiled.value && !compiled.value.ok ? compiled.value.error : null,
     found: names.value && find(tree.value, weights.value, metric.value, names.value),
   }));
   const rows = computed(() => {
+    const data = current.value;
+    if (shows.value === "gc-cpu") return methodRows(data, tree.value, weights.value, zoom.value);
     if (tab.value === "types") return typeRows(data, tree.value, selection.value, zoom.value);
     if (tab.value === "methods") return methodRows(data, tree.value, weights.value, zoom.value);
     return siteRows(data, tree.value, selection.value, zoom.value);
   });
   const shownTheme = computed(() => theme.value ?? systemTheme.value);
-  const palette = computed(() => makePalette(data, shownTheme.value));
+  const palette = computed(() => makePalette(current.value, shownTheme.value));
   const view = computed<ViewState>(() => ({
+    shows: shows.value === shared.meta.shows ? null : shows.value,
     metric: metric.value,
     flame: flame.value,
     machinery: machinery.value,
@@ -126,6 +147,7 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
     type: type.value,
     process: process.value,
     kind: kind.value,
+    age: age.value,
     theme: theme.value,
     tab: tab.value,
   }));
@@ -144,7 +166,11 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
     });
   };
   return {
-    data,
+    views,
+    get data() {
+      return current.value;
+    },
+    shows,
     metric,
     flame,
     machinery,
@@ -152,6 +178,7 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
     type,
     process,
     kind,
+    age,
     query,
     theme,
     systemTheme,
@@ -170,6 +197,13 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
     hash: computed(() => toHash(view.value)),
     zoomTo,
     selectType,
+    show: (v) => {
+      batch(() => {
+        shows.value = viewOr(v);
+        cursor.value = null;
+        matchIndex.value = -1;
+      });
+    },
     activate: (node) => {
       if (isType(tree.value, node)) selectType(typeOf(tree.value, node));
       else zoomTo(node);
@@ -189,15 +223,17 @@ export function createState(data: ProfileData, hash: string, savedTheme: Theme |
     },
     apply: (v) => {
       batch(() => {
+        shows.value = viewOr(v.shows);
         metric.value = v.metric;
         flame.value = v.flame;
         machinery.value = v.machinery;
         typeLeaves.value = v.typeLeaves;
         zoomPath.value = v.zoom;
         query.value = v.query;
-        type.value = inRange(v.type, data.types.length) as TypeId | null;
-        process.value = inRange(v.process, data.meta.processes.length);
+        type.value = inRange(v.type, shared.types.length) as TypeId | null;
+        process.value = inRange(v.process, shared.meta.processes.length);
         kind.value = inRange(v.kind, 4);
+        age.value = ageOr(v.age);
         theme.value = v.theme ?? theme.value;
         tab.value = v.tab;
         cursor.value = null;

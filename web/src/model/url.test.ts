@@ -10,6 +10,7 @@ test("the initial view has no fragment", () => {
 
 test("every view comes back from its fragment", () => {
   const view: ViewState = {
+    shows: "live",
     metric: "samples",
     flame: true,
     machinery: true,
@@ -19,6 +20,7 @@ test("every view comes back from its fragment", () => {
     type: 12,
     process: 1,
     kind: 2,
+    age: 600,
     theme: "dark",
     tab: "sites",
   };
@@ -26,6 +28,6 @@ test("every view comes back from its fragment", () => {
 });
 
 test("nonsense is as if it were not there", () => {
-  const view = fromHash("#metric=apples&zoom=..%00.-.zzzzzzzzzzz&type=-1&process=x&heap=1e9&theme=pink&tab=&view=1");
+  const view = fromHash("#metric=apples&zoom=..%00.-.zzzzzzzzzzz&type=-1&process=x&heap=1e9&theme=pink&tab=&view=1&shows=dead&older=x");
   assert.deepEqual(view, kInitial);
 });

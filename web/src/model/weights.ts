@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every node of the tree weighs under the current selection of type, process and heap.
+// What every node of the tree weighs under the current selection of type, process, heap and age.
 import type { NodeId, TypeId } from "../base/brand.ts";
 import type { ProfileData } from "../data/profile.ts";
 import type { Estimates } from "../base/estimates.ts";
@@ -11,7 +11,10 @@ export interface Selection {
   readonly type: TypeId | null;
   readonly process: number | null;
   readonly kind: number | null;
+  readonly age: number | null; // the youngest age bucket that counts
 }
+
+export const kEverything: Selection = { type: null, process: null, kind: null, age: null };
 
 export interface Weights {
   readonly total: Estimates; // per node, with everything below
@@ -25,7 +28,8 @@ export function selects(data: ProfileData, s: Selection, cell: number): boolean 
   return (
     (s.type === null || c.type[cell] === s.type) &&
     (s.process === null || c.process[cell] === s.process) &&
-    (s.kind === null || c.kind[cell] === s.kind)
+    (s.kind === null || c.kind[cell] === s.kind) &&
+    (s.age === null || c.age === null || c.age[cell]! >= s.age)
   );
 }
 

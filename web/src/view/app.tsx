@@ -2,18 +2,26 @@
 // The page: header, time, toolbar, icicle and tables.
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { ViewName } from "../data/profile.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
+import { AgeChart } from "./age_chart.tsx";
 import { Breadcrumb } from "./breadcrumb.tsx";
 import { Header } from "./header.tsx";
 import { Help } from "./help.tsx";
 import { Icicle } from "./icicle.tsx";
 import { globalKey } from "./keys.ts";
 import { Legend } from "./legend.tsx";
-import { Panel } from "./panel.tsx";
+import { Panel, kNothing } from "./panel.tsx";
 import { Splitter } from "./splitter.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Toolbar } from "./toolbar.tsx";
+
+const kEmpty: Record<ViewName, string> = {
+  allocated: "No allocation was recorded.",
+  live: "No followed object has survived a collection yet: nothing is known to live. Record for longer.",
+  "gc-cpu": "The agent did not see any CPU time.",
+};
 
 function Nothing() {
   return (
@@ -49,7 +57,7 @@ export function App({ state }: { state: State }) {
     return () => document.removeEventListener("keydown", onKey);
   }, []);
 
-  if (state.data.cells.node.length === 0) {
+  if (state.views.every((view) => view.cells.node.length === 0)) {
     return (
       <>
         <Header state={state} />
@@ -61,7 +69,7 @@ export function App({ state }: { state: State }) {
   return (
     <>
       <Header state={state} />
-      <Timeline state={state} />
+      {state.shows.value === "live" ? <AgeChart state={state} /> : <Timeline state={state} />}
       <Toolbar state={state} input={input} />
       <main>
         <section class="graph" aria-label="Stacks">
@@ -71,7 +79,7 @@ export function App({ state }: { state: State }) {
           </div>
           {empty ? (
             <div class="nothing">
-              <p>Nothing was allocated under this selection of process, heap and type.</p>
+              <p>{state.data.cells.node.length === 0 ? kEmpty[state.shows.value] : `${kNothing[state.shows.value]} Another process, heap, age or type may have some.`}</p>
             </div>
           ) : (
             <Icicle state={state} />

@@ -4,20 +4,21 @@ import type { NodeId } from "../base/brand.ts";
 import { allOf, formatExact, formatPercent } from "../base/format.ts";
 import { kRoot, parentOf, pathTo } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
-import { formatMetric, intervalText } from "./figures.tsx";
+import { formatMetric, intervalText, isFew } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
 
 const kNeighbours = 20;
 
 function describe(state: State, node: NodeId): string {
   const metric = state.metric.value;
+  const meta = state.data.meta;
   const total = state.weights.value.total;
-  const name = node === kRoot ? allOf(state.data.meta) : labelsOf(state.data, state.tree.value, node)[0];
-  const interval = intervalText(state.data.meta, metric, total, node);
-  const few = total.samples[node]! < 5 ? `, only ${formatExact(total.samples[node]!)} samples` : "";
+  const name = node === kRoot ? allOf(meta) : labelsOf(state.data, state.tree.value, node)[0];
+  const interval = intervalText(meta, metric, total, node);
+  const few = isFew(meta, total, node) ? `, only ${formatExact(total.samples[node]!)} samples` : "";
   return (
-    `${name}, ${formatMetric(metric, total[metric][node]!)}${metric === "bytes" ? "" : ` ${metric}`}` +
-    `${interval && `, ${interval}`}, ${formatPercent(total[metric][node]!, state.data.meta.total[metric])}${few}`
+    `${name}, ${formatMetric(meta, metric, total[metric][node]!)}${metric === "bytes" || meta.shows === "gc-cpu" ? "" : ` ${metric}`}` +
+    `${interval && `, ${interval}`}, ${formatPercent(total[metric][node]!, meta.total[metric])}${few}`
   );
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures with their intervals, written the same way everywhere.
-import { formatBytes, formatCount, formatInterval } from "../base/format.ts";
+import { formatBytes, formatCount, formatDuration, formatInterval } from "../base/format.ts";
 import type { Meta } from "../data/profile.ts";
 import type { Estimates } from "../base/estimates.ts";
 import { type Metric, bytesInterval, kFewSamples, objectsInterval } from "../model/estimate.ts";
 
 export const kMetricNames: Record<Metric, string> = { bytes: "Bytes", objects: "Objects", samples: "Samples" };
 
-export function formatMetric(metric: Metric, value: number): string {
+export function metricName(meta: Meta, metric: Metric): string {
+  return meta.shows === "gc-cpu" ? "CPU time" : kMetricNames[metric];
+}
+
+export function formatMetric(meta: Meta, metric: Metric, value: number): string {
+  if (meta.shows === "gc-cpu") return formatDuration(value);
   return metric === "bytes" ? formatBytes(value) : formatCount(value);
 }
 
@@ -19,4 +24,6 @@ export function intervalText(meta: Meta, metric: Metric, e: Estimates, i: number
     : formatInterval(e.objects[i]!, objectsInterval(e, i), "count");
 }
 
-export const isFew = (e: Estimates, i: number): boolean => e.samples[i]! < kFewSamples;
+// CPU time is measured, not sampled.
+export const isFew = (meta: Meta, e: Estimates, i: number): boolean =>
+  meta.shows !== "gc-cpu" && e.samples[i]! < kFewSamples;

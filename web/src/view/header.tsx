@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who was recorded, how, and what it comes to; then what the figures leave out.
-import { formatBytes, formatCount, formatDuration, formatExact, formatRate, formatTime } from "../base/format.ts";
+import { formatBytes, formatCount, formatDuration, formatExact, formatPercent, formatRate, formatTime } from "../base/format.ts";
+import { gcSeconds } from "../data/gc_cpu.ts";
 import type { Meta, ProcessInfo, SourceName } from "../data/profile.ts";
 import { kRoot } from "../model/tree.ts";
-import { weigh } from "../model/weights.ts";
+import { kEverything, weigh } from "../model/weights.ts";
 import type { State } from "../model/state.ts";
 import { intervalText } from "./figures.tsx";
 
@@ -47,13 +48,27 @@ function Figures({ state }: { state: State }) {
   const { data } = state;
   const meta = data.meta;
   // Of the whole recording, whatever is selected below.
-  const total = weigh(data, state.tree.peek(), { type: null, process: null, kind: null }).total;
+  const total = weigh(data, state.tree.peek(), kEverything).total;
+  if (meta.shows === "gc-cpu") {
+    const gc = gcSeconds(data);
+    return (
+      <div class="figures">
+        <Figure
+          value={formatPercent(gc, meta.total.bytes)}
+          label="of the CPU time is the collector's"
+        />
+        <Figure value={formatDuration(gc)} label="GC CPU" />
+        <Figure value={formatDuration(meta.total.bytes)} label="CPU time of the process" />
+        {meta.gcs > 0 && <Figure value={formatExact(meta.gcs)} label={meta.gcs === 1 ? "collection" : "collections"} />}
+      </div>
+    );
+  }
   return (
     <div class="figures">
       <Figure
         value={formatBytes(meta.total.bytes)}
         note={intervalText(meta, "bytes", total, kRoot)}
-        label={meta.shows === "live" ? `live at ${formatDuration(meta.liveAt)}` : "allocated"}
+        label={meta.shows === "live" ? `live at ${formatDuration(meta.at)}` : "allocated"}
         title={`${formatExact(meta.total.bytes)} bytes${meta.hasInterval ? ", with its 95 % interval" : ""}`}
       />
       {meta.objectsKnown && (
@@ -64,7 +79,10 @@ function Figures({ state }: { state: State }) {
           title={`${formatExact(meta.total.objects)} objects${meta.hasInterval ? ", with its 95 % interval" : ""}`}
         />
       )}
-      <Figure value={formatExact(meta.total.samples)} label={`${meta.source === "counted" ? "events" : "samples"}, ${kEvents[meta.source]}`} />
+      <Figure
+        value={formatExact(meta.total.samples)}
+        label={`${meta.shows === "live" ? "followed objects" : meta.source === "counted" ? "events" : "samples"}, ${kEvents[meta.source]}`}
+      />
       {meta.duration > 0 && meta.shows === "allocated" && (
         <Figure value={formatRate(meta.total.bytes / meta.duration)} label={`over ${formatDuration(meta.duration)}`} />
       )}
@@ -95,7 +113,7 @@ function Notes({ state }: { state: State }) {
   return (
     <div class="notes">
       {note && <p class="note biased">{note}</p>}
-      {!meta.objectsKnown && <p class="note">Objects are not known: this AllocationTick has no object size.</p>}
+      {!meta.objectsKnown && meta.source === "tick" && <p class="note">Objects are not known: this AllocationTick has no object size.</p>}
       {!meta.complete && (
         <p class="note">The recording was cut short: it ends where its last complete part ends.</p>
       )}

@@ -30,7 +30,9 @@ export function Help({ state }: { state: State }) {
         </dl>
         <h2>Figures</h2>
         <p>
-          {meta.hasInterval
+          {meta.shows === "gc-cpu"
+            ? "CPU time is what the operating system's clocks say of the collector's own threads and of the threads on which a collection ran."
+            : meta.hasInterval
             ? "Bytes and objects are estimates from a random sample of allocations. The figure beside each is its 95 % interval: ±4.1 %, or its bounds where they are not even. Rows on fewer than five samples are set in grey: they say that something was allocated, hardly how much."
             : "Bytes are what the runtime's event reports, without an interval."}{" "}
           KiB, MiB and GiB count in steps of 1024.

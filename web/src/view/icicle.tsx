@@ -17,10 +17,10 @@ function rootLabel(state: State): string {
   const metric = state.metric.value;
   const value = state.weights.value.total[metric][kRoot]!;
   const all = state.data.meta.total[metric];
-  const what = state.type.value === null ? allOf(state.data.meta) : state.data.types[state.type.value]!.name;
-  const unit = metric === "bytes" ? "" : ` ${metric}`;
+  const what = state.selection.value.type === null ? allOf(state.data.meta) : state.data.types[state.selection.value.type]!.name;
+  const unit = metric === "bytes" || state.data.meta.shows === "gc-cpu" ? "" : ` ${metric}`;
   const share = value < all * 0.99999 ? ` · ${formatPercent(value, all)} of all` : "";
-  return `${what} · ${formatMetric(metric, value)}${unit}${share}`;
+  return `${what} · ${formatMetric(state.data.meta, metric, value)}${unit}${share}`;
 }
 
 export function Icicle({ state }: { state: State }) {

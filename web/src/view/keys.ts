@@ -13,6 +13,7 @@ export const kKeys: readonly (readonly [string, string])[] = [
   ["Enter, n / N", "next, previous match, heaviest first"],
   ["← ↑ → ↓", "parent, child, neighbours"],
   ["Enter, Space", "zoom to the frame at the cursor"],
+  ["v", "allocated, live, GC CPU, where the recording has them"],
   ["m", "bytes, objects, samples"],
   ["i", "icicle or flame graph"],
   ["t", "types as leaf frames, on or off"],
@@ -85,6 +86,10 @@ export function globalKey(state: State, event: KeyboardEvent, focusSearch: () =>
     },
     n: () => state.stepMatch(1),
     N: () => state.stepMatch(-1),
+    v: () => {
+      const names = state.views.map((view) => view.meta.shows);
+      state.show(names[(names.indexOf(state.shows.value) + 1) % names.length]!);
+    },
     m: () => (state.metric.value = kMetrics[(kMetrics.indexOf(state.metric.value) + 1) % kMetrics.length]!),
     i: () => (state.flame.value = !state.flame.value),
     t: () => (state.typeLeaves.value = !state.typeLeaves.value),

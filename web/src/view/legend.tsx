@@ -7,8 +7,8 @@ import type { State } from "../model/state.ts";
 const kModules = 6;
 
 export function Legend({ state }: { state: State }) {
-  const { data } = state;
   const modules = useComputed(() => {
+    const data = state.data;
     const self = state.weights.value.total.bytes;
     const tree = state.tree.value;
     const sums = new Map<string, number>();
@@ -22,6 +22,7 @@ export function Legend({ state }: { state: State }) {
     return [...sums].sort((a, b) => b[1] - a[1]).slice(0, kModules);
   });
   const palette = state.palette.value;
+  const cpu = state.shows.value === "gc-cpu";
   return (
     <div class="legend">
       {modules.value.map(([name]) => (
@@ -30,11 +31,13 @@ export function Legend({ state }: { state: State }) {
           {name}
         </span>
       ))}
-      <span class="key">
-        <i style={{ background: palette.framework }} />
-        framework
-      </span>
-      {state.typeLeaves.value && (
+      {!cpu && (
+        <span class="key">
+          <i style={{ background: palette.framework }} />
+          framework
+        </span>
+      )}
+      {state.typeLeaves.value && !cpu && (
         <span class="key">
           <i class="type-key" style={{ borderColor: palette.typeMark }} />
           allocated type

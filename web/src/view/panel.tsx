@@ -3,7 +3,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { TypeId } from "../base/brand.ts";
 import { formatCount, formatExact, formatPercent, shortMethod, shortType, splitName } from "../base/format.ts";
-import { kFramework } from "../data/profile.ts";
+import { type ViewName, kFramework } from "../data/profile.ts";
 import { kMetrics } from "../model/estimate.ts";
 import { type SortKey, orderRows } from "../model/tables.ts";
 import { isType, kRoot } from "../model/tree.ts";
@@ -18,6 +18,13 @@ const kTabTitles: Record<Tab, string> = {
   types: "1: what is allocated",
   methods: "2: methods, themselves and with what they call",
   sites: "3: your own code that allocates, with the type",
+};
+
+const kVerbs: Record<ViewName, string> = { allocated: "allocated", live: "live, allocated", "gc-cpu": "used" };
+export const kNothing: Record<ViewName, string> = {
+  allocated: "Nothing was allocated here.",
+  live: "Nothing of it lives.",
+  "gc-cpu": "No CPU time was used here.",
 };
 
 function Name({ name, keep }: { name: string; keep: number }) {
@@ -38,13 +45,14 @@ export function Panel({ state }: { state: State }) {
   const filter = useSignal("");
   const sortKey = useComputed<SortKey>(() => {
     const key = sort.value ?? state.metric.value;
-    return key === "self" && state.tab.value !== "methods" ? state.metric.value : key;
+    return key === "self" && !state.rows.value.self ? state.metric.value : key;
   });
   const order = useComputed(() =>
     orderRows(state.rows.value, sortKey.value, ascending.value, state.metric.value, filter.value),
   );
 
-  const tab = state.tab.value;
+  const cpu = meta.shows === "gc-cpu";
+  const tab: Tab = cpu ? "methods" : state.tab.value;
   const metric = state.metric.value;
   const rows = state.rows.value;
   const zoom = state.zoom.value;
@@ -65,6 +73,7 @@ export function Panel({ state }: { state: State }) {
     );
   };
 
+  const wide = cpu ? "c-num c-cpu" : "c-num c-wide";
   const columns: Column[] = [
     { key: "name", label: "Name", title: "sort by name", className: tab === "sites" ? "c-name site" : "c-name", cell: nameCell },
   ];
@@ -72,20 +81,24 @@ export function Panel({ state }: { state: State }) {
     columns.push({
       key: "self",
       label: "Self",
-      title: `${kMetricNames[metric]} allocated by the method itself`,
-      className: "c-num c-wide",
-      cell: (r) => formatMetric(metric, rows.self![metric][r]!),
+      title: cpu ? "CPU time of this part alone" : `${kMetricNames[metric]} ${kVerbs[meta.shows]} by the method itself`,
+      className: wide,
+      cell: (r) => formatMetric(meta, metric, rows.self![metric][r]!),
     });
   }
   const shown = tab === "types" ? kMetrics.filter((m) => m !== "samples") : [metric];
   for (const m of shown) {
-    if (m === "objects" && !meta.objectsKnown) continue;
+    if (m === "objects" && !meta.objectsKnown && !cpu) continue;
     columns.push({
       key: m,
       label: tab === "methods" ? "Total" : kMetricNames[m],
-      title: tab === "methods" ? `${kMetricNames[m]} allocated by the method and what it calls` : `sort by ${m}`,
-      className: "c-num c-wide",
-      cell: (r) => formatMetric(m, rows.value[m][r]!),
+      title: cpu
+        ? "CPU time of this part and those below it"
+        : tab === "methods"
+          ? `${kMetricNames[m]} ${kVerbs[meta.shows]} by the method and what it calls`
+          : `sort by ${m}`,
+      className: wide,
+      cell: (r) => formatMetric(meta, m, rows.value[m][r]!),
     });
     if (meta.hasInterval && (m === metric || (m === "bytes" && metric === "samples")) && m !== "samples") {
       columns.push({
@@ -97,7 +110,15 @@ export function Panel({ state }: { state: State }) {
       });
     }
   }
-  if (tab === "types" || metric !== "samples") {
+  if (cpu) {
+    columns.push({
+      key: null,
+      label: "Share",
+      title: "of the CPU time in view",
+      className: wide,
+      cell: (r) => formatPercent(rows.value[metric][r]!, all),
+    });
+  } else if (tab === "types" || metric !== "samples") {
     columns.push({
       key: "samples",
       label: "Samples",
@@ -116,6 +137,7 @@ export function Panel({ state }: { state: State }) {
       state.selectType(rows.type![r]! as TypeId);
     }
   };
+  const things = cpu ? "parts" : tab;
   const scope =
     zoom === kRoot ? "in all" : `${isType(state.tree.value, zoom) ? "of" : "below"} ${labelsOf(data, state.tree.value, zoom)[1]}`;
 
@@ -123,14 +145,14 @@ export function Panel({ state }: { state: State }) {
     <section class="panel" aria-label="Tables">
       <div class="panel-head">
         <div class="tabs" role="tablist">
-          {kTabs.map((t) => (
-            <button role="tab" aria-selected={tab === t} title={kTabTitles[t]} onClick={() => (state.tab.value = t)}>
-              {kTabNames[t]}
+          {(cpu ? (["methods"] as const) : kTabs).map((t) => (
+            <button role="tab" aria-selected={tab === t} title={cpu ? "what used the CPU" : kTabTitles[t]} onClick={() => (cpu ? null : (state.tab.value = t))}>
+              {cpu ? "Parts" : kTabNames[t]}
             </button>
           ))}
         </div>
         <span class="scope" title={scope}>
-          {formatExact(order.value.length)} {order.value.length === 1 ? tab.slice(0, -1) : tab} {scope}
+          {formatExact(order.value.length)} {order.value.length === 1 ? things.slice(0, -1) : things} {scope}
         </span>
         <input
           type="text"
@@ -149,22 +171,22 @@ export function Panel({ state }: { state: State }) {
         />
       </div>
       <Table
-        key={tab}
-        label={kTabNames[tab]}
+        key={cpu ? "parts" : tab}
+        label={cpu ? "Parts" : kTabNames[tab]}
         columns={columns}
         order={order.value}
         sort={sortKey.value}
         ascending={ascending.value}
-        empty={filter.value ? "No name contains this text." : "Nothing was allocated here."}
+        empty={filter.value ? "No name contains this text." : kNothing[meta.shows]}
         rowClass={(r) => {
           const quiet = rows.frame && (data.frames[rows.frame[r]!]?.flags ?? 0) & kFramework ? "framework" : "";
-          return isFew(rows.value, r) ? `few ${quiet}` : quiet;
+          return isFew(meta, rows.value, r) ? `few ${quiet}` : quiet;
         }}
         share={(r) => (all > 0 ? Math.min(1, (rows.self ? rows.self[metric] : rows.value[metric])[r]! / all) : 0)}
         selected={(r) => state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value}
         rowTitle={(r) => {
           const name = tab === "types" ? typeName(r) : tab === "methods" ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
-          const few = isFew(rows.value, r) ? `\nfew samples (${formatExact(rows.value.samples[r]!)}): a rough figure` : "";
+          const few = isFew(meta, rows.value, r) ? `\nfew samples (${formatExact(rows.value.samples[r]!)}): a rough figure` : "";
           return `${name}\n${formatPercent(rows.value[metric][r]!, all)} of what is in view${few}`;
         }}
         onSort={(key) => {

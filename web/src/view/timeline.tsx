@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation rate over time, with a mark for each garbage collection below it.
+// Allocation rate, or the collector's CPU time, over time, with a mark for each garbage collection
+// below it.
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { formatCount, formatDuration, formatRate } from "../base/format.ts";
+import { formatCount, formatDuration, formatPercent, formatRate } from "../base/format.ts";
 import { rateOverTime, usefulSteps } from "../model/rate.ts";
 import type { State } from "../model/state.ts";
 
@@ -27,7 +28,7 @@ export function Timeline({ state }: { state: State }) {
   const rate = useComputed(() =>
     width.value < 20
       ? null
-      : rateOverTime(data, state.selection.value, state.metric.value, usefulSteps(data, width.value)),
+      : rateOverTime(state.data, state.selection.value, state.metric.value, usefulSteps(state.data, width.value)),
   );
 
   useSignalEffect(() => {
@@ -52,7 +53,7 @@ export function Timeline({ state }: { state: State }) {
     });
     context.fillStyle = theme === "light" ? "#c9d1da" : "#3a434e";
     context.fillRect(0, floor, wide, 1);
-    const g = data.gcs;
+    const g = state.data.gcs;
     for (let i = 0; i < g.start.length; i++) {
       if (process !== null && g.process[i] !== process) continue;
       const generation = Math.min(3, g.generation[i]!);
@@ -67,7 +68,10 @@ export function Timeline({ state }: { state: State }) {
   if (data.times.start.length === 0) return null;
   const r = rate.value;
   const unit = state.metric.value;
-  const perSecond = (v: number) => (unit === "bytes" ? formatRate(v) : `${formatCount(v)} ${unit}/s`);
+  const cpu = state.shows.value === "gc-cpu";
+  const perSecond = (v: number) =>
+    cpu ? `${formatPercent(v, 1)} of a core` : unit === "bytes" ? formatRate(v) : `${formatCount(v)} ${unit}/s`;
+  const what = cpu ? "GC CPU" : "Allocation rate";
   let text = "";
   if (r && hover.value !== null) {
     const step = (r.end - r.begin) / r.perSecond.length;
@@ -85,9 +89,9 @@ export function Timeline({ state }: { state: State }) {
   }
   const generations = [...new Set(Array.from(data.gcs.generation, (g) => Math.min(3, g)))].sort();
   return (
-    <section class="timeline" aria-label="Allocation rate over time">
+    <section class="timeline" aria-label={`${what} over time`}>
       <div class="timeline-text">
-        <span>{text || (r ? `Allocation rate, most ${perSecond(r.most)}` : "")}</span>
+        <span>{text || (r ? `${what}, most ${perSecond(r.most)}` : "")}</span>
         <span class="spring" />
         {generations.map((g) => (
           <span class="key">

@@ -3,8 +3,9 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { RefObject } from "preact";
-import { formatExact, formatPercent, shortType } from "../base/format.ts";
-import { kHeapNames } from "../data/profile.ts";
+import { formatAge, formatExact, formatPercent, shortType } from "../base/format.ts";
+import { type ViewName, kHeapNames } from "../data/profile.ts";
+import { agesIn } from "../model/ages.ts";
 import { kMetrics } from "../model/estimate.ts";
 import type { State } from "../model/state.ts";
 import { kRoot } from "../model/tree.ts";
@@ -78,6 +79,29 @@ function Search({ state, input }: { state: State; input: RefObject<HTMLInputElem
   );
 }
 
+const kViewTexts: Record<ViewName, readonly [string, string]> = {
+  allocated: ["Allocated", "v: what was allocated over the whole recording"],
+  live: ["Live", "v: what lives at its end and has survived a collection"],
+  "gc-cpu": ["GC CPU", "v: what the garbage collector takes of the process's CPU time"],
+};
+
+function Views({ state }: { state: State }) {
+  if (state.views.length < 2) return null;
+  return (
+    <div class="segments views" role="group" aria-label="What is shown">
+      {state.views.map((view) => {
+        const name = view.meta.shows;
+        const [text, title] = kViewTexts[name];
+        return (
+          <button class="segment" aria-pressed={state.shows.value === name} title={title} onClick={() => state.show(name)}>
+            {text}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
 function Filters({ state }: { state: State }) {
   const { data } = state;
   const kinds = [...new Set(data.cells.kind)].sort();
@@ -110,9 +134,23 @@ function Filters({ state }: { state: State }) {
           ))}
         </select>
       )}
-      {state.type.value !== null && (
+      {data.cells.age && (
+        <select
+          aria-label="Age"
+          value={state.age.value ?? ""}
+          onChange={(e) => (state.age.value = select(e.currentTarget.value))}
+        >
+          <option value="">any age</option>
+          {agesIn(data)
+            .filter((s) => s > 0)
+            .map((s) => (
+              <option value={s}>{formatAge(s)} and older</option>
+            ))}
+        </select>
+      )}
+      {state.selection.value.type !== null && (
         <button class="chip" onClick={() => state.selectType(null)} title="Show all types again">
-          {shortType(data.types[state.type.value]!.name)} <span aria-hidden="true">✕</span>
+          {shortType(data.types[state.selection.value.type]!.name)} <span aria-hidden="true">✕</span>
         </button>
       )}
     </>
@@ -136,36 +174,42 @@ function Toggle({ on, text, title, onClick, id }: ToggleProps) {
 }
 
 export function Toolbar({ state, input }: { state: State; input: RefObject<HTMLInputElement | null> }) {
+  const cpu = state.shows.value === "gc-cpu";
   const metrics = kMetrics.filter((m) => m !== "objects" || state.data.meta.objectsKnown);
   return (
     <div class="toolbar" role="toolbar" aria-label="View">
+      <Views state={state} />
       <Search state={state} input={input} />
       <Filters state={state} />
       <span class="spring" />
-      <div class="segments" role="group" aria-label="Metric">
-        {metrics.map((m) => (
-          <button
-            class="segment"
-            aria-pressed={state.metric.value === m}
-            onClick={() => (state.metric.value = m)}
-            title="m: next metric"
-          >
-            {kMetricNames[m]}
-          </button>
-        ))}
-      </div>
-      <Toggle
-        on={state.typeLeaves.value}
-        text="Type leaves"
-        title="t: show the allocated type as the innermost frame"
-        onClick={() => (state.typeLeaves.value = !state.typeLeaves.value)}
-      />
-      <Toggle
-        on={state.machinery.value}
-        text="Plumbing"
-        title="p: show async and thread-pool plumbing, which is folded away by default"
-        onClick={() => (state.machinery.value = !state.machinery.value)}
-      />
+      {!cpu && (
+        <>
+          <div class="segments" role="group" aria-label="Metric">
+            {metrics.map((m) => (
+              <button
+                class="segment"
+                aria-pressed={state.metric.value === m}
+                onClick={() => (state.metric.value = m)}
+                title="m: next metric"
+              >
+                {kMetricNames[m]}
+              </button>
+            ))}
+          </div>
+          <Toggle
+            on={state.typeLeaves.value}
+            text="Type leaves"
+            title="t: show the allocated type as the innermost frame"
+            onClick={() => (state.typeLeaves.value = !state.typeLeaves.value)}
+          />
+          <Toggle
+            on={state.machinery.value}
+            text="Plumbing"
+            title="p: show async and thread-pool plumbing, which is folded away by default"
+            onClick={() => (state.machinery.value = !state.machinery.value)}
+          />
+        </>
+      )}
       <Toggle
         on={state.flame.value}
         text="Flame"

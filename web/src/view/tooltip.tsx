@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the icicle tells of the frame under the pointer.
-import { formatCount, formatExact, formatPercent, shortType, splitName } from "../base/format.ts";
+import { allOf, formatCount, formatExact, formatPercent, shortType, splitName } from "../base/format.ts";
 import type { NodeId } from "../base/brand.ts";
 import { kFramework, kMachinery, kPseudo, kUnresolved } from "../data/profile.ts";
 import { frameOf, isType, kRoot, typeOf } from "../model/tree.ts";
@@ -28,7 +28,10 @@ function Name({ name }: { name: string }) {
 function Heading({ state, node }: { state: State; node: NodeId }) {
   const { data } = state;
   const tree = state.tree.value;
-  if (node === kRoot) return <p class="tip-name">{data.meta.shows === "live" ? "All live objects" : "All allocations"}</p>;
+  if (node === kRoot) {
+    const all = allOf(data.meta);
+    return <p class="tip-name">{all[0]!.toUpperCase() + all.slice(1)}</p>;
+  }
   if (isType(tree, node)) {
     const type = data.types[typeOf(tree, node)]!;
     return (
@@ -71,7 +74,8 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
   const tree = state.tree.value;
   const value = total[metric][node]!;
   const interval = (m: "bytes" | "objects") => intervalText(meta, m, total, node);
-  const types = node !== kRoot && isType(tree, node) ? [] : topTypes(data, tree, state.selection.value, node, metric);
+  const cpu = meta.shows === "gc-cpu";
+  const types = cpu || (node !== kRoot && isType(tree, node)) ? [] : topTypes(data, tree, state.selection.value, node, metric);
   // To the side of the pointer that has the room.
   const right = x > window.innerWidth / 2;
   const below = y < window.innerHeight * 0.55;
@@ -88,12 +92,12 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
         <tbody>
           <tr>
             <th>total</th>
-            <td>{formatMetric("bytes", total.bytes[node]!)}</td>
+            <td>{formatMetric(meta, "bytes", total.bytes[node]!)}</td>
             <td class="quiet">{interval("bytes")}</td>
           </tr>
           <tr>
             <th>self</th>
-            <td>{formatMetric("bytes", weights.self.bytes[node]!)}</td>
+            <td>{formatMetric(meta, "bytes", weights.self.bytes[node]!)}</td>
             <td />
           </tr>
           {meta.objectsKnown && (
@@ -103,11 +107,13 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
               <td class="quiet">{interval("objects")}</td>
             </tr>
           )}
-          <tr>
-            <th>samples</th>
-            <td>{formatExact(total.samples[node]!)}</td>
-            <td class="few">{isFew(total, node) ? "few samples: a rough figure" : ""}</td>
-          </tr>
+          {!cpu && (
+            <tr>
+              <th>samples</th>
+              <td>{formatExact(total.samples[node]!)}</td>
+              <td class="few">{isFew(meta, total, node) ? "few samples: a rough figure" : ""}</td>
+            </tr>
+          )}
           <tr>
             <th>share</th>
             <td>{formatPercent(value, meta.total[metric])}</td>

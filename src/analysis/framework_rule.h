@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What belongs to the framework, and what a module is called.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace clrscope::analysis {
+
+// Which modules are the framework's: frames of them are stepped over to find a site.
+class FrameworkRule {
+ public:
+  // By default: modules of a shared framework by their folder, else by the names that the .NET
+  // libraries use. A pattern replaces the rule: a list of module names with '*', comma separated.
+  FrameworkRule() = default;
+  explicit FrameworkRule(std::string patterns) : patterns_(std::move(patterns)) {}
+  bool Matches(std::string_view module_name, std::string_view path) const;
+
+ private:
+  std::string patterns_;
+};
+
+// "System.Private.CoreLib" of a path or assembly name.
+std::string_view ModuleName(std::string_view path);
+
+}  // namespace clrscope::analysis

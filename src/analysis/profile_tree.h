@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a profile that several bindings share: canonical frames, one tree of stacks, cells.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/flat_map.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+// Adds to a profile what is not there yet; everything is found by an index.
+class ProfileTree {
+ public:
+  // `profile` must outlive this; it has its root node.
+  explicit ProfileTree(profile::Profile* profile) : out_(*profile) {}
+
+  // Cells of another process follow.
+  void BeginProcess() { cell_of_.clear(); }
+  // Frames are the same by module and raw name.
+  uint32_t FindFrame(const profile::Frame& frame);
+  uint32_t PseudoFrame(std::string_view text);
+  uint32_t ChildOf(uint32_t parent, uint32_t frame);
+  // Of the process that was begun last; valid until the next call.
+  profile::Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
+
+ private:
+  profile::Profile& out_;
+  std::unordered_map<uint64_t, size_t> cell_of_;
+  FlatMap child_of_, frame_by_name_;
+};
+
+}  // namespace clrscope::analysis

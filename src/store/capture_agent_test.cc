@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What agents told, in a capture.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/bind.h"
+#include "analysis/interval_fold.h"
+#include "store/capture_reader.h"
+#include "store/capture_writer.h"
+#include "store/testing/captures.h"
+
+namespace clrscope::store {
+namespace {
+
+using profile::HeapKind;
+using testing::kSecond;
+using testing::MakeProcess;
+using testing::TempFile;
+
+// What the agent told comes back, however long ago it was: flows and turnover add up over the
+// intervals that were merged, what lives is the last state.
+TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  analysis::IntervalFold fold(&recording, 0, writer->get(), true);
+  constexpr uint32_t kFrames = 1'000;  // of 10 s
+  double allocated = 0, deaths = 0;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    profile::IntervalFrame f;
+    f.sequence = i;
+    f.start_ns = i * 10 * kSecond;
+    f.end_ns = f.start_ns + 10 * kSecond;
+    f.live = true;
+    f.first_method = i;
+    f.first_type = f.first_node = i + 1;
+    f.methods = {{"App", "00", "M" + std::to_string(i), "", 0, 0}};
+    f.types = {{i + 1, "T" + std::to_string(i), ""}};
+    f.nodes = {{i, i}};
+    f.flows = {{i + 1, i + 1, HeapKind::kSoh, profile::EstimateSampled(1, 64)},
+               {1, 1, HeapKind::kLoh, profile::EstimateSampled(2, 100'000)}};
+    f.lives = {{1, 1, HeapKind::kLoh, 3, false, 3, 2, 0, i, 0, 0,
+                profile::EstimateSampled(i + 1, 100'000)}};
+    f.turnover = {{1, 1, 2, {}, profile::EstimateSampled(1, 100'000), 5}};
+    f.cpu.process_ns = 100;
+    allocated += f.flows[0].value.bytes + f.flows[1].value.bytes;
+    deaths += f.turnover[0].deaths.bytes;
+    ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+    recording.end_ns = (i + 1) * 10 * kSecond;
+    if (i % 7 == 0) {
+      ASSERT_TRUE((*writer)->Commit(recording.end_ns).ok());
+    }
+  }
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::AgentTables& agent = (*reader)->recording().processes[0]->agent;
+  ASSERT_EQ(agent.nodes.size(), kFrames + 1);
+  EXPECT_EQ(agent.methods[999].method, "M999");
+  EXPECT_EQ(agent.types[1000].name, "T999");
+  analysis::Aggregate aggregate(&(*reader)->recording());
+  size_t intervals = 0;
+  double dead = 0;
+  int64_t last_end = 0;
+  ASSERT_TRUE((*reader)
+                  ->ForEachInterval({},
+                                    [&](const profile::AgentInterval& i) {
+                                      EXPECT_EQ(i.start_ns(), last_end) << "no gap, no overlap";
+                                      last_end = i.end_ns();
+                                      ++intervals;
+                                      for (const auto& t : i.frame.turnover) dead += t.deaths.bytes;
+                                      aggregate.Add(i);
+                                    })
+                  .ok());
+  EXPECT_LT(intervals, 250u);
+  EXPECT_EQ(last_end, 10'000 * kSecond);
+  EXPECT_NEAR(dead, deaths, 1e-6 * deaths);
+  const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
+  ASSERT_EQ(p.lives.size(), 1u);
+  EXPECT_EQ(p.lives[0].value.samples, kFrames);
+  double bytes = 0;
+  for (const auto& [key, value] : aggregate.agents().at(0).flows) bytes += value.bytes;
+  EXPECT_NEAR(bytes, allocated, 1e-6 * allocated);
+  int64_t cpu = 0;
+  for (const profile::GcCpuRow& r : p.gc_cpu) cpu += r.process_ns;
+  EXPECT_EQ(cpu, 100 * kFrames);
+}
+
+// A capture of several processes: the same ids mean something else in each, and each can be read by
+// its own dictionary, as can the next agent of one of them.
+TEST(CaptureOfAgents, EachProcessHasItsOwnDictionary) {
+  TempFile file;
+  profile::Recording recording;
+  for (uint32_t p = 0; p < 2; ++p)
+    recording.processes.push_back(MakeProcess(recording.strings, p, 0));
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  analysis::IntervalFold first(&recording, 0, writer->get(), true);
+  analysis::IntervalFold second(&recording, 1, writer->get(), true);
+  const auto tell = [&](analysis::IntervalFold& fold, int64_t at, const std::string& who) {
+    profile::IntervalFrame f;
+    f.start_ns = at * kSecond;
+    f.end_ns = (at + 1) * kSecond;
+    f.live = true;
+    f.methods = {{"App", "00", who + ".Add", "", 0, 0}};
+    f.types = {{7, who + ".Order", ""}};
+    f.nodes = {{0, 0}};
+    f.flows = {{1, 1, HeapKind::kSoh, profile::EstimateSampled(1, 64)}};
+    f.lives = {{1, 1, HeapKind::kSoh, 2, false, 3, 2, 0, 1, 0, 0, profile::EstimateSampled(1, 64)}};
+    ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+    recording.end_ns = (at + 1) * kSecond;
+    ASSERT_TRUE((*writer)->Commit(recording.end_ns).ok());
+  };
+  tell(first, 0, "A");
+  tell(second, 0, "B");
+  tell(first, 1, "C");  // another agent of the first process
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  analysis::Aggregate aggregate(&(*reader)->recording());
+  ASSERT_TRUE((*reader)
+                  ->ForEachInterval({}, [&](const profile::AgentInterval& i) { aggregate.Add(i); })
+                  .ok());
+  const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
+  const auto name = [&](const auto& cell) {
+    return std::to_string(cell.process) + " " + std::string(p.str(p.types[cell.type].name)) + " " +
+           std::string(p.str(p.frames[p.nodes[cell.node].frame].method));
+  };
+  std::vector<std::string> allocated, live;
+  for (const profile::Cell& c : p.cells) allocated.push_back(name(c));
+  for (const profile::LiveCell& c : p.lives) live.push_back(name(c));
+  std::sort(allocated.begin(), allocated.end());
+  EXPECT_EQ(allocated,
+            (std::vector<std::string>{"0 A.Order A.Add", "0 C.Order C.Add", "1 B.Order B.Add"}));
+  std::sort(live.begin(), live.end());
+  EXPECT_EQ(live, (std::vector<std::string>{"0 C.Order C.Add", "1 B.Order B.Add"}));
+}
+
+}  // namespace
+}  // namespace clrscope::store
