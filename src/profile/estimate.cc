@@ -32,7 +32,7 @@ Interval SeenPlusGamma(double seen, double unseen, double variance, double unsee
                        double max_weight) {
   if (unseen <= 0 || variance <= 0 || unseen_objects <= 0 || max_weight <= 0) return {seen, seen};
   const double size = unseen / unseen_objects;
-  const double half = size / 2;  // of one object: a continuous law for whole counts
+  const double half = size / 2;            // of one object: a continuous law for whole counts
   const double scale = variance / unseen;  // of equal weights size / p
   const double low = unseen_objects < kMeanOfUnlikelyZero
                          ? 0

@@ -24,7 +24,7 @@ class UnseenLive {
 
  private:
   struct Type {
-    double bytes = 0, objects = 0;  // mean over the states
+    double bytes = 0, objects = 0;                                // mean over the states
     double weight_bytes = 0, weight_objects = 0, mean_bytes = 0;  // of one sample when last seen
     uint64_t seen = 0;                                            // the last state that held it
   };

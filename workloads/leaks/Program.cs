@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaks and caches of which the answer is known, each at a site and with a type of its own.
+//   leaks --hoard BYTES [--pauses N] [--start-on-stdin]     keeps so much, calls GC.Collect(0) N times, tells their pauses
 //   leaks [--run NAME,NAME…] [--seconds N] [--garbage BYTES_PER_S] [--gc-every MS] [--slow BYTES] [--grows S] [--start-on-stdin]
 // Leaks:   list, handlers, timers, slow (one object a second)
 // Others:  refreshed (thrown away as a whole), lru (the oldest goes), stabilising (grows, then stops), loaded (at the start)
@@ -73,11 +74,13 @@ sealed class Timers() : Site("timers")
     {
         for (long n = Due(400, seconds); n > 0; n--, Made++) StartOne();
     }
-    // A timer that is due lives without anyone who holds it.
+    // A timer that nobody holds goes; one that its own callback holds lives until it is disposed.
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void StartOne()
     {
-        _ = new Timer(static state => GC.KeepAlive(state), new TimerState[60], TimeSpan.FromHours(1), TimeSpan.FromHours(1));
+        var state = new TimerState[60];
+        Timer? timer = null;
+        timer = new Timer(_ => { GC.KeepAlive(state); GC.KeepAlive(timer); }, null, TimeSpan.FromHours(1), TimeSpan.FromHours(1));
         s_count++;
     }
 }
@@ -165,6 +168,8 @@ static class Program
         double seconds = 30, garbage = 50e6, grows = 5;
         int gcEvery = 400, slow = 400_000;
         bool startOnStdin = false;
+        double hoard = 0;
+        int pauses = 0;
         for (int i = 0; i < args.Length; i++)
         {
             double Number() => double.Parse(args[++i], CultureInfo.InvariantCulture);
@@ -175,6 +180,8 @@ static class Program
                 case "--garbage": garbage = Number(); break;
                 case "--gc-every": gcEvery = (int)Number(); break;
                 case "--slow": slow = (int)Number(); break;
+                case "--hoard": hoard = Number(); break;
+                case "--pauses": pauses = (int)Number(); break;
                 case "--grows": grows = Number(); break;
                 case "--start-on-stdin": startOnStdin = true; break;
                 default: Console.Error.WriteLine($"leaks: unknown argument '{args[i]}'"); return 2;
@@ -196,6 +203,8 @@ static class Program
             });
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (startOnStdin) Console.In.ReadLine();
+
+        if (hoard > 0) return Hoard(hoard, pauses);
 
         long start = Stopwatch.GetTimestamp();
         double Now() => Stopwatch.GetElapsedTime(start).TotalSeconds;
@@ -219,6 +228,30 @@ static class Program
         Console.WriteLine(text.Append('}'));
         Handlers.Raise();
         GC.KeepAlive(sites);
+        return 0;
+    }
+
+    // Arrays of 2 KB: a fiftieth of them is sampled.
+    static int Hoard(double bytes, int pauses)
+    {
+        var all = new object[(int)(bytes / 2048)];
+        for (int i = 0; i < all.Length; i++) all[i] = new byte[2024];
+        GC.Collect();
+        GC.Collect();
+        Console.WriteLine("{\"hoarded\":true}");
+        Console.In.ReadLine();
+        var microseconds = new double[pauses];
+        for (int i = 0; i < pauses; i++)
+        {
+            for (int k = 0; k < 1000; k++) s_last = new byte[1000];
+            GC.Collect(0);
+            microseconds[i] = GC.GetGCMemoryInfo(GCKind.Ephemeral).PauseDurations[0].TotalMicroseconds;
+        }
+        Array.Sort(microseconds);
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"{{\"pause_us_p25\":{microseconds[pauses / 4]},\"pause_us_p50\":{microseconds[pauses / 2]}}}"));
+        Console.In.ReadLine();
+        GC.KeepAlive(all);
         return 0;
     }
 
