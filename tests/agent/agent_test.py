@@ -182,6 +182,26 @@ class GcStress(AgentCase):
             self.assertAlmostEqual(estimate["bytes"] / sampled["bytes"], 1, delta=0.01, msg=name)
         self.assertLess(report["live"].get("byte[]", {"bytes": 0})["bytes"], 0.02 * truth["bytes"])
 
+    def test_the_runtimes_own_stress(self):
+        """DOTNET_GCStress=0xF: collections at allocations and in the middle of code, thousands a second. The runtime heeds it in most
+        runs, not in all."""
+        collections = []
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                work = self.workload(flavour, "--mode", "check", "--threads", "2", "--rate", "max", "--bytes", "1e9", "--seconds", "5",
+                                     "--start-on-stdin", "--hold-on-stdin",
+                                     env={"DOTNET_GCStress": "0xF", **self.load_variables("every=1s")})
+                work.go()
+                truth = work.truth()
+                state = status(work.pid)
+                work.process.stdin.close()
+                self.assertEqual(work.process.wait(60), 0)
+                self.assertEqual(truth["different"], 0)
+                self.assertGreater(truth["same"], 0)
+                self.assertGreater(state["samples"], 50)
+                collections.append(truth["collections"][0])
+        self.assertGreater(max(collections), 1000, "the stress is there")
+
     def test_live_objects_under_constant_collections(self):
         for flavour in FLAVOURS:
             for server in ("0", "1"):
