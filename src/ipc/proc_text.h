@@ -38,7 +38,8 @@ std::vector<std::string> SplitNul(std::string_view text);
 // none.
 std::string FindMapping(std::string_view maps, std::string_view file_name);
 
-// Whether the process of these /proc/PID/maps runs on musl (Alpine) in place of glibc: by its loader.
+// Whether the process of these /proc/PID/maps runs on musl (Alpine) in place of glibc: by its
+// loader.
 bool MapsMusl(std::string_view maps);
 
 // Whether /proc/PID/net/unix names a socket that listens at `path`.
