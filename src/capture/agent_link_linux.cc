@@ -22,7 +22,6 @@ namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
 constexpr std::chrono::milliseconds kAttachTimeout{5000};
-constexpr std::chrono::milliseconds kAnswerTimeout{5000};  // of one process on a busy machine
 
 std::string SocketOf(const ipc::ProcessFacts& facts) {
   std::string folder = facts.tmp_dir;
@@ -65,8 +64,7 @@ Result<std::string> AgentSocket(pid_t pid) {
 }
 
 Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {
-  ASSIGN_OR_RETURN(const ipc::DotnetProcess process,
-                   ipc::FindProcess(pid, {/*ask=*/true, kAnswerTimeout}));
+  ASSIGN_OR_RETURN(const ipc::DotnetProcess process, ipc::FindProcess(pid));
   ASSIGN_OR_RETURN(const std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
   const int major = ipc::MajorVersion(process.clr_version);
   if (major != 0 && major < 8)
@@ -74,7 +72,7 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
                  fmt::format("process {} runs .NET {}: the agent needs .NET 8 or later", pid,
                              process.clr_version)};
   ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
-  if (facts.coreclr_path.find("musl") != std::string::npos)
+  if (facts.musl)
     return Error{ErrorCode::kRefused,
                  fmt::format("process {} runs on musl (Alpine): the agent needs glibc", pid)};
   ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts));

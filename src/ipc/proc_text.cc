@@ -97,6 +97,8 @@ std::string FindMapping(std::string_view maps, std::string_view file_name) {
   return {};
 }
 
+bool MapsMusl(std::string_view maps) { return maps.find("/ld-musl-") != std::string_view::npos; }
+
 bool ListensAt(std::string_view net_unix, std::string_view path) {
   // Num RefCount Protocol Flags Type St Inode Path; flag 10000 is a listening socket.
   while (!net_unix.empty()) {

@@ -38,6 +38,10 @@ std::vector<std::string> SplitNul(std::string_view text);
 // none.
 std::string FindMapping(std::string_view maps, std::string_view file_name);
 
+// Whether the process of these /proc/PID/maps runs on musl (Alpine) in place of glibc: by its
+// loader.
+bool MapsMusl(std::string_view maps);
+
 // Whether /proc/PID/net/unix names a socket that listens at `path`.
 bool ListensAt(std::string_view net_unix, std::string_view path);
 // How many connections a listener of that file name has accepted and not closed.

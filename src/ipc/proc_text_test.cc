@@ -39,6 +39,16 @@ TEST(ProcTextTest, MappingIsFoundByItsWholeFileName) {
   EXPECT_EQ(FindMapping(kMaps, "libclrjit.so"), "");
 }
 
+TEST(ProcTextTest, MuslIsKnownByItsLoader) {
+  EXPECT_TRUE(
+      MapsMusl("7f00-7f10 r--p 0 08:01 1 /usr/lib/dotnet/shared/libcoreclr.so\n"
+               "7f20-7f30 r-xp 0 08:01 2 /lib/ld-musl-x86_64.so.1\n"));
+  EXPECT_FALSE(
+      MapsMusl("7f20-7f30 r-xp 0 08:01 2 /lib64/ld-linux-x86-64.so.2\n"
+               "7f40-7f50 r-xp 0 08:01 3 /app/musl/libcoreclr.so\n"));
+  EXPECT_FALSE(MapsMusl(""));
+}
+
 TEST(ProcTextTest, SocketNames) {
   const auto name = ParseSocketName("dotnet-diagnostic-12-3456-socket");
   ASSERT_TRUE(name.has_value());

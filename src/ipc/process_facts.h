@@ -39,6 +39,7 @@ struct ProcessFacts {
 
   RuntimeKind runtime = RuntimeKind::kNone;
   std::string coreclr_path;          // as the target sees it
+  bool musl = false;                 // its C library, as far as its memory map may be read
   std::vector<std::string> threads;  // names of the runtime's own threads (".NET Finalizer" …)
 
   bool other_pid_namespace = false;

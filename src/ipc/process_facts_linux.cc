@@ -65,6 +65,7 @@ void FindNamespaces(const std::string& proc, ProcessFacts& facts) {
 void FindRuntime(const std::string& proc, ProcessFacts& facts) {
   const Result<std::string> maps = ReadFile(proc + "/maps", kMapsLimit);
   if (maps.ok()) facts.coreclr_path = FindMapping(*maps, "libcoreclr.so");
+  facts.musl = maps.ok() && MapsMusl(*maps);
   if (!facts.coreclr_path.empty()) {
     facts.runtime = RuntimeKind::kCoreClr;
   } else if (!facts.socket_path.empty() || !NameThreads(proc, kFirstThreads).empty()) {

@@ -23,7 +23,8 @@ struct FindOptions {
 // All .NET processes on the machine but our own, by pid.
 std::vector<DotnetProcess> FindProcesses(const FindOptions& options = {});
 
-// One process, attachable or not. errors: kNotFound, kNotDotnet
+// One process, attachable or not; it gets five seconds to answer at least. errors: kNotFound,
+// kNotDotnet
 Result<DotnetProcess> FindProcess(pid_t pid, const FindOptions& options = {});
 
 // Those whose name or entry assembly is `name` ("MyApp" or "MyApp.dll"); empty when there are none.

@@ -15,6 +15,8 @@ namespace clrscope::ipc {
 namespace {
 
 constexpr size_t kMaxAtOnce = 8;
+// Nobody else waits, and a busy machine may need it.
+constexpr std::chrono::seconds kPatienceWithOne{5};
 
 }  // namespace
 
@@ -43,7 +45,10 @@ std::vector<DotnetProcess> FindProcesses(const FindOptions& options) {
 
 Result<DotnetProcess> FindProcess(pid_t pid, const FindOptions& options) {
   ASSIGN_OR_RETURN(const ProcessFacts facts, GatherFacts(pid));
-  DotnetProcess process = Diagnose(facts, options.ask, options.timeout).process;
+  DotnetProcess process =
+      Diagnose(facts, options.ask,
+               std::max<std::chrono::milliseconds>(options.timeout, kPatienceWithOne))
+          .process;
   if (facts.runtime == RuntimeKind::kNone) return Error{process.reason_code, process.reason};
   return process;
 }

@@ -7,99 +7,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, bytes_of, count_fds, has_agent, library_mappings, rss_kb,
+                        status)
 import harness
-from harness import Case, Workload, clrscope, start_clrscope, wait_until
-
-FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
-CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
-
-
-def probe_path():
-    return os.path.join(os.path.dirname(harness.CLRSCOPE), "agent_probe")
-
-
-def library_path():
-    return os.path.join(os.path.dirname(harness.CLRSCOPE), "..", "lib", "libclrscope-agent.so")
-
-
-class Probe:
-    """agent_probe on a process: attached when this returns."""
-
-    def __init__(self, pid, seconds, *args):
-        self.process = subprocess.Popen([probe_path(), str(pid), str(seconds), *args], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        self.attached = self.process.stdout.readline()
-
-    def report(self):
-        out, err = self.process.communicate(timeout=90)
-        if not out:
-            raise AssertionError(f"agent_probe said nothing: {err}")
-        return json.loads(out.splitlines()[-1])
-
-
-def agent_threads(pid):
-    names = []
-    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
-        try:
-            with open(path, encoding="utf-8") as file:
-                names.append(file.read().strip())
-        except OSError:
-            pass
-    return names.count("clrscope-agent")
-
-
-def count_fds(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
-
-
-def library_mappings(pid):
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
-        return sum("clrscope-agent" in line for line in file)
-
-
-def rss_kb(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
-
-
-def status(pid):
-    result = clrscope("status", "-p", pid, "--json")
-    return json.loads(result.stdout) if result.returncode == 0 else None
-
-
-def has_agent(pid):
-    return clrscope("status", "-p", pid, "--json").returncode == 0
-
-
-def bytes_of(truth, name):
-    return next(t["bytes"] for t in truth["types"] if t["clr_type"].endswith(name))
-
-
-class AgentCase(Case):
-    def setUp(self):
-        super().setUp()
-        # The agent's and the runtime's sockets, and the library while it is loaded, lie here alone.
-        self.tmp = os.path.join(self.dir, "tmp")
-        os.mkdir(self.tmp)
-        old = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = self.tmp
-        self.addCleanup(lambda: os.environ.__setitem__("TMPDIR", old) if old else os.environ.pop("TMPDIR", None))
-
-    def workload(self, flavour, *args, env=None):
-        if not os.path.isdir(os.path.join(harness.WORKLOADS, flavour)):
-            self.skipTest(f"{flavour} was not built")
-        work = Workload(*args, flavour=flavour, env=env)
-        self.addCleanup(work.end)
-        return work
-
-    def load_variables(self, options):
-        return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,
-                "CORECLR_PROFILER_PATH": os.path.abspath(library_path()), "CLRSCOPE_OPTS": options}
+from harness import clrscope, start_clrscope, wait_until
+from surroundings import Surroundings  # noqa: F401  (run with the others)
 
 
 class Totals(AgentCase):
@@ -237,9 +151,76 @@ class Live(AgentCase):
         self.assertGreater(estimate["high"] + slack, real)
 
 
+class GcStress(AgentCase):
+    """Live objects while another thread collects all the time, compacting and in the background, with a gen0 of 64 KB; objects of
+    all heaps, and of types that could be unloaded."""
+    KEPT = ("Kept", "Block[]", "PinnedBlock[]", "PluginItem")
+
+    def stress(self, flavour, server):
+        work = self.workload(flavour, "--mode", "stress", "--collect", "--threads", "2", "--rate", "max", "--bytes", "12e8",
+                             "--seconds", "40", "--start-on-stdin", "--hold-on-stdin",
+                             env={"DOTNET_gcServer": server, "DOTNET_GCgen0size": "0x10000"})
+        probe = Probe(work.pid, 90)
+        work.go()
+        truth = work.truth()
+        time.sleep(0.5)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        report = probe.report()
+        work.process.stdin.close()
+        self.assertEqual(work.process.wait(30), 0)
+        self.assertTrue(report["last"])
+        self.assertGreater(report["gcs"], 20)
+        self.assertEqual(report["losses"].get("agent_table_full", 0), 0)
+        for name in self.KEPT:
+            real = bytes_of(truth, "." + name)
+            estimate = next(v for k, v in report["live"].items() if k.endswith("." + name))
+            if flavour == "alloc":
+                slack = (estimate["high"] - estimate["low"]) / 2
+                self.assertLess(estimate["low"] - slack, real, name)
+                self.assertGreater(estimate["high"] + slack, real, name)
+            sampled = next(v for k, v in report["types"].items() if k.endswith("." + name))
+            self.assertAlmostEqual(estimate["bytes"] / sampled["bytes"], 1, delta=0.01, msg=name)
+        self.assertLess(report["live"].get("byte[]", {"bytes": 0})["bytes"], 0.02 * truth["bytes"])
+
+    def test_the_runtimes_own_stress(self):
+        """DOTNET_GCStress=0xF: collections at allocations and in the middle of code, thousands a second. The runtime heeds it in most
+        runs, not in all."""
+        collections = []
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                work = self.workload(flavour, "--mode", "check", "--threads", "2", "--rate", "max", "--bytes", "1e9", "--seconds", "5",
+                                     "--start-on-stdin", "--hold-on-stdin",
+                                     env={"DOTNET_GCStress": "0xF", **self.load_variables("every=1s")})
+                work.go()
+                truth = work.truth()
+                state = status(work.pid)
+                work.process.stdin.close()
+                self.assertEqual(work.process.wait(60), 0)
+                self.assertEqual(truth["different"], 0)
+                self.assertGreater(truth["same"], 0)
+                self.assertGreater(state["samples"], 50)
+                collections.append(truth["collections"][0])
+        self.assertGreater(max(collections), 1000, "the stress is there")
+
+    def test_live_objects_under_constant_collections(self):
+        for flavour in FLAVOURS:
+            for server in ("0", "1"):
+                with self.subTest(flavour=flavour, server=server):
+                    self.stress(flavour, server)
+
+
 class ComingAndGoing(AgentCase):
+    @staticmethod
+    def least_rss_kb(pid):
+        """Of some readings: the program's own heap comes and goes by ten MB and more between two collections."""
+        least = rss_kb(pid)
+        for _ in range(20):
+            time.sleep(0.05)
+            least = min(least, rss_kb(pid))
+        return least
+
     def test_twenty_rounds_leave_nothing_behind(self):
-        work = self.workload("alloc", "--threads", "2", "--rate", "200e6", "--seconds", "120", "--start-on-stdin")
+        work = self.workload("alloc", "--threads", "2", "--rate", "200e6", "--seconds", "900", "--start-on-stdin")
         work.go()
 
         def around():
@@ -250,14 +231,14 @@ class ComingAndGoing(AgentCase):
         for _ in range(3):
             around()
         time.sleep(0.5)
-        fds, mappings, rss = count_fds(work.pid), library_mappings(work.pid), rss_kb(work.pid)
+        fds, mappings, rss = count_fds(work.pid), library_mappings(work.pid), self.least_rss_kb(work.pid)
         for _ in range(20):
             around()
         wait_until(lambda: agent_threads(work.pid) == 0, 5, "the agent's thread ended")
-        wait_until(lambda: count_fds(work.pid) <= fds, 5, "descriptors are closed")
+        # The runtime lets go within 0.6 s, or, where a thread of its own is held up, after another five.
+        wait_until(lambda: count_fds(work.pid) <= fds, 15, "descriptors are closed")
         self.assertEqual(library_mappings(work.pid), mappings)
-        # The program's own heap comes and goes by some ten MB; 20 rounds that each left 3 MB would show.
-        self.assertLess(rss_kb(work.pid), rss + 60_000)
+        self.assertLess(self.least_rss_kb(work.pid), rss + 20_000)
         self.assertEqual(glob.glob(os.path.join(self.tmp, "clrscope-agent*")), [])
         self.assertIsNone(work.process.poll())
 

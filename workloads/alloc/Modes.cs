@@ -58,8 +58,14 @@ static class Modes
         "check" => [(1, CheckSites.Compute)],
         "values" => [(1, FrameSites.Values)],
         "keep" => [(200, KeepSites.Keep), (1, KeepSites.KeepBlock), (2000, KeepSites.Garbage)],
+        "stress" =>
+        [
+            (200, KeepSites.Keep), (1, KeepSites.KeepBlock), (5, KeepSites.KeepPinned),
+            (150, KeepSites.KeepItem), (400, KeepSites.Garbage), (2, LargeSites.Large),
+            (10, LargeSites.Pinned), (50, DynamicSites.FromPlugin),
+        ],
         _ => throw new ArgumentException(
             $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types, "
-            + "funclets, stackalloc, interop, osr, values, check or keep"),
+            + "funclets, stackalloc, interop, osr, values, check, keep or stress"),
     };
 }

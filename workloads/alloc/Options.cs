@@ -9,15 +9,17 @@ sealed class Options
     public const string Help =
         """
         usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
-                     [--seed N] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
+                     [--seed N] [--collect] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
-                            types, funclets, stackalloc, interop, osr, values, check, keep
+                            types, funclets, stackalloc, interop, osr, values, check, keep,
+                            stress
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes
           --rate R          bytes per second of all threads together (default 50000000), or max
           --threads N       allocating threads (default 1)
           --seed N          of the choice of sites and sizes (default 1)
+          --collect         one more thread collects all the time, in every way there is
           --whole           count from the start of the program, the warm-up too
           --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
           --stop-on-stdin   stop at the next line (or the end) of the input
@@ -32,7 +34,7 @@ sealed class Options
     public double Rate = 50e6;
     public int Threads = 1;
     public int Seed = 1;
-    public bool Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
+    public bool Collect, Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
 
     public static Options Parse(string[] args)
     {
@@ -52,6 +54,7 @@ sealed class Options
                     break;
                 case "--threads": o.Threads = (int)Number(Value()); break;
                 case "--seed": o.Seed = (int)Number(Value()); break;
+                case "--collect": o.Collect = true; break;
                 case "--whole": o.Whole = true; break;
                 case "--start-on-stdin": o.StartOnStdin = true; break;
                 case "--stop-on-stdin": o.StopOnStdin = true; break;

@@ -39,13 +39,16 @@ static class Program
             Console.In.ReadLine();
             Worker.Stop = true;
         }
+        Thread? collector = options.Collect ? Collector.Start() : null;
         foreach (Worker worker in workers) worker.Join();
+        Collector.Stop = true;
+        collector?.Join();
         double seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         long after = GC.GetTotalAllocatedBytes(precise: true);
         for (int i = 0; i < collections.Length; i++)
             collections[i] = GC.CollectionCount(i) - collections[i];
 
-        if (options.Mode == "keep") GC.Collect();  // whatever lives has survived one of each generation
+        if (options.Mode is "keep" or "stress") GC.Collect();  // whatever lives has survived one of each generation
         Report.Write(options, workers, seconds, after - before, collections);
         if (options.HoldOnStdin) Console.In.ReadLine();
         return 0;

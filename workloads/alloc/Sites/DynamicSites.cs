@@ -19,6 +19,8 @@ static class DynamicSites
     static readonly Func<int, object> s_compiled = Compile();
     [ThreadStatic] static Func<int, object>? t_loaded;
     [ThreadStatic] static int t_calls;
+    [ThreadStatic] static Func<object>? t_item;
+    [ThreadStatic] static int t_items;
 
     public static object FromDynamicMethod(ref Dice dice, Ledger ledger)
     {
@@ -42,6 +44,13 @@ static class DynamicSites
         return t_loaded(length);
     }
 
+    // An object of the plugin's own type.
+    public static object MakeItem()
+    {
+        if (t_item == null || ++t_items % CallsPerLoad == 0) t_item = LoadMaker();
+        return t_item();
+    }
+
     static Func<int, object> Emit()
     {
         var method = new DynamicMethod("EmittedAllocate", typeof(object), [typeof(int)]);
@@ -60,18 +69,29 @@ static class DynamicSites
     }
 
     // This assembly once more, in a context that can be collected; the former one is let go.
-    static Func<int, object> Load()
+    static Func<int, object> Load() => LoadPlugin(nameof(Plugin.Allocate)).CreateDelegate<Func<int, object>>();
+    static Func<object> LoadMaker() => LoadPlugin(nameof(Plugin.MakeItem)).CreateDelegate<Func<object>>();
+
+    static MethodInfo LoadPlugin(string name)
     {
         var context = new AssemblyLoadContext("plugin", isCollectible: true);
         Assembly copy = context.LoadFromAssemblyPath(typeof(Plugin).Assembly.Location);
-        MethodInfo method = copy.GetType(typeof(Plugin).FullName!)!.GetMethod(nameof(Plugin.Allocate))!;
+        MethodInfo method = copy.GetType(typeof(Plugin).FullName!)!.GetMethod(name)!;
         context.Unload();  // takes effect once nothing refers to it any more
-        return method.CreateDelegate<Func<int, object>>();
+        return method;
     }
+}
+
+public sealed class PluginItem
+{
+    public long A, B, C, D, E, F;  // 64 bytes with header and type
 }
 
 public static class Plugin
 {
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static object Allocate(int length) => new char[length];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static object MakeItem() => new PluginItem();
 }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the agent's tests share: the probe that attaches it, and what a process looks like from outside."""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+import harness  # noqa: E402
+from harness import Case, Workload, clrscope  # noqa: E402
+
+FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
+CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
+
+
+def probe_path():
+    return os.path.join(os.path.dirname(harness.CLRSCOPE), "agent_probe")
+
+
+def library_path():
+    return os.path.join(os.path.dirname(harness.CLRSCOPE), "..", "lib", "libclrscope-agent.so")
+
+
+class Probe:
+    """agent_probe on a process: attached when this returns."""
+
+    def __init__(self, pid, seconds, *args):
+        self.process = subprocess.Popen([probe_path(), str(pid), str(seconds), *args], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.attached = self.process.stdout.readline()
+
+    def report(self):
+        out, err = self.process.communicate(timeout=90)
+        if not out:
+            raise AssertionError(f"agent_probe said nothing: {err}")
+        return json.loads(out.splitlines()[-1])
+
+
+def agent_threads(pid):
+    names = []
+    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+    return names.count("clrscope-agent")
+
+
+def count_fds(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def library_mappings(pid):
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+        return sum("clrscope-agent" in line for line in file)
+
+
+def rss_kb(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+def status(pid):
+    result = clrscope("status", "-p", pid, "--json")
+    return json.loads(result.stdout) if result.returncode == 0 else None
+
+
+def has_agent(pid):
+    return clrscope("status", "-p", pid, "--json").returncode == 0
+
+
+def bytes_of(truth, name):
+    return next(t["bytes"] for t in truth["types"] if t["clr_type"].endswith(name))
+
+
+class AgentCase(Case):
+    def setUp(self):
+        super().setUp()
+        # The agent's and the runtime's sockets, and the library while it is loaded, lie here alone.
+        self.tmp = os.path.join(self.dir, "tmp")
+        os.mkdir(self.tmp)
+        old = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self.tmp
+        self.addCleanup(lambda: os.environ.__setitem__("TMPDIR", old) if old else os.environ.pop("TMPDIR", None))
+
+    def workload(self, flavour, *args, env=None):
+        if not os.path.isdir(os.path.join(harness.WORKLOADS, flavour)):
+            self.skipTest(f"{flavour} was not built")
+        work = Workload(*args, flavour=flavour, env=env)
+        self.addCleanup(work.end)
+        return work
+
+    def load_variables(self, options):
+        return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,
+                "CORECLR_PROFILER_PATH": os.path.abspath(library_path()), "CLRSCOPE_OPTS": options}
