@@ -34,10 +34,25 @@ class Recording:
         self.process = subprocess.Popen([*command, "--seconds", str(seconds + 15), "--start-on-stdin", *args], env=self.env,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = json.loads(self.process.stdout.readline())["ready"]
-        self.recorder = start_clrscope("record", "-p", self.pid, "--live", "-d", f"{seconds}s", "-o", self.path, env=self.env)
-        wait_until(lambda: clrscope("status", "-p", self.pid, "--json", env=self.env).returncode == 0, 60, "the agent is there")
+        self.seconds = seconds
+        self.record()
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
+
+    def record(self):
+        for _ in range(4):
+            self.recorder = start_clrscope("record", "-p", self.pid, "--live", "-d", f"{self.seconds}s", "-o", self.path, env=self.env)
+            wait_until(lambda: self.recorder.poll() is not None or self.attached(), 60, "the agent is there")
+            if self.recorder.poll() is None:
+                return
+            # A runtime that does not answer in time: the machine has other work.
+            words = self.recorder.communicate()[1]
+            if "try again" not in words:
+                break
+        raise AssertionError(f"not recorded: {words}")
+
+    def attached(self):
+        return clrscope("status", "-p", self.pid, "--json", env=self.env).returncode == 0
 
     def suspects(self):
         _, words = self.recorder.communicate(timeout=120)

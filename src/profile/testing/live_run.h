@@ -43,9 +43,19 @@ inline std::vector<uint32_t> SampledObjects(const Program& program, std::mt19937
   return sampled;
 }
 
-inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed) {
+// An AllocationTick: the object that it names, and the bytes that it stands for.
+struct TickedObject {
+  uint32_t index = 0;
+  double amount = 0;
+};
+
+// By AllocationSampled, or by AllocationTick when there are `ticks`.
+inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed,
+                       const std::vector<TickedObject>& ticks = {}) {
   std::mt19937_64 random(seed);
-  const std::vector<uint32_t> sampled = SampledObjects(program, random);
+  std::vector<uint32_t> sampled;
+  if (ticks.empty()) sampled = SampledObjects(program, random);
+  for (const TickedObject& t : ticks) sampled.push_back(t.index);
   LiveRun run;
   run.allocated.resize(program.types);
   run.live.resize(program.types);
@@ -54,6 +64,7 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed) {
   LiveSample::Options options;
   options.cap = cap;
   options.seed = seed;
+  options.source = ticks.empty() ? Source::kSampled : Source::kTick;
   LiveSample live(options);
   constexpr uint32_t kGcs = 150, kGcsPerState = 5;
   UnseenLive unseen;
@@ -68,6 +79,7 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed) {
       LiveObject object;
       object.handle = sampled[next];
       object.size = o.size;
+      if (!ticks.empty()) object.amount = ticks[next].amount;
       object.type = o.type;
       object.kind = o.kind;
       object.alloc_gc = gc;
