@@ -57,6 +57,8 @@ Json Allocated(const Profile& p, const PageTree& page) {
 
 Json Live(const Profile& p, const PageTree& page) {
   int64_t at_ns = 0;
+  Estimate unseen;
+  for (const profile::Process& process : p.processes) unseen += process.live_unseen;
   for (const profile::Process& process : p.processes) at_ns = std::max(at_ns, process.live_at_ns);
   const profile::LiveBasis basis = profile::LiveBasisOf(p);
   return {{"shows", "live"},
@@ -67,7 +69,8 @@ Json Live(const Profile& p, const PageTree& page) {
           {"hasInterval", basis.source == profile::Source::kSampled && !basis.mixed},
           {"exact", false},
           {"objectsKnown", true},
-          {"total", TotalOf(page.lives)}};
+          {"total", TotalOf(page.lives)},
+          {"unseen", {{"varBytes", unseen.var_bytes}, {"varObjects", unseen.var_objects}}}};
 }
 
 auto EstimateKey(const Estimate& e) {

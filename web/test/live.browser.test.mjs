@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { browserTests, look, pages, rows, settle, shot, text } from "./browser.mjs";
 
 const clrscope = process.env.CLRSCOPE ?? "";
+let report; // of what lives, as `clrscope report` tells it
 
 function makePages() {
   const maker = join(dirname(clrscope), "make_live_capture");
@@ -17,9 +18,11 @@ function makePages() {
   const run = (program, ...args) => {
     const done = spawnSync(program, args, { encoding: "utf8" });
     assert.equal(done.status, 0, `${program} ${args.join(" ")}: ${done.stderr}`);
+    return done.stdout;
   };
   run(maker, capture);
   run(clrscope, "convert", capture, "-f", "-o", join(pages, "live.html"));
+  report = JSON.parse(run(clrscope, "report", capture, "--live", "--by", "type", "--json"));
   run(clrscope, "convert", capture, "-f", "--live", "--older-than", "2m", "-o", join(pages, "live-old.html"));
   return "";
 }
@@ -42,6 +45,9 @@ for (const theme of ["light", "dark"]) {
 
     await show(page, "Live");
     assert.match(page.url(), /shows=live/);
+    const { bytes, bytes_low, bytes_high } = report.totals;
+    const error = ((50 * (bytes_high - bytes_low)) / bytes).toFixed(1);
+    assert.ok((await text(page, ".figures")).includes(`±${error} %`), `±${error} % as in the report`);
     // 128,000 bytes a second for ten minutes, a refreshed cache of 40 MB and a table of 18 MB.
     const [, live] = (await text(page, ".figures")).match(/^([\d.]+) MiB[\s\S]*live at 10 min/);
     assert.ok(live > 110 && live < 160, live);
