@@ -13,6 +13,7 @@ Needs build/release and build/workloads (tools/build_workloads alloc leaks)."""
 import json
 import os
 import random
+import signal
 import socket
 import statistics
 import struct
@@ -23,7 +24,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CLRSCOPE = os.path.join(ROOT, "build/release/bin/clrscope")
+CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
 LIBRARY = os.path.join(ROOT, "build/release/lib/libclrscope-agent.so")
 CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
 WORK = ["--mode", "mix", "--threads", "2", "--rate", "max", "--bytes", "2e9", "--seconds", "60"]
@@ -190,13 +191,15 @@ def measure_total(folder):
     recorder = subprocess.Popen([CLRSCOPE, "record", "-p", str(program.pid), "--live", "-f", "-o", path], env=program.env,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while program.status() is None:
+        if recorder.poll() is not None:
+            raise RuntimeError("clrscope record did not get to the program: is the machine quiet?")
         time.sleep(0.05)
     start = time.monotonic()
     program.go()
     truth = program.read()
     wall = time.monotonic() - start
     time.sleep(0.5)
-    subprocess.run([CLRSCOPE, "detach", "-p", str(program.pid)], env=program.env, capture_output=True)
+    recorder.send_signal(signal.SIGINT)
     recorder.wait(60)
     program.end()
     report = subprocess.run([CLRSCOPE, "report", path, "--json"], capture_output=True, text=True)
