@@ -217,6 +217,12 @@ void Agent::Step(int64_t now) {
   }
   ResolveInSlices();
   TakeGcNotes();
+  if (source_ != profile::Source::kCounted && session_ != 0 &&
+      silence_.TimeToAsk(SumShards().samples, gcs_seen_, now)) {
+    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
+    if (Status s = StartSession(); !s.ok()) failure_ = s.error().message;
+    ++sessions_again_;
+  }
   bool filling = false;
   ShardPool::Get().ForEach([&](Shard& s) { filling = filling || s.filling(); });
   if (code_.crowded()) ResetCode();
@@ -244,7 +250,10 @@ void Agent::Step(int64_t now) {
 
 void Agent::TakeGcNotes() {
   GcNote note;
-  while (gc_ring_.Pop(note)) gcs_.Add(note);
+  while (gc_ring_.Pop(note)) {
+    gcs_seen_ += note.kind == GcNote::Kind::kStart ? 1 : 0;
+    gcs_.Add(note);
+  }
   for (const profile::GcPass& pass : gcs_.TakePasses()) passes_.push_back(pass);
 }
 

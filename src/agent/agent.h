@@ -21,6 +21,7 @@
 #include "agent/options.h"
 #include "agent/sampler.h"
 #include "agent/shard_totals.h"
+#include "agent/silence.h"
 #include "agent/spool.h"
 #include "agent/waker.h"
 #include "base/byte_reader.h"
@@ -125,6 +126,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   uint64_t frames_dropped_ = 0;  // the subscriber did not read
 
   EventPipeSession session_ = 0;
+  Silence silence_;
+  uint64_t gcs_seen_ = 0, sessions_again_ = 0;
   std::atomic<bool> ready_{false};  // the runtime takes calls
   std::atomic<bool> sampling_{false};
   std::atomic<bool> ending_{false};  // of the process

@@ -93,6 +93,7 @@ std::string Agent::StatusJson() const {
   add("frames", code_.frame_count());
   add("methods", names_.methods().size());
   add("types", names_.types().size());
+  add("sessions_again", sessions_again_);
   add("retired", retired_);
   add("files", spooled_);
   add("files_failed", spool_failed_);

@@ -17,9 +17,13 @@ constexpr auto kLastWords = 700ms;  // of the agent in a process that ends
 
 }  // namespace
 
-Status AgentFeeds::Attach(pid_t pid, uint32_t index) {
+Status AgentFeeds::Load(pid_t pid) const {
+  return AttachAgent(pid, options_.empty() ? "owned=1" : "owned=1," + options_,
+                     ipc::Deadline::After(kAttachPatience));
+}
+
+Status AgentFeeds::Follow(pid_t pid, uint32_t index) {
   const auto deadline = ipc::Deadline::After(kAttachPatience);
-  RETURN_IF_ERROR(AttachAgent(pid, options_.empty() ? "owned=1" : "owned=1," + options_, deadline));
   Feed feed;
   feed.pid = pid;
   feed.index = index;

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include "base/control_path.h"
 #include "capture/agent_image.h"
@@ -21,7 +24,7 @@ namespace clrscope::capture {
 namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
-constexpr std::chrono::milliseconds kAttachTimeout{5000};
+constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000};
 
 std::string SocketOf(const ipc::ProcessFacts& facts) {
   std::string folder = facts.tmp_dir;
@@ -56,6 +59,21 @@ Result<Fd> Connect(pid_t pid, ipc::Deadline deadline) {
   return fd;
 }
 
+bool SlotIsTaken(const Status& attached) {
+  return !attached.ok() && attached.error().message.find(
+                               ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos;
+}
+
+// Whether our library is, or was, loaded: its mapping stays when the agent is out.
+bool HadAgent(pid_t pid) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("clrscope-agent-") != std::string::npos) return true;  // of any build
+  return false;
+}
+
+void Pause(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
 }  // namespace
 
 Result<std::string> AgentSocket(pid_t pid) {
@@ -77,12 +95,21 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
                  fmt::format("process {} runs on musl (Alpine): the agent needs glibc", pid)};
   ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts));
   ipc::Client client(*transport);
-  const Status attached =
-      client.AttachProfiler(kAgentClsid, placed.path(), AsBytes(options.data(), options.size()),
-                            kAttachTimeout, deadline);
+  const auto attach = [&] {
+    return client.AttachProfiler(kAgentClsid, placed.path(),
+                                 AsBytes(options.data(), options.size()), kAttachTimeout, deadline);
+  };
+  Status attached = attach();
+  // The runtime lets go of an agent some time after that has gone quiet.
+  const auto gone = ipc::Deadline::After(kLetsGo);
+  while (SlotIsTaken(attached) && !deadline.expired() && !gone.expired() && HadAgent(pid) &&
+         !AskAgent(pid, "status", deadline).ok()) {
+    Pause(std::chrono::milliseconds(50));
+    attached = attach();
+  }
   if (!attached.ok()) {
-    Error error = attached.error();
-    if (error.message.find(ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos) {
+    const Error& error = attached.error();
+    if (SlotIsTaken(attached)) {
       const bool ours = AskAgent(pid, "status", deadline).ok();
       return Error{ErrorCode::kRefused,
                    ours
@@ -100,8 +127,7 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
     if (deadline.expired())
       return Error{ErrorCode::kTimeout,
                    fmt::format("the agent was loaded into process {} but does not answer", pid)};
-    const timespec pause{0, 5'000'000};
-    (void)::nanosleep(&pause, nullptr);
+    Pause(std::chrono::milliseconds(5));
   }
 }
 
