@@ -80,33 +80,32 @@ uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t threa
     lane.nodes[d] = 0;
   }
   lane.depth = frames;
-  uint32_t& leaf = lane.nodes[frames - 1];
-  Recent* recent = &recent_[hash & (recent_.size() - 1)];
+  Slot* recent = &recent_[hash & (recent_.size() - 1)];
   if (recent->node == 0 || recent->hash != hash) {
-    if (leaf == 0) leaf = Find(hash, lane.keys[frames - 1]);
-    const uint32_t node = leaf != 0 ? leaf : AddPath(lane, frames, time_ns);
-    if (node == kOther) return node;
-    recent = &recent_[hash & (recent_.size() - 1)];  // the tree may have grown
-    *recent = {hash, node, node < notes_.size() ? notes_[node] : 0};
+    size_t at = Find(hash);
+    if (slots_[at].node == 0) {
+      if (AddPath(lane, frames, time_ns) == kOther) return kOther;
+      at = Find(hash);  // the table may have grown
+      recent = &recent_[hash & (recent_.size() - 1)];
+    }
+    *recent = slots_[at];
   }
   last_ = recent;
   if (note != nullptr) *note = recent->note;
-  return leaf = recent->node;
+  return lane.nodes[frames - 1] = recent->node;
 }
 
 void StackTree::SetNote(uint32_t node, uint32_t note) {
   if (last_ == nullptr || last_->node != node) return;
   last_->note = note;
-  if (node >= notes_.size()) notes_.resize(std::max<size_t>(node + 1, parents_.capacity()));
-  notes_[node] = note;
+  slots_[Find(last_->hash)].note = note;
 }
 
-uint32_t StackTree::Find(uint64_t hash, uint64_t key) const {
+size_t StackTree::Find(uint64_t hash) const {
   const size_t mask = slots_.size() - 1;
-  for (size_t i = hash & mask; slots_[i].node != 0; i = (i + 1) & mask)
-    if (slots_[i].hash == hash && slots_[i].low_key == static_cast<uint32_t>(key))
-      return slots_[i].node;
-  return 0;
+  size_t i = hash & mask;
+  while (slots_[i].node != 0 && slots_[i].hash != hash) i = (i + 1) & mask;
+  return i;
 }
 
 // Adds what is missing of the lane's first `depth` frames and returns the last one's node.
@@ -114,7 +113,7 @@ uint32_t StackTree::AddPath(Lane& lane, uint32_t depth, int64_t time_ns) {
   uint32_t known = depth - 1;  // the leaf is not there
   for (; known > 0; --known) {
     uint32_t& node = lane.nodes[known - 1];
-    if (node == 0) node = Find(lane.hashes[known - 1], lane.keys[known - 1]);
+    if (node == 0) node = slots_[Find(lane.hashes[known - 1])].node;
     if (node != 0) break;
   }
   uint32_t node = known == 0 ? lane.root : lane.nodes[known - 1];
@@ -128,10 +127,7 @@ uint32_t StackTree::AddPath(Lane& lane, uint32_t depth, int64_t time_ns) {
 
 uint32_t StackTree::AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns) {
   const uint32_t node = size();
-  const size_t mask = slots_.size() - 1;
-  size_t i = hash & mask;
-  while (slots_[i].node != 0) i = (i + 1) & mask;
-  slots_[i] = {hash, node, static_cast<uint32_t>(key)};
+  slots_[Find(hash)] = {hash, node, 0};
   parents_.push_back(parent);
   address_of_.push_back(AddressIndex(key, time_ns));
   if (size_t{node} * 4 > slots_.size() * 3) Grow();

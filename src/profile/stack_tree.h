@@ -63,17 +63,12 @@ class StackTree {
   // chance below 1 in 10 million, so that a known stack is found by its leaf alone.
   struct Slot {
     uint64_t hash = 0;
-    uint32_t node = 0;     // 0 = empty
-    uint32_t low_key = 0;  // of the address, for good measure
-  };
-  static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
-  // Stacks that were seen lately, by their leaf's path hash. The table of all of them is larger
-  // than any cache; nine of ten stacks of a large trace are found here.
-  struct Recent {
-    uint64_t hash = 0;
     uint32_t node = 0;  // 0 = empty
     uint32_t note = 0;
   };
+  static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
+  // Copies of the slots of stacks that were seen lately. The table of all of them is larger than
+  // any cache; nine of ten stacks of a large trace are found here.
   static constexpr size_t kMaxRecent = 1 << 15;
   struct Retired {
     uint64_t start, end;
@@ -95,7 +90,7 @@ class StackTree {
   template <class Ip>
   uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
                   uint32_t* note);
-  uint32_t Find(uint64_t hash, uint64_t key) const;  // 0 = there is none
+  size_t Find(uint64_t hash) const;  // the slot of that path, or an empty one
   uint32_t AddPath(Lane& lane, uint32_t depth, int64_t time_ns);
   uint32_t AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
   uint64_t Tag(uint64_t address) const;
@@ -106,10 +101,9 @@ class StackTree {
   LargeVector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
   LargeVector<Slot> slots_;
-  std::vector<Recent> recent_;
-  Recent* last_ = nullptr;                                           // of the last Fold()
-  LargeVector<uint32_t> notes_;                                      // by node
-  FlatMap address_index_;                                            // key → index
+  std::vector<Slot> recent_;
+  Slot* last_ = nullptr;   // of the last Fold(), in recent_
+  FlatMap address_index_;  // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;
   static constexpr size_t kLanes = 16;
