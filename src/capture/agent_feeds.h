@@ -23,12 +23,13 @@ class AgentFeeds {
   AgentFeeds(profile::Recording* recording, profile::IntervalSink* sink, std::string options)
       : recording_(recording), sink_(sink), options_(std::move(options)) {}
 
-  // Loads the agent into a running process and waits until it samples. Before any session of ours
-  // begins: the runtime tells its providers what two sessions want after it has let go of its lock,
-  // so that of two that begin at once the earlier word may come last, and one of them gets nothing.
-  Status Load(pid_t pid) const;
-  // Connects to it; `index`: of the process in the recording.
-  Status Follow(pid_t pid, uint32_t index);
+  // Loads the agent into a running process, waits until it samples, and connects to it. Before any
+  // session of ours begins: the runtime tells its providers what two sessions want after it has let
+  // go of its lock, so that of two that begin at once the earlier word may come last, and one of
+  // them gets nothing.
+  Status Load(pid_t pid);
+  // That process is the one at `index` of the recording. Before anything is pumped.
+  void Follow(pid_t pid, uint32_t index);
   // The agent is loaded as the process starts; it is connected to as soon as it listens.
   void Expect(pid_t pid, uint32_t index);
 

@@ -17,20 +17,23 @@ constexpr auto kLastWords = 700ms;  // of the agent in a process that ends
 
 }  // namespace
 
-Status AgentFeeds::Load(pid_t pid) const {
-  return AttachAgent(pid, options_.empty() ? "owned=1" : "owned=1," + options_,
-                     ipc::Deadline::After(kAttachPatience));
-}
-
-Status AgentFeeds::Follow(pid_t pid, uint32_t index) {
+Status AgentFeeds::Load(pid_t pid) {
   const auto deadline = ipc::Deadline::After(kAttachPatience);
+  RETURN_IF_ERROR(AttachAgent(pid, options_.empty() ? "owned=1" : "owned=1," + options_, deadline));
   Feed feed;
   feed.pid = pid;
-  feed.index = index;
+  // At once: an agent whose owner is gone lets go.
   ASSIGN_OR_RETURN(feed.link, AgentFeed::Open(pid, deadline));
-  feed.fold = std::make_unique<analysis::IntervalFold>(recording_, index, sink_, false);
   feeds_.push_back(std::move(feed));
   return OkStatus();
+}
+
+void AgentFeeds::Follow(pid_t pid, uint32_t index) {
+  for (Feed& feed : feeds_) {
+    if (feed.pid != pid || feed.fold != nullptr) continue;
+    feed.index = index;
+    feed.fold = std::make_unique<analysis::IntervalFold>(recording_, index, sink_, false);
+  }
 }
 
 void AgentFeeds::Expect(pid_t pid, uint32_t index) {

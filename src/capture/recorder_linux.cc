@@ -48,10 +48,9 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   RETURN_IF_ERROR(
       r->CreateOutput(r->options_.all ? ::getpid() : r->options_.processes.front().pid));
   for (const ipc::DotnetProcess& p : r->options_.processes) {
-    Status status = r->agents_ != nullptr ? r->agents_->Load(p.pid) : OkStatus();
+    Status status = r->agents_ ? r->agents_->Load(p.pid) : OkStatus();
     if (status.ok()) status = r->engine_->Join(p);
-    if (status.ok() && r->agents_ != nullptr)
-      status = r->agents_->Follow(p.pid, r->engine_->targets().back()->index());
+    if (status.ok() && r->agents_) r->agents_->Follow(p.pid, r->engine_->targets().back()->index());
     if (!status.ok()) {
       const std::string path = r->output_->path();
       r->output_.reset();

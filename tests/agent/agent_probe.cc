@@ -64,8 +64,7 @@ struct Sums {
     }
     lives.clear();
     old_lives.clear();
-    for (const auto& l : f.lives)
-      (l.young ? lives : old_lives)[type_names.at(l.type)] += l.value;
+    for (const auto& l : f.lives) (l.young ? lives : old_lives)[type_names.at(l.type)] += l.value;
     for (const auto& t : f.turnover) {
       births += t.births.objects;
       deaths += t.deaths.objects;
@@ -90,20 +89,24 @@ struct Sums {
   }
 
   Json Report() const {
-    Json out = {{"runtime", runtime},     {"frames", frames},
-                {"last", last},           {"gap", gap},
-                {"total", ToJson(flows)}, {"gcs", gcs},
+    Json out = {{"runtime", runtime},
+                {"frames", frames},
+                {"last", last},
+                {"gap", gap},
+                {"total", ToJson(flows)},
+                {"gcs", gcs},
                 {"background_gcs", background_gcs},
-                {"births", births},       {"deaths", deaths}};
+                {"births", births},
+                {"deaths", deaths}};
     for (const auto& [name, e] : types) out["types"][name] = ToJson(e);
     for (const auto& [name, e] : lives) out["young"][name] = ToJson(e);
     for (const auto& [name, e] : old_lives) out["live"][name] = ToJson(e);
     out["losses"] = losses;
     out["leaves"] = leaves;
     out["deepest"] = deepest;
-    out["meter"] = {{"samples", samples},           {"sample_ns", sample_ns},
-                    {"fallbacks", fallbacks},       {"agent_cpu_ns", agent_cpu_ns},
-                    {"agent_bytes", agent_bytes},   {"handles", handles},
+    out["meter"] = {{"samples", samples},          {"sample_ns", sample_ns},
+                    {"fallbacks", fallbacks},      {"agent_cpu_ns", agent_cpu_ns},
+                    {"agent_bytes", agent_bytes},  {"handles", handles},
                     {"live_mean_bytes", live_mean}};
     out["cpu"] = {{"process_ns", process_ns},
                   {"server_gc_ns", server_ns},

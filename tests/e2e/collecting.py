@@ -97,7 +97,9 @@ class Collecting(Case):
                     self.assertEqual(gc["pinned_objects"], info["pinned"], "pinned")
                 for name, g in zip(GENERATIONS, info["generations"]):
                     self.assertEqual(gc["size_before_bytes"][name], g["before"], name)
-                    self.assertEqual(gc["size_after_bytes"][name], g["after"], name)
+                    # While a background GC ends, the program allocates on: the two are of different moments.
+                    if name != "gen0" or not info["concurrent"]:
+                        self.assertEqual(gc["size_after_bytes"][name], g["after"], name)
                     self.assertEqual(gc["fragmentation_bytes"][name], g["free_after"], name)
                 # The GC's own clock stops before all threads run again: its pauses lie within those that events tell, but for what
                 # writing the events takes. How much shorter they are is the system's doing.

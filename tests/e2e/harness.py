@@ -112,6 +112,8 @@ class Case(unittest.TestCase):
 
 
 def main(module):
+    # Of a shell's background job SIGINT is ignored, and a .NET program that inherits that keeps it so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     global CLRSCOPE, WORKLOADS
     args = sys.argv[1:]
     while args and args[0].startswith("--"):
