@@ -82,7 +82,7 @@ bool IsEnding(pid_t pid) {
     const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/stat", pid));
     const Result<ipc::ProcStat> stat =
         text.ok() ? ipc::ParseProcStat(*text) : Result<ipc::ProcStat>(text.error());
-    if (!stat.ok() || stat->state == 'Z' || stat->state == 'X') return true;
+    if (!stat.ok() || ipc::HasEnded(stat->state)) return true;
     Pause(std::chrono::milliseconds(10));
   }
   return false;

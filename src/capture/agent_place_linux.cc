@@ -14,16 +14,10 @@
 #include "base/fd.h"
 #include "capture/agent_image.h"
 #include "capture/agent_place.h"
+#include "ipc/clr_config.h"
 
 namespace clrscope::capture {
 namespace {
-
-std::string EnvironmentOf(const ipc::ProcessFacts& facts, std::string_view name) {
-  for (const std::string& entry : facts.environ)
-    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=')
-      return entry.substr(name.size() + 1);
-  return {};
-}
 
 // Why nothing can be loaded from `folder`; "" when it may work.
 std::string Unfit(const std::string& folder) {
@@ -71,7 +65,7 @@ Status WriteAgent(const std::string& path, uid_t uid) {
 
 Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts) {
   std::vector<std::string> folders = {facts.tmp_dir, "/tmp", "/dev/shm", "/var/tmp"};
-  if (const std::string home = EnvironmentOf(facts, "HOME"); !home.empty()) folders.push_back(home);
+  if (const auto home = ipc::FindVariable(facts.environ, "HOME")) folders.push_back(*home);
   std::string reasons;
   bool permission = true;
   for (size_t i = 0; i < folders.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ipc/clr_config.h"
+#include "ipc/proc_text.h"
 
 namespace clrscope::ipc {
 namespace {
@@ -260,7 +261,7 @@ bool WorthAsking(const ProcessFacts& facts, uid_t us) {
 std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
                            const std::optional<Result<ProcessInfo>>& answer) {
   Checks out;
-  if (facts.state == 'Z' || facts.state == 'X') {
+  if (HasEnded(facts.state)) {
     out.Fail("process", ErrorCode::kNotFound, fmt::format("process {} has ended", facts.pid), "");
     return out.Take();
   }

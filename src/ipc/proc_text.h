@@ -20,6 +20,8 @@ struct ProcStat {
   char state = '?';          // R S D Z T t X …
   uint64_t start_ticks = 0;  // since boot; 1/sysconf(_SC_CLK_TCK) s
 };
+// Of a process that has ended, though its parent may not know yet.
+constexpr bool HasEnded(char state) { return state == 'Z' || state == 'X'; }
 // errors: kCorrupt
 Result<ProcStat> ParseProcStat(std::string_view text);
 
