@@ -3,6 +3,8 @@
 // anything else that the agent must not link.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,8 +16,11 @@ class VarintWriter {
  public:
   // LEB128.
   void Unsigned(uint64_t v) {
-    for (; v >= 0x80; v >>= 7) bytes_.push_back(static_cast<char>(v | 0x80));
-    bytes_.push_back(static_cast<char>(v));
+    if (bytes_.size() - size_ < kLongest) Grow(kLongest);
+    char* to = bytes_.data() + size_;
+    for (; v >= 0x80; v >>= 7) *to++ = static_cast<char>(v | 0x80);
+    *to++ = static_cast<char>(v);
+    size_ = static_cast<size_t>(to - bytes_.data());
   }
   // Zigzag-coded LEB128.
   void Signed(int64_t v) {
@@ -24,7 +29,7 @@ class VarintWriter {
   // As it lies in memory, little endian.
   template <class T>
   void Fixed(T v) {
-    bytes_.append(reinterpret_cast<const char*>(&v), sizeof(v));
+    Append({reinterpret_cast<const char*>(&v), sizeof(v)});
   }
   // 2·v when v is whole, else 1 and an IEEE double: whole numbers are short, others nine bytes.
   void Number(double v) {
@@ -35,15 +40,27 @@ class VarintWriter {
       Fixed(v);
     }
   }
-  void Append(std::string_view bytes) { bytes_.append(bytes); }
+  void Append(std::string_view bytes) {
+    if (bytes_.size() - size_ < bytes.size()) Grow(bytes.size());
+    bytes.copy(bytes_.data() + size_, bytes.size());
+    size_ += bytes.size();
+  }
 
-  const std::string& bytes() const { return bytes_; }
+  std::string_view bytes() const { return {bytes_.data(), size_}; }
   // The writer is empty afterwards.
-  std::string Take() { return std::exchange(bytes_, {}); }
+  std::string Take() {
+    bytes_.resize(std::exchange(size_, 0));
+    return std::exchange(bytes_, {});
+  }
 
  private:
   static constexpr double kWholeLimit = 1e15;
-  std::string bytes_;
+  static constexpr size_t kLongest = 10;
+
+  void Grow(size_t room) { bytes_.resize(std::max(2 * bytes_.size(), size_ + room)); }
+
+  std::string bytes_;  // the first size_ of them; the rest is room
+  size_t size_ = 0;
 };
 
 }  // namespace clrscope

@@ -10,6 +10,7 @@ namespace {
 constexpr uint32_t kMaxDepth = 1024;  // deeper stacks (other writers') lose their root too
 constexpr unsigned kPageBits = 12;
 constexpr unsigned kEpochShift = 48;
+constexpr size_t kNoLeaf = ~size_t{0};
 constexpr uint64_t kAddressMask = (uint64_t{1} << kEpochShift) - 1;
 
 template <class Ip>
@@ -39,23 +40,38 @@ StackTree::StackTree(uint32_t max_nodes)
     : max_nodes_(std::max(max_nodes, kFirstReal)),
       parents_(kFirstReal, kRoot),
       address_of_(kFirstReal, 0),
-      slots_(1 << 6),
-      recent_(1) {}
+      nodes_(1 << 6),
+      leaves_(1 << 6) {}
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
                          uint64_t thread, int64_t time_ns, uint32_t* note) {
-  return pointer_size == 8 ? FoldAs<uint64_t>(ips, frames, thread, time_ns, note)
-                           : FoldAs<uint32_t>(ips, frames, thread, time_ns, note);
+  last_ = nullptr;
+  if (frames == 0) return kNoStack;
+  Lane& lane = Follow(ips, frames, pointer_size, thread);
+  size_t at = Place(leaves_, lane.hashes[lane.depth - 1]);
+  if (leaves_[at].node == 0) {
+    at = AddLeaf(lane, lane.depth, time_ns);
+    if (at == kNoLeaf) return kOther;
+  }
+  last_ = &leaves_[at];
+  if (note != nullptr) *note = last_->note;
+  return lane.nodes[lane.depth - 1] = last_->node;
+}
+
+StackTree::Lane& StackTree::Follow(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
+                                   uint64_t thread) {
+  Lane& lane = lanes_[thread % kLanes];
+  if (pointer_size == 8)
+    FollowAs<uint64_t>(ips, frames, lane);
+  else
+    FollowAs<uint32_t>(ips, frames, lane);
+  return lane;
 }
 
 template <class Ip>
-uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
-                           uint32_t* note) {
-  last_ = nullptr;
-  if (frames == 0) return kNoStack;
+void StackTree::FollowAs(const std::byte* ips, uint32_t frames, Lane& lane) {
   const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
   frames = std::min(frames, kMaxDepth);  // keeps the leaf end
-  Lane& lane = lanes_[thread % kLanes];
   if (lane.keys.size() < frames) {
     lane.ips.assign(frames, 0);
     lane.keys.resize(frames);
@@ -80,40 +96,29 @@ uint32_t StackTree::FoldAs(const std::byte* ips, uint32_t frames, uint64_t threa
     lane.nodes[d] = 0;
   }
   lane.depth = frames;
-  Slot* recent = &recent_[hash & (recent_.size() - 1)];
-  if (recent->node == 0 || recent->hash != hash) {
-    size_t at = Find(hash);
-    if (slots_[at].node == 0) {
-      if (AddPath(lane, frames, time_ns) == kOther) return kOther;
-      at = Find(hash);  // the table may have grown
-      recent = &recent_[hash & (recent_.size() - 1)];
-    }
-    *recent = slots_[at];
-  }
-  last_ = recent;
-  if (note != nullptr) *note = recent->note;
-  return lane.nodes[frames - 1] = recent->node;
 }
 
 void StackTree::SetNote(uint32_t node, uint32_t note) {
-  if (last_ == nullptr || last_->node != node) return;
-  last_->note = note;
-  slots_[Find(last_->hash)].note = note;
+  if (last_ != nullptr && last_->node == node) last_->note = note;
 }
 
-size_t StackTree::Find(uint64_t hash) const {
-  const size_t mask = slots_.size() - 1;
-  size_t i = hash & mask;
-  while (slots_[i].node != 0 && slots_[i].hash != hash) i = (i + 1) & mask;
-  return i;
+// Past the cap of nodes: kNoLeaf.
+size_t StackTree::AddLeaf(Lane& lane, uint32_t depth, int64_t time_ns) {
+  const uint32_t node = AddPath(lane, depth, time_ns);
+  if (node == kOther) return kNoLeaf;
+  if (++leaf_count_ * 2 > leaves_.size()) Double(leaves_);
+  const uint64_t hash = lane.hashes[depth - 1];
+  const size_t at = Place(leaves_, hash);
+  leaves_[at] = {hash, node, 0};
+  return at;
 }
 
 // Adds what is missing of the lane's first `depth` frames and returns the last one's node.
 uint32_t StackTree::AddPath(Lane& lane, uint32_t depth, int64_t time_ns) {
-  uint32_t known = depth - 1;  // the leaf is not there
+  uint32_t known = depth;
   for (; known > 0; --known) {
     uint32_t& node = lane.nodes[known - 1];
-    if (node == 0) node = slots_[Find(lane.hashes[known - 1])].node;
+    if (node == 0) node = nodes_[Place(nodes_, lane.hashes[known - 1])].node;
     if (node != 0) break;
   }
   uint32_t node = known == 0 ? lane.root : lane.nodes[known - 1];
@@ -127,10 +132,10 @@ uint32_t StackTree::AddPath(Lane& lane, uint32_t depth, int64_t time_ns) {
 
 uint32_t StackTree::AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns) {
   const uint32_t node = size();
-  slots_[Find(hash)] = {hash, node, 0};
+  nodes_[Place(nodes_, hash)] = {hash, node};
   parents_.push_back(parent);
   address_of_.push_back(AddressIndex(key, time_ns));
-  if (size_t{node} * 4 > slots_.size() * 3) Grow();
+  if (size_t{node} * 4 > nodes_.size() * 3) Double(nodes_);
   return node;
 }
 
@@ -145,19 +150,12 @@ uint32_t StackTree::AddressIndex(uint64_t key, int64_t time_ns) {
   return index;
 }
 
-void StackTree::Grow() {
-  LargeVector<Slot> bigger(slots_.size() * 2);
-  const size_t mask = bigger.size() - 1;
-  for (const Slot& s : slots_) {
-    if (s.node == 0) continue;
-    size_t i = s.hash & mask;
-    while (bigger[i].node != 0) i = (i + 1) & mask;
-    bigger[i] = s;
-  }
-  slots_.swap(bigger);
-  const size_t recent = std::min(slots_.size() / 32, kMaxRecent);
-  if (recent <= recent_.size()) return;
-  recent_.assign(recent, {});
+template <class Entry>
+void StackTree::Double(LargeVector<Entry>& table) {
+  LargeVector<Entry> bigger(table.size() * 2);
+  for (const Entry& e : table)
+    if (e.node != 0) bigger[Place(bigger, e.hash)] = e;
+  table.swap(bigger);
 }
 
 uint64_t StackTree::Tag(uint64_t address) const {

@@ -64,12 +64,15 @@ class StackTree {
   struct Slot {
     uint64_t hash = 0;
     uint32_t node = 0;  // 0 = empty
+  };
+  // Whole stacks apart from their inner nodes: a tenth as many, so that a known one is found in a
+  // table that mostly fits the cache.
+  struct Leaf {
+    uint64_t hash = 0;
+    uint32_t node = 0;  // 0 = empty
     uint32_t note = 0;
   };
   static constexpr uint64_t kRootHash[2] = {0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};  // by root
-  // Copies of the slots of stacks that were seen lately. The table of all of them is larger than
-  // any cache; nine of ten stacks of a large trace are found here.
-  static constexpr size_t kMaxRecent = 1 << 15;
   struct Retired {
     uint64_t start, end;
     uint16_t epoch;
@@ -87,23 +90,34 @@ class StackTree {
   static uint64_t HashChild(uint64_t parent_hash, uint64_t key) {
     return MixBits(parent_hash ^ key);
   }
+  // Makes the stack its thread's last one and returns its lane.
+  Lane& Follow(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread);
   template <class Ip>
-  uint32_t FoldAs(const std::byte* ips, uint32_t frames, uint64_t thread, int64_t time_ns,
-                  uint32_t* note);
-  size_t Find(uint64_t hash) const;  // the slot of that path, or an empty one
+  void FollowAs(const std::byte* ips, uint32_t frames, Lane& lane);
+  // The place of that path in a table of either kind, or of an empty entry.
+  template <class Entry>
+  static size_t Place(const LargeVector<Entry>& table, uint64_t hash) {
+    const size_t mask = table.size() - 1;
+    size_t i = hash & mask;
+    while (table[i].node != 0 && table[i].hash != hash) i = (i + 1) & mask;
+    return i;
+  }
+  template <class Entry>
+  static void Double(LargeVector<Entry>& table);
+  size_t AddLeaf(Lane& lane, uint32_t depth, int64_t time_ns);
   uint32_t AddPath(Lane& lane, uint32_t depth, int64_t time_ns);
   uint32_t AddNode(uint32_t parent, uint64_t key, uint64_t hash, int64_t time_ns);
   uint64_t Tag(uint64_t address) const;
   uint32_t AddressIndex(uint64_t key, int64_t time_ns);
-  void Grow();
 
   uint32_t max_nodes_;
   LargeVector<uint32_t> parents_, address_of_;
   std::vector<CodeAddress> addresses_;
-  LargeVector<Slot> slots_;
-  std::vector<Slot> recent_;
-  Slot* last_ = nullptr;   // of the last Fold(), in recent_
-  FlatMap address_index_;  // key → index
+  LargeVector<Slot> nodes_;  // of every path
+  LargeVector<Leaf> leaves_;
+  size_t leaf_count_ = 0;
+  Leaf* last_ = nullptr;                                             // of the last Fold()
+  FlatMap address_index_;                                            // key → index
   std::unordered_map<uint64_t, std::vector<uint64_t>> known_pages_;  // page → addresses seen
   std::unordered_map<uint64_t, std::vector<Retired>> retired_pages_;
   static constexpr size_t kLanes = 16;

@@ -3,6 +3,8 @@
 
 #include <zstd.h>
 
+#include <memory>
+
 namespace clrscope::store {
 namespace {
 constexpr int kLevel = 3;
@@ -14,8 +16,13 @@ double ColumnReader::Number() {
 }
 
 std::string CompressBlob(std::string_view bytes) {
+  // Its tables cost more to make than most blobs cost to compress.
+  thread_local const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
+                                                                                ZSTD_freeCCtx);
+  CHECK(context != nullptr);
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t n = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
+  const size_t n =
+      ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   CHECK(!ZSTD_isError(n));
   out.resize(n);
   return out;
