@@ -94,7 +94,6 @@ void Drain::Run() {
 }
 
 void Drain::Read(int fd) {
-  static thread_local std::byte buffer[256 << 10];
   // Held while reading, so that Remove() cannot close the descriptor under us; the read does not
   // block.
   const std::lock_guard lock(mutex_);
@@ -103,10 +102,10 @@ void Drain::Read(int fd) {
   const std::shared_ptr<StreamRing> ring = it->second.ring;
   // A few reads at a time, so that one flooding target does not keep the others waiting.
   for (int i = 0; i < 4; ++i) {
-    const ssize_t n = ::recv(fd, buffer, sizeof(buffer), 0);
+    const ssize_t n = ::recv(fd, buffer_.get(), kReadBytes, 0);
     if (n > 0) {
-      ring->Push({buffer, static_cast<size_t>(n)});
-      if (static_cast<size_t>(n) < sizeof(buffer)) return;
+      ring->Push({buffer_.get(), static_cast<size_t>(n)});
+      if (static_cast<size_t>(n) < kReadBytes) return;
       continue;
     }
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;

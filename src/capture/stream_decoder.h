@@ -18,8 +18,13 @@ class StreamDecoder final : public nettrace::EventSink {
  public:
   // `kept`: where the raw stream goes too; null where it is not kept.
   StreamDecoder(std::shared_ptr<StreamRing> ring, analysis::ProcessFold* fold,
-                RecordingClock* clock, std::shared_ptr<StreamKeeper::File> kept = nullptr)
-      : ring_(std::move(ring)), fold_(fold), clock_(clock), kept_(std::move(kept)), reader_(this) {}
+                RecordingClock* clock, const nettrace::Reader::Limits& limits,
+                std::shared_ptr<StreamKeeper::File> kept = nullptr)
+      : ring_(std::move(ring)),
+        fold_(fold),
+        clock_(clock),
+        kept_(std::move(kept)),
+        reader_(this, limits) {}
 
   // Decodes what the ring holds, at most `limit` pieces. Returns whether there was anything.
   bool Pump(int limit);

@@ -136,7 +136,12 @@ void Target::TakeCounts(const OpenedTarget& opened) {
 }
 
 void Target::AddSession(OpenedStream opened, Kind kind) {
-  auto decoder = std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, Keep(kind));
+  nettrace::Reader::Limits limits;
+  limits.chunk_bytes = 128 << 10;  // a machine has many targets
+  // Methods as they are, in any order: they need not wait for a sequence point.
+  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 128 << 10;
+  auto decoder =
+      std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}});
 }
 

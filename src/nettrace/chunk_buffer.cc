@@ -12,12 +12,12 @@ constexpr size_t kSpareChunks = 14;
 }  // namespace
 
 ChunkBuffer::Chunk ChunkBuffer::NewChunk(size_t size) {
-  if (size <= kChunkBytes && !spare_.empty()) {
+  if (size <= chunk_bytes_ && !spare_.empty()) {
     Chunk c = std::move(spare_.back());
     spare_.pop_back();
     return c;
   }
-  size = std::max(size, kChunkBytes);
+  size = std::max(size, chunk_bytes_);
   return {std::unique_ptr<std::byte[]>(new std::byte[size]), size};
 }
 
@@ -40,7 +40,7 @@ std::span<std::byte> ChunkBuffer::Prepare(size_t needed) {
 
 void ChunkBuffer::Release() {
   for (Chunk& c : retained_)
-    if (c.size == kChunkBytes && spare_.size() < kSpareChunks) spare_.push_back(std::move(c));
+    if (c.size == chunk_bytes_ && spare_.size() < kSpareChunks) spare_.push_back(std::move(c));
   retained_.clear();
   retained_bytes_ = 0;
 }

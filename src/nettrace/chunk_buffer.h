@@ -15,8 +15,9 @@ namespace clrscope::nettrace {
 
 class ChunkBuffer {
  public:
-  static constexpr size_t kChunkBytes = 1 << 20;
   static constexpr size_t kMaxReadBytes = 256 << 10;
+
+  explicit ChunkBuffer(size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {}
 
   // Room for the next bytes of the stream, never empty. `needed`: how many bytes the object that
   // begins at the first unconsumed byte is known to need in all.
@@ -41,10 +42,11 @@ class ChunkBuffer {
 
   Chunk NewChunk(size_t size);
 
+  size_t chunk_bytes_;
   Chunk current_;
   size_t filled_ = 0, consumed_ = 0;
   std::vector<Chunk> retained_;
-  std::vector<Chunk> spare_;  // of kChunkBytes each
+  std::vector<Chunk> spare_;  // of chunk_bytes_ each
   size_t retained_bytes_ = 0;
 };
 

@@ -10,12 +10,10 @@
 namespace clrscope::nettrace {
 namespace {
 
-// A stream without sequence points must not grow without a limit: then stacks are forgotten early.
 __extension__ using Int128 = __int128;  // ISO C++ knows no 128-bit integer
 
-constexpr size_t kMaxRetainedBytes = 64 << 20;
-// The same for what is smaller on the wire than in memory. A runtime puts a sequence point after
-// every 10 MB, which is less than half of any of these.
+// What is smaller on the wire than in memory has limits of its own. A runtime puts a sequence point
+// after every 10 MB, which is less than half of any of these.
 constexpr size_t kMaxQueuedRows = 1 << 19;
 constexpr size_t kMaxOwnedRows = 1 << 12;
 constexpr size_t kMaxStacks = 1 << 20;
@@ -96,7 +94,7 @@ Status Reader::Parse() {
     offset_ += object.size;
     if (object.kind == ObjectKind::kSequencePoint) {
       buffer_.Release();
-    } else if (buffer_.retained_bytes() > kMaxRetainedBytes || stacks_.size() > kMaxStacks) {
+    } else if (buffer_.retained_bytes() > max_retained_bytes_ || stacks_.size() > kMaxStacks) {
       FlushEvents();
       stacks_.Clear();
       labels_.clear();

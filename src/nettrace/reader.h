@@ -34,8 +34,17 @@ class EventSink {
 
 class Reader {
  public:
+  struct Limits {
+    // What is asked of the system at a time: large for a file, small for one of many live streams.
+    size_t chunk_bytes = 1 << 20;
+    // A stream without sequence points must not grow without a limit: past this what waits is
+    // delivered, and stacks are forgotten early.
+    size_t retained_bytes = 64 << 20;
+  };
   // `sink` must outlive the reader.
-  explicit Reader(EventSink* sink) : sink_(sink) {}
+  explicit Reader(EventSink* sink) : Reader(sink, Limits{}) {}
+  Reader(EventSink* sink, const Limits& limits)
+      : sink_(sink), max_retained_bytes_(limits.retained_bytes), buffer_(limits.chunk_bytes) {}
 
   // Feeding without a copy: read up to its size into Prepare(), then Commit() what was read.
   // An error is final: what came before it was delivered, and the reader takes no more.
@@ -96,6 +105,7 @@ class Reader {
   int64_t ToNanos(int64_t ticks) const;
 
   EventSink* sink_;
+  size_t max_retained_bytes_;
   ChunkBuffer buffer_;
   Framer framer_;
   StreamInfo info_;

@@ -5,7 +5,7 @@
 
 namespace clrscope::profile {
 
-uint32_t& CodeMap::StartIndex::Place(const std::vector<Row>& rows, uint64_t start) {
+uint32_t& CodeMap::StartIndex::Place(const Rows& rows, uint64_t start) {
   if ((used_ + 1) * 4 > places_.size() * 3) {
     std::vector<uint32_t> bigger(std::max<size_t>(64, places_.size() * 2));
     for (const uint32_t place : places_) {
@@ -23,7 +23,7 @@ uint32_t& CodeMap::StartIndex::Place(const std::vector<Row>& rows, uint64_t star
   return places_[i];
 }
 
-const uint32_t* CodeMap::StartIndex::Find(const std::vector<Row>& rows, uint64_t start) const {
+const uint32_t* CodeMap::StartIndex::Find(const Rows& rows, uint64_t start) const {
   if (places_.empty()) return nullptr;
   const size_t mask = places_.size() - 1;
   for (size_t i = Hash(start) & mask; places_[i] != 0; i = (i + 1) & mask)
@@ -40,12 +40,16 @@ uint32_t CodeMap::ModuleIndex(uint64_t module_id) {
 
 uint32_t CodeMap::Append(const MethodCode& m) {
   if (!pool_) pool_ = std::make_shared<MethodPool>();
-  // By a quarter, not by half of what a rundown needs in the end.
-  if (rows_.size() == rows_.capacity())
-    rows_.reserve(std::max<size_t>(16, rows_.size() + rows_.size() / 4));
-  rows_.push_back({m.start, m.method_id, m.load_ns, m.size,
-                   pool_->Intern({m.owner, m.name, m.signature, m.token, m.flags}),
-                   ModuleIndex(m.module_id)});
+  const uint32_t module = ModuleIndex(m.module_id);
+  Row row;
+  row.start = Pointer(m.start);
+  row.method_id = Pointer(m.method_id);
+  row.module_low = module & 0xFFFF;
+  row.module_high = module >> kPointerFree;
+  row.size = m.size;
+  row.info = pool_->Intern({m.owner, m.name, m.signature, m.token, m.flags});
+  rows_.push_back(row);
+  if (m.load_ns != kAlways) loads_.emplace_back(size() - 1, m.load_ns);
   if (m.unload_ns != kNever) unloads_[size() - 1] = m.unload_ns;
   return size();
 }
@@ -56,8 +60,8 @@ MethodCode CodeMap::method(uint32_t index) const {
   MethodCode m;
   m.start = r.start;
   m.method_id = r.method_id;
-  m.module_id = module_ids_[r.module];
-  m.load_ns = r.load_ns;
+  m.module_id = module_ids_[r.module()];
+  m.load_ns = LoadOf(index);
   m.unload_ns = UnloadOf(index);
   m.size = r.size;
   m.token = info.token;
@@ -68,6 +72,12 @@ MethodCode CodeMap::method(uint32_t index) const {
   return m;
 }
 
+int64_t CodeMap::LoadOf(uint32_t index) const {
+  const auto it = std::lower_bound(loads_.begin(), loads_.end(), index,
+                                   [](const auto& load, uint32_t i) { return load.first < i; });
+  return it == loads_.end() || it->first != index ? kAlways : it->second;
+}
+
 int64_t CodeMap::UnloadOf(uint32_t index) const {
   if (unloads_.empty()) return kNever;
   const auto it = unloads_.find(index);
@@ -75,27 +85,27 @@ int64_t CodeMap::UnloadOf(uint32_t index) const {
 }
 
 bool CodeMap::Knows(uint64_t start, uint32_t size, uint64_t method_id) const {
-  const uint32_t* place = latest_at_.Find(rows_, start);
+  const uint32_t* place = latest_at_.Find(rows_, Pointer(start));
   if (place == nullptr) return false;
   const Row& r = rows_[*place - 1];
-  return r.size == size && r.method_id == method_id && UnloadOf(*place - 1) == kNever;
+  return r.size == size && r.method_id == Pointer(method_id) && UnloadOf(*place - 1) == kNever;
 }
 
 void CodeMap::Add(const MethodCode& method) {
-  uint32_t& place = latest_at_.Place(rows_, method.start);
+  uint32_t& place = latest_at_.Place(rows_, Pointer(method.start));
   // try_emplace: one that was unloaded stays so.
   if (place != 0 && method.load_ns != kAlways) unloads_.try_emplace(place - 1, method.load_ns);
   place = Append(method);
 }
 
 void CodeMap::AddEntry(const MethodCode& method) {
-  uint32_t& place = entry_at_.Place(rows_, method.start);
+  uint32_t& place = entry_at_.Place(rows_, Pointer(method.start));
   if (place == 0) place = Append(method);
 }
 
 void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
-  const uint32_t* place = latest_at_.Find(rows_, start);
-  if (place != nullptr && rows_[*place - 1].method_id == method_id)
+  const uint32_t* place = latest_at_.Find(rows_, Pointer(start));
+  if (place != nullptr && rows_[*place - 1].method_id == Pointer(method_id))
     unloads_.try_emplace(*place - 1, time_ns);
 }
 
@@ -103,15 +113,23 @@ void CodeMap::Index() const {
   if (by_start_.size() + entries_.size() == rows_.size()) return;
   by_start_.clear();
   entries_.clear();
+  const auto entries = static_cast<size_t>(
+      std::count_if(rows_.begin(), rows_.end(), [](const Row& r) { return r.size == 0; }));
+  entries_.reserve(entries);
+  by_start_.reserve(rows_.size() - entries);
   for (uint32_t i = 0; i < rows_.size(); ++i)
     (rows_[i].size == 0 ? entries_ : by_start_).push_back(i);
   const auto by_start = [this](uint32_t a, uint32_t b) { return rows_[a].start < rows_[b].start; };
   std::stable_sort(by_start_.begin(), by_start_.end(), by_start);
   std::stable_sort(entries_.begin(), entries_.end(), by_start);
-  ends_last_.resize(by_start_.size());
+  ends_last_.clear();
+  uint32_t last = 0;  // of those before: the one that ends last
   for (size_t i = 0; i < by_start_.size(); ++i) {
-    const bool first = i == 0 || EndOf(by_start_[i]) > EndOf(ends_last_[i - 1]);
-    ends_last_[i] = first ? by_start_[i] : ends_last_[i - 1];
+    const bool further = i == 0 || EndOf(by_start_[i]) > EndOf(last);
+    if (further) last = by_start_[i];
+    if (!further && ends_last_.empty())
+      ends_last_.assign(by_start_.begin(), by_start_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!further || !ends_last_.empty()) ends_last_.push_back(last);
   }
 }
 
@@ -121,7 +139,7 @@ std::vector<uint32_t> CodeMap::Owners(uint64_t address) const {
   auto it = std::upper_bound(by_start_.begin(), by_start_.end(), address,
                              [this](uint64_t a, uint32_t i) { return a < rows_[i].start; });
   for (auto i = static_cast<size_t>(it - by_start_.begin());
-       i-- > 0 && EndOf(ends_last_[i]) > address;) {
+       i-- > 0 && EndOf(ends_last_.empty() ? by_start_[i] : ends_last_[i]) > address;) {
     const Row& r = rows_[by_start_[i]];
     if (address - r.start < r.size) owners.push_back(by_start_[i]);
   }
@@ -149,7 +167,7 @@ MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
   // How far `time_ns` lies outside a method's life; the load event is written after the code may
   // already run, so a little is normal.
   const auto distance = [this, time_ns](uint32_t i) -> uint64_t {
-    const int64_t load = rows_[i].load_ns, unload = UnloadOf(i);
+    const int64_t load = LoadOf(i), unload = UnloadOf(i);
     if (time_ns < load) return static_cast<uint64_t>(load) - static_cast<uint64_t>(time_ns);
     if (time_ns > unload) return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(unload);
     return 0;
@@ -167,7 +185,7 @@ MethodMatch CodeMap::Find(uint64_t address, int64_t time_ns) const {
     } else if (d == best_distance) {
       // Both lived then: the one that is known to have been loaded last before is the likelier.
       if (rows_[i].method_id != rows_[best].method_id) tied = true;
-      if (rows_[i].load_ns > rows_[best].load_ns) best = i;
+      if (LoadOf(i) > LoadOf(best)) best = i;
     }
   }
   match.ambiguous = tied || best_distance > 1'000'000'000u;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -75,20 +76,26 @@ class CodeMap {
 
  private:
   // A process has thousands of methods, and a machine many processes: no more than is needed.
+  // Pointers of a program have 48 bits (x86-64 and arm64, four levels of pages; wider ones are
+  // cut).
+  static constexpr unsigned kPointerBits = 48, kPointerFree = 16;
+  static uint64_t Pointer(uint64_t p) { return p & ((uint64_t{1} << kPointerBits) - 1); }
   struct Row {
-    uint64_t start = 0;
-    uint64_t method_id = 0;
-    int64_t load_ns = kAlways;
-    uint32_t size = 0;
-    uint32_t info = 0;    // in the pool
-    uint32_t module = 0;  // in module_ids_
+    uint64_t start : kPointerBits, module_low : kPointerFree;
+    uint64_t method_id : kPointerBits, module_high : kPointerFree;
+    uint32_t size;
+    uint32_t info;             // in the pool
+    uint32_t module() const {  // in module_ids_
+      return static_cast<uint32_t>(module_high << kPointerFree | module_low);
+    }
   };
+  using Rows = std::deque<Row>;  // no copies when it grows, next to no room to spare
   // From a method's start to its index: places, index + 1; 0 = empty.
   class StartIndex {
    public:
     // The place of `start`: its method's, or the empty one where it belongs and is to be put now.
-    uint32_t& Place(const std::vector<Row>& rows, uint64_t start);
-    const uint32_t* Find(const std::vector<Row>& rows, uint64_t start) const;
+    uint32_t& Place(const Rows& rows, uint64_t start);
+    const uint32_t* Find(const Rows& rows, uint64_t start) const;
 
    private:
     static size_t Hash(uint64_t start) {
@@ -101,21 +108,24 @@ class CodeMap {
 
   uint32_t Append(const MethodCode& method);
   uint32_t ModuleIndex(uint64_t module_id);
+  int64_t LoadOf(uint32_t index) const;
   int64_t UnloadOf(uint32_t index) const;
   uint64_t EndOf(uint32_t index) const { return rows_[index].start + rows_[index].size; }
   void Index() const;
   uint32_t NearestEntry(uint64_t address) const;  // size() = none
 
   std::shared_ptr<MethodPool> pool_;
-  std::vector<Row> rows_;
-  std::unordered_map<uint32_t, int64_t> unloads_;  // few, by index
-  StartIndex latest_at_;                           // the newest code there
-  StartIndex entry_at_;                            // size unknown
+  Rows rows_;
+  std::vector<std::pair<uint32_t, int64_t>> loads_;  // of the methods that were not always there
+  std::unordered_map<uint32_t, int64_t> unloads_;    // few, by index
+  StartIndex latest_at_;                             // the newest code there
+  StartIndex entry_at_;                              // size unknown
   std::vector<uint64_t> module_ids_;
   std::unordered_map<uint64_t, uint32_t> module_index_;
   std::vector<ModuleImage> modules_;
   std::unordered_map<uint64_t, uint32_t> module_at_;
-  // Built when asked for: method indexes by start, and which of those up to each ends last.
+  // Built when asked for: method indexes by start, and which of those up to each ends last (empty
+  // when that is always the method itself: no two overlap).
   mutable std::vector<uint32_t> by_start_;
   mutable std::vector<uint32_t> ends_last_;
   mutable std::vector<uint32_t> entries_;  // of size 0, by start

@@ -1,0 +1,22 @@
+# The libraries of others, known in every folder. Linked statically where the system has them so: the
+# program is one file that needs the C library only, and can be copied into a container.
+if(NOT CLRSCOPE_SANITIZE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET GLOBAL re2)
+pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET GLOBAL ncursesw)
+pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET GLOBAL libevent_extra libevent_core)
+foreach(package ZLIB SQLite3 fmt nlohmann_json CLI11 Threads)
+  find_package(${package} REQUIRED GLOBAL)
+endforeach()
+if(CLRSCOPE_TESTS)
+  find_package(GTest REQUIRED GLOBAL)
+  find_package(benchmark REQUIRED GLOBAL)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter GLOBAL)
+endif()
+
+add_library(clrscope_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt.cc)
+target_include_directories(clrscope_fmt SYSTEM PUBLIC
+  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
