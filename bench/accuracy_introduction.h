@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the head of docs/accuracy.md. {}: how many runs.
+// What stands at the head of docs/accuracy.md. {} is how many runs there were.
 #pragma once
 
 namespace clrscope::bench {
@@ -24,7 +24,8 @@ What the tables say:
 - **AllocationSampled, each object by its size over its chance**, is unbiased everywhere, and so is the **live sample at every cap**. `× 100 KB`
   forgets that large objects are surely seen, `total ÷ sampled bytes` that small ones hardly are.
 - **Intervals of bytes hold; those of objects do not where a row mixes sizes** (byte arrays, strings: a few large ones that are seen, many small ones
-  that are not). What no sample shows, no sample can bound, and the interval is too low. The list is below.
+  that are not). What no sample shows, no sample can bound, and the interval is too low. The total of what lives covers too much where few
+  samples live (csharpier). The list is below.
 - **AllocationTick has no estimator that is best.** By what else than its amount was tried, an event's *own bytes and a share of the rest* repairs the
   bias towards large objects below the stride, and helps much where there are many (ASP.NET Core); elsewhere it is the same or a little worse. The
   first table counts. The *amount* stays the default, marked as biased and without an interval.
