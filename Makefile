@@ -22,11 +22,14 @@ test: ## all checks and tests, as CI runs them; the last line is "N passed, N fa
 	@tools/setup all
 	@tools/ci
 
-accuracy: ## measure every estimator on simulated programs and write docs/accuracy.md
-	@tools/setup test
+accuracy: ## measure every estimator on simulated and on recorded programs and write docs/accuracy.md
+	@tools/setup all
+	@tools/build_workloads --self-contained alloc web
 	@cmake --preset release -DCLRSCOPE_TESTS=ON --log-level=NOTICE
-	@cmake --build --preset release --target accuracy
-	@build/release/bin/accuracy 1000 > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
+	@cmake --build --preset release --target clrscope sequence accuracy
+	@bench/sequences.py
+	@build/release/bin/accuracy 1000 build/sequences/csc build/sequences/csharpier build/sequences/aspnet > build/accuracy.md
+	@bench/live_accuracy.py >> build/accuracy.md && mv build/accuracy.md docs/accuracy.md
 
 soak: ## fuzz every parser for SECONDS_EACH (600) seconds, then the long tests
 	@tools/setup all

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "profile/reservoir.h"
@@ -19,6 +20,9 @@ namespace clrscope::profile::testing {
 struct LiveRun {
   std::vector<Estimate> allocated, live;  // by type
   Estimate unseen;                        // for a sum over all of `live`
+  // The same by object, for who adds up by something else.
+  std::vector<uint32_t> sampled;
+  std::vector<std::pair<uint32_t, Estimate>> followed;
   double live_mean_bytes = 0;
   size_t most_followed = 0;
 };
@@ -101,7 +105,12 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed,
     unseen.Add(state, live.live_mean_bytes());
   }
   run.unseen = unseen.Value();
-  for (const LiveObject& o : live.objects()) run.live[o.type] += live.ValueOf(o);
+  for (const LiveObject& o : live.objects()) {
+    const Estimate value = live.ValueOf(o);
+    run.live[o.type] += value;
+    run.followed.push_back({static_cast<uint32_t>(o.handle), value});
+  }
+  run.sampled = sampled;
   run.live_mean_bytes = live.live_mean_bytes();
   for (uint32_t type = 0; type < program.types; ++type) {
     for (const auto& [size_class, sums] : flows[type])

@@ -19,8 +19,9 @@ namespace clrscope::profile::testing {
 struct SimObject {
   uint32_t size = 0;  // bytes, a multiple of 8
   uint32_t death = 0;
+  uint32_t site = 0;
   uint16_t thread = 0;
-  uint8_t type = 0;
+  uint16_t type = 0;
   HeapKind kind = HeapKind::kSoh;
 };
 inline constexpr uint32_t kForever = ~0u;
@@ -40,6 +41,8 @@ struct Program {
 
   std::string name;
   size_t types, threads;
+  size_t sites = 0;
+  uint64_t gen0_budget = 16 << 20;  // bytes between two GCs
   std::vector<SimObject> objects;
 
   std::vector<SimTruth> allocated, live;  // by type; live: at the end
@@ -50,13 +53,15 @@ struct Program {
     SimObject o;
     o.size = (std::max(24u, static_cast<uint32_t>(size)) + 7) & ~7u;
     const auto now = static_cast<uint32_t>(objects.size());
+    o.site = type * kSitesPerType + static_cast<uint32_t>(SiteOf(now));
     o.death = lives_for == kForever ? kForever : now + lives_for;
-    o.type = static_cast<uint8_t>(type);
-    o.thread = static_cast<uint16_t>(Random() % threads);
+    o.type = static_cast<uint16_t>(type);
+    o.thread = static_cast<uint16_t>(Mixed(now / kObjectsInARow, Random()) % threads);
     o.kind = kind;
     objects.push_back(o);
   }
   void Finish() {
+    for (const SimObject& o : objects) sites = std::max<size_t>(sites, o.site + size_t{1});
     allocated.assign(types, {});
     live.assign(types, {});
     for (uint32_t i = 0; i < objects.size(); ++i) {
@@ -75,6 +80,22 @@ struct Program {
   double Pick(uint64_t n) { return static_cast<double>(Random() % n); }
   double Unit() { return static_cast<double>(Random()) / 0x1p31; }
   uint64_t state = 88172645463325252u;
+
+ private:
+  // Three sites for each type: of 5 in 8 objects, 1 in 4 and 1 in 8, in no order.
+  static constexpr uint32_t kSitesPerType = 3;
+  // What a thread allocates before another one does: 7 to 14 objects in recorded programs.
+  static constexpr uint32_t kObjectsInARow = 10;
+  // `random` keeps the program's random numbers in step.
+  static uint32_t Mixed(uint32_t row, uint64_t /*random*/) {
+    uint64_t h = (row + uint64_t{1}) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 31;
+    return static_cast<uint32_t>((h * 0xD6E8FEB86659FD93u) >> 33);
+  }
+  static int SiteOf(uint32_t object) {
+    const uint32_t r = (object * 2654435761u) >> 29;
+    return r < 5 ? 0 : r < 7 ? 1 : 2;
+  }
 };
 
 // Bounded Pareto with exponent 1.1, in steps of a twelfth of a power of two.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime's two samplers of allocations as they look from outside, over any sequence of
 // objects. Source: dotnet/runtime docs/design/features/RandomizedAllocationSampling.md
-// (AllocationSampled) and src/coreclr/gc/gc.cpp, fire_etw_allocation_event (AllocationTick)
+// (AllocationSampled); AllocationTick: see tick_rule.h
 #pragma once
 
 #include <cmath>
@@ -13,13 +13,20 @@
 
 #include "profile/estimate.h"
 #include "profile/series.h"
+#include "profile/testing/tick_rule.h"
 
 namespace clrscope::profile::testing {
 
 class SamplingSimulator {
  public:
   SamplingSimulator(size_t types, size_t threads, uint64_t seed)
-      : random_(seed), contexts_(threads), truth_(types), sampled_(types), ticks_(types) {}
+      : random_(seed),
+        tick_random_(seed + 1),
+        rule_(threads, uint64_t{16} << 20, tick_random_),
+        contexts_(threads),
+        truth_(types),
+        sampled_(types),
+        ticks_(types) {}
 
   struct Truth {
     double bytes = 0, objects = 0;
@@ -30,9 +37,15 @@ class SamplingSimulator {
     size = (size + 7) & ~uint64_t{7};
     truth_[type].bytes += static_cast<double>(size);
     truth_[type].objects += 1;
-    if (size >= kLargeObject) {
-      // Not from the thread's context: trials of its own, and the large heap's stride.
-      Tick(1, size, type, size);
+    const bool large = size >= kLargeObject;
+    SimObject object;
+    object.size = static_cast<uint32_t>(size);
+    object.thread = static_cast<uint16_t>(thread);
+    object.kind = large ? HeapKind::kLoh : HeapKind::kSoh;
+    if (const uint64_t amount = rule_.Allocate(object))
+      ticks_[type][SizeClass(size)] += Sums{1, size, amount};
+    if (large) {
+      // Not from the thread's context: trials of its own.
       if (Gap() < size) Sample(type, size);
       return;
     }
@@ -42,7 +55,6 @@ class SamplingSimulator {
       const uint64_t fresh = size > kContext ? size : kContext;
       c.left = fresh;
       c.gap = Gap();  // trials have no memory
-      Tick(0, fresh, type, size);
     }
     c.left -= size;
     if (c.gap < size) {
@@ -70,7 +82,7 @@ class SamplingSimulator {
   std::mt19937_64& random() { return random_; }
 
  private:
-  static constexpr uint64_t kContext = 8192, kStride = 100 * 1024, kLargeObject = 85000;
+  static constexpr uint64_t kContext = 8192, kLargeObject = 85000;
   struct Context {
     uint64_t left = 0, gap = 0;
   };
@@ -81,19 +93,12 @@ class SamplingSimulator {
     return static_cast<uint64_t>(std::log(u) / std::log1p(-1 / kSamplingMeanBytes));
   }
   void Sample(uint32_t type, uint64_t size) { sampled_[type][SizeClass(size)] += Sums{1, size, 0}; }
-  // The stride is over what contexts were given, so the event names the object that asked for more.
-  void Tick(size_t heap, uint64_t bytes, uint32_t type, uint64_t size) {
-    running_[heap] += bytes;
-    if (running_[heap] <= kStride) return;
-    ticks_[type][SizeClass(size)] += Sums{1, size, running_[heap]};
-    running_[heap] = 0;
-  }
 
-  std::mt19937_64 random_;
+  std::mt19937_64 random_, tick_random_;
+  TickRule rule_;
   std::vector<Context> contexts_;
   std::vector<Truth> truth_;
   std::vector<std::map<uint16_t, Sums>> sampled_, ticks_;
-  uint64_t running_[2] = {};
 };
 
 }  // namespace clrscope::profile::testing
