@@ -17,6 +17,7 @@
 #include "agent/control.h"
 #include "agent/gc_log.h"
 #include "agent/gc_threads.h"
+#include "agent/generations.h"
 #include "agent/names.h"
 #include "agent/options.h"
 #include "agent/sampler.h"
@@ -46,6 +47,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void OnModuleUnload(ModuleId module);
   void OnDynamicUnload(FunctionId function);
   void OnShutdown();
+  void OnGcFinished() { phase_.Finished(); }
 
  private:
   static constexpr uint32_t kSlice = 64;  // frames that are looked up in one go
@@ -61,7 +63,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   bool ResolveFrames(uint32_t limit);  // true: all are
   bool Drain();                        // false: a shard's owner was in it
   void ResetCode();
+  bool Probe(uint64_t handle, int8_t* generation);
   void ScanHandles(int64_t now_ns);
+  void Regrade();
   void EndInterval(bool last);
   void WriteSpool(const profile::IntervalFrame& frame);
   void LetGo();
@@ -114,6 +118,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::unique_ptr<profile::LiveSample> live_;
   std::unique_ptr<Sampler> sampler_;
   GcRing gc_ring_;
+  GcPhase phase_;
+  Generations generations_;
   GcHistory gcs_;
   GcThreads gc_threads_;
   std::vector<profile::GcPass> passes_;

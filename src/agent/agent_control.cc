@@ -90,6 +90,7 @@ std::string Agent::StatusJson() const {
   add("table_full", sums.full - at_start_.full);
   add("agent_cpu_ns", static_cast<uint64_t>(ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   add("handles", live_ == nullptr ? 0 : live_->size());
+  add("generations_derived", live_ == nullptr ? 0 : live_->derived());
   add("frames", code_.frame_count());
   add("methods", names_.methods().size());
   add("types", names_.types().size());

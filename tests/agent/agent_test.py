@@ -66,7 +66,7 @@ class Totals(AgentCase):
                 self.assertLess(report["meter"]["fallbacks"], report["meter"]["samples"] * 0.2)
 
     def test_the_cause_of_gcs_stays_concurrent(self):
-        """HIGH_BASIC_GC and MONITOR_GC are not asked for: generation 2 is still collected in the background."""
+        """MONITOR_GC is not asked for, and HIGH_BASIC_GC changes nothing: generation 2 is still collected in the background."""
         _, report = self.measure("alloc", "lohpoh")
         self.assertGreater(report["background_gcs"], 0)
 
@@ -149,6 +149,54 @@ class Live(AgentCase):
         real = bytes_of(truth, "Block[]")
         self.assertLess(estimate["low"] - slack, real)
         self.assertGreater(estimate["high"] + slack, real)
+
+
+class RealGenerations(AgentCase):
+    """The generation that a live object is told in, against GC.GetGeneration of the program itself."""
+    GENERATIONS = {"gen0": 0, "gen1": 1, "gen2": 2, "LOH": 3, "POH": 4}
+
+    def told(self, path, name):
+        rows = harness.report(path, "--live", "--by", "generation", "--type", rf"\.{name}\[\]$", "-n", "0")["rows"]
+        out = [0] * 5
+        for row in rows:
+            out[self.GENERATIONS[row["generation"]]] = row["samples"]
+        return out
+
+    def check(self, flavour, server):
+        work = self.workload(flavour, "--mode", "generations", "--start-on-stdin", "--hold-on-stdin",
+                             env={"DOTNET_gcServer": server})
+        path = self.path(f"{flavour}-{server}.clrscope")
+        recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", path)
+        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        work.go()
+        truth = work.truth()["generations"]
+        time.sleep(0.5)
+        self.assertEqual(status(work.pid)["generations_derived"], 0)
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        work.end()
+        for name in ("Elder", "Middle", "Stuck"):
+            told, real = self.told(path, name), truth[name]
+            samples = sum(told)
+            self.assertGreater(samples, 20, name)
+            self.assertEqual(told[3:], [0, 0], name)
+            for g in range(3):
+                share = real[g] / sum(real)
+                # A generation that holds all or none of them is told without an exception.
+                slack = 4.5 * (share * (1 - share) / samples) ** 0.5
+                self.assertLessEqual(abs(told[g] / samples - share), slack + 1e-9, f"{name}: {told} of {real}")
+        for name, at in (("Large", 3), ("Pinned", 4)):
+            told = self.told(path, name)
+            self.assertGreater(told[at], 20, name)
+            self.assertEqual(sum(told), told[at], name)
+        self.assertEqual(sum(self.told(path, "Fresh")), 0, "no collection has looked at them")
+
+    def test_they_are_what_the_runtime_says(self):
+        for flavour in ("gc", "gc-net9", "gc-net8"):
+            for server in ("0", "1"):
+                with self.subTest(flavour=flavour, server=server):
+                    self.check(flavour, server)
 
 
 class GcStress(AgentCase):
