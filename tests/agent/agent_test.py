@@ -105,6 +105,40 @@ class Stacks(AgentCase):
                     self.walk(flavour, mode)
 
 
+class Names(AgentCase):
+    """A method has one name, whether the agent tells it or the runtime's events: captures of both kinds can be compared."""
+
+    def frames(self, path):
+        out = {}
+        for row in harness.report(path, "--by", "stack", "--framework", "-n", "0")["rows"]:
+            for frame in row["frames"]:
+                out.setdefault((frame["module"], frame["method"]), set()).add(frame["raw"])
+        return out
+
+    def test_the_agents_are_those_of_events(self):
+        for flavour in FLAVOURS:
+            for mode in ("generic", "async", "dynamic"):
+                with self.subTest(flavour=flavour, mode=mode):
+                    folder = os.path.join(harness.WORKLOADS, flavour)
+                    command = ["dotnet", f"{folder}/alloc.dll"] if flavour == "alloc" else [f"{folder}/alloc"]
+                    command += ["--mode", mode, "--rate", "max", "--bytes", "3e8", "--seconds", "20"]
+                    told = []
+                    for live in ([], ["--live"]):
+                        path = self.path(f"{flavour}-{mode}{len(live)}.clrscope")
+                        self.assert_ok(clrscope("record", *live, "-o", path, "--", *command, timeout=90))
+                        told.append(self.frames(path))
+                    events, agent = told
+                    shared = [key for key in events if key in agent and key[0] is not None]
+                    # A name that holds an address of the process is another one in each.
+                    shared = [key for key in shared if not any("pMT:" in raw for raw in events[key])]
+                    self.assertGreater(sum(key[0] == "alloc" for key in shared), 3, shared)
+                    for key in shared:
+                        self.assertTrue(events[key] & agent[key], f"{key}: {events[key]} but {agent[key]}")
+                    for (module, method), raws in agent.items():
+                        if module is not None and not method.startswith("0x"):
+                            self.assertTrue(all("(" in raw for raw in raws), raws)
+
+
 class Live(AgentCase):
     def test_a_known_live_set(self):
         for flavour in FLAVOURS:

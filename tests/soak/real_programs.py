@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -45,6 +46,18 @@ def digest(paths):
         with open(path, "rb") as file:
             sums.update(file.read())
     return sums.hexdigest()
+
+
+def wait_for_port(port, seconds=120):
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
 
 
 class Busy:
@@ -114,10 +127,10 @@ class FormatterServer:
         if tool is None:
             raise FileNotFoundError("csharpier could not be installed")
         dll = sorted(glob.glob(os.path.join(TOOLS, ".store/csharpier/*/csharpier/*/tools/net10.0/any/[cC][sS]harpier.dll")))[-1]
-        port = "28765"
-        self.process = subprocess.Popen(["dotnet", dll, "server", "--server-port", port], env=env, cwd=folder,
+        port = 28765
+        self.process = subprocess.Popen(["dotnet", dll, "server", "--server-port", str(port)], env=env, cwd=folder,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(3)
+        wait_for_port(port)
 
         def ask():
             request = urllib.request.Request(f"http://127.0.0.1:{port}/format", body, {"Content-Type": "application/json"})
@@ -135,7 +148,8 @@ class WebServer:
     """ASP.NET Core under wrk, or under a few threads of this script where there is no wrk."""
 
     name = "aspnet"
-    PATHS = ("/orders/20", "/text/1000", "/buffer/100000")
+    # Sessions that expire, database connections that are borrowed, texts that the least used of make room for.
+    PATHS = ("/orders/20", "/text/1000", "/buffer/100000", "/steady")
 
     def __init__(self, folder, env):
         port = "28766"

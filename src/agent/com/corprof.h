@@ -201,7 +201,8 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetILFunctionBodyAllocator() = 0;
   virtual HResult SetILFunctionBody() = 0;
   virtual HResult GetAppDomainInfo() = 0;
-  virtual HResult GetAssemblyInfo() = 0;
+  virtual HResult GetAssemblyInfo(AssemblyId assembly, uint32_t capacity, uint32_t* length,
+                                  char16_t* name, uintptr_t* domain, ModuleId* manifest) = 0;
   virtual HResult SetFunctionReJIT() = 0;
   virtual HResult ForceGC() = 0;
   virtual HResult SetILInstrumentedCodeMap() = 0;
