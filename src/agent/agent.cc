@@ -140,6 +140,12 @@ Status Agent::StartSession() {
   return Error{ErrorCode::kRefused, "EventPipeStartSession: " + Hex(hr)};
 }
 
+void Agent::StopSession() {
+  if (session_ != 0) (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
+  session_ = 0;
+  phase_.Forget();
+}
+
 void* Agent::ThreadMain(void* raw) {
   auto* holder = static_cast<std::shared_ptr<Agent>*>(raw);
   const std::shared_ptr<Agent> self = std::move(*holder);
@@ -200,7 +206,8 @@ void Agent::Run() {
   while (!stop_ && !ending_.load()) {
     const int64_t now = Now();
     int64_t wait = last_drain_ns_ + kDrainEvery - now;
-    wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
+    if (owner_is_missing() || !paused_.load())
+      wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
     if (!passes_.empty() || (live_ != nullptr && live_->derived() != 0))
       wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
     wait = std::clamp<int64_t>(wait, 0, kSecond);
@@ -225,7 +232,7 @@ void Agent::Step(int64_t now) {
   TakeGcNotes();
   if (source_ != profile::Source::kCounted && session_ != 0 &&
       silence_.TimeToAsk(SumShards().samples, gcs_seen_, now)) {
-    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
+    StopSession();
     if (Status s = StartSession(); !s.ok()) failure_ = s.error().message;
     ++sessions_again_;
   }
@@ -251,7 +258,7 @@ void Agent::Step(int64_t now) {
   // An owner that has yet to come misses nothing.
   if (owner_is_missing()) {
     if (now >= owner_deadline_ns_) stop_ = true;
-  } else if (now >= next_interval_ns_) {
+  } else if (!paused_.load() && now >= next_interval_ns_) {
     EndInterval(/*last=*/false);
     next_interval_ns_ = std::max(next_interval_ns_ + options_.every_ns, now);
   }
@@ -352,7 +359,7 @@ bool Agent::Probe(uint64_t handle, int8_t* generation) {
 
 void Agent::ScanHandles(int64_t now) {
   const int64_t begin = MonotonicNs();
-  (void)generations_.Take();
+  if (session_ != 0) (void)generations_.Take();
   live_->AfterGcs(passes_, now,
                   [&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
   passes_.clear();
@@ -361,16 +368,21 @@ void Agent::ScanHandles(int64_t now) {
 }
 
 void Agent::Regrade() {
-  if (live_->derived() == 0 || !generations_.Take()) return;
+  // Without a session nobody tells that a collection begins.
+  if (live_->derived() == 0 || session_ == 0 || !generations_.Take()) return;
   live_->Regrade([&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
 }
 
 void Agent::LetGo() {
   GiveBackTermSignal();
   sampling_.store(false);
-  if (session_ != 0 && !ending_.load())
-    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
-  session_ = 0;
+  if (!ending_.load()) {
+    // What the session told is used up before it ends.
+    TakeGcNotes();
+    if (live_ != nullptr && Drain() && !passes_.empty()) ScanHandles(Now());
+    if (live_ != nullptr) Regrade();
+    StopSession();
+  }
   TakeGcNotes();
   EndInterval(/*last=*/true);
   control_.Flush(ending_.load() ? 500 : 5000);

@@ -56,6 +56,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   static void WakeThread(void* self);
   static void ReleaseHandle(void* self, uint64_t handle);
   Status StartSession();
+  void StopSession();
+  Status Pause();
+  Status Resume();
   void Run();
   void Step(int64_t now_ns);
   void TakeGcNotes();
@@ -136,6 +139,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   uint64_t gcs_seen_ = 0, sessions_again_ = 0;
   std::atomic<bool> ready_{false};  // the runtime takes calls
   std::atomic<bool> sampling_{false};
+  std::atomic<bool> paused_{false};  // until it is asked to go on
   std::atomic<bool> ending_{false};  // of the process
   std::atomic<bool> ended_{false};   // the thread has done its last work
   bool stop_ = false;                // let go

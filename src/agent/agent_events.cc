@@ -105,6 +105,7 @@ void Agent::OnGcEvent(const clr::RawEvent& event) {
 
 void Agent::OnObjectAllocated(ObjectId object, ClassId type, Registers from) {
   size_t size = 0;
+  if (paused_.load(std::memory_order_relaxed)) return;
   if (!Succeeded(info_->GetObjectSize2(object, &size))) return;
   Allocation a;
   a.kind = profile::HeapKind::kUnknown;
