@@ -22,6 +22,8 @@ TEST(Options, AreReadFromOneLine) {
   ASSERT_EQ(o->labels.size(), 1u);
   EXPECT_EQ(o->labels[0].second, "prod");
   EXPECT_TRUE(ParseOptions("").ok());
+  EXPECT_EQ(ParseOptions("every=3600000ms")->every_ns, 3'600'000'000'000)
+      << "as attach sends an hour";
   const auto changed = ChangeOptions("every=7s,label.env=test,label.zone=a,live=0,cap=512", *o);
   ASSERT_TRUE(changed.ok());
   EXPECT_EQ(changed->every_ns, 7'000'000'000);

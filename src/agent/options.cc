@@ -6,7 +6,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kSecond = 1'000'000'000, kLongest = 7 * 86'400 * kSecond;
 
 Error Wrong(std::string_view key, std::string_view value) {
   return {ErrorCode::kUsage,
@@ -29,13 +29,14 @@ bool ParseNumber(std::string_view value, uint64_t& out, std::string_view* rest) 
 bool ParseSpan(std::string_view value, int64_t& out) {
   uint64_t n = 0;
   std::string_view unit;
-  if (!ParseNumber(value, n, &unit) || n == 0 || n > 1'000'000) return false;
+  if (!ParseNumber(value, n, &unit)) return false;
   int64_t scale = 0;
   if (unit.empty() || unit == "s") scale = kSecond;
   if (unit == "ms") scale = 1'000'000;
   if (unit == "m") scale = 60 * kSecond;
   if (unit == "h") scale = 3600 * kSecond;
   if (scale == 0) return false;
+  if (n > static_cast<uint64_t>(kLongest / scale)) return false;
   out = static_cast<int64_t>(n) * scale;
   return out >= kSecond / 10;
 }

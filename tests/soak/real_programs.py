@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import urllib.request
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "build/tools")
@@ -31,6 +32,29 @@ def csharpier():
     if not os.path.exists(path):
         subprocess.run(["dotnet", "tool", "install", "--tool-path", TOOLS, "csharpier"], capture_output=True, timeout=300)
     return path if os.path.exists(path) else None
+
+
+def shop():
+    """The folder of tests/soak/shop, built once; None where Entity Framework cannot be had from NuGet."""
+    folder = os.path.join(TOOLS, "shop")
+    if os.path.exists(os.path.join(folder, ".built")):
+        return folder
+    shutil.copytree(os.path.join(ROOT, "tests/soak/shop"), folder, dirs_exist_ok=True)
+    # What only templates and solution files need is not on every mirror of NuGet: an empty package stands for it.
+    feed = os.path.join(folder, "feed")
+    os.makedirs(feed, exist_ok=True)
+    for name, version in (("Mono.TextTemplating", "3.0.0"), ("Microsoft.VisualStudio.SolutionPersistence", "1.0.52")):
+        with zipfile.ZipFile(f"{feed}/{name.lower()}.{version}.nupkg", "w") as package:
+            package.writestr(f"{name}.nuspec", '<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd">'
+                             f"<metadata><id>{name}</id><version>{version}</version><authors>-</authors>"
+                             "<description>Stands for a package that is not there.</description></metadata></package>")
+    for extra in ([], [f"-p:RestoreAdditionalProjectSources={feed}"]):
+        built = subprocess.run(["dotnet", "build", "-v", "q", "-nodeReuse:false", "-p:UseSharedCompilation=false", *extra], cwd=folder,
+                               capture_output=True, timeout=300)
+        if built.returncode == 0:
+            open(os.path.join(folder, ".built"), "w", encoding="utf-8").close()
+            return folder
+    return None
 
 
 def corpus(folder, files):
