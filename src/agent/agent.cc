@@ -52,7 +52,8 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       start_unix_ns_(ClockNs(CLOCK_REALTIME)),
       resolver_(info),
       names_(info),
-      collector_(names_, code_) {}
+      collector_(names_, code_),
+      generations_(info, phase_) {}
 
 Agent::~Agent() = default;
 
@@ -78,14 +79,17 @@ Status Agent::Start() {
                                          : profile::Source::kTick;
   uint32_t low = kEnableStackSnapshot | kMonitorModuleLoads;
   if (source_ == profile::Source::kCounted) low |= kMonitorObjectAllocated | kEnableObjectAllocated;
-  if (const HResult hr = info_->SetEventMask2(low, kHighEventPipe | kHighDynamicFunctionUnloads);
-      !Succeeded(hr))
+  const bool follows = options_.live && source_ != profile::Source::kCounted;
+  uint32_t high = kHighEventPipe | kHighDynamicFunctionUnloads;
+  // The runtime keeps the bounds of its generations; collections stay concurrent.
+  if (follows) high |= kHighBasicGc;
+  if (const HResult hr = info_->SetEventMask2(low, high); !Succeeded(hr))
     return Error{ErrorCode::kRefused, "SetEventMask2: " + Hex(hr)};
   sampler_ = std::make_unique<Sampler>(
       info_, code_, Sampler::Options{source_, options_.selftest, options_.snapshots}, WakeThread,
       this);
   sampler_->start_ns = start_ns_;
-  if (options_.live && source_ != profile::Source::kCounted) {
+  if (follows) {
     profile::LiveSample::Options live;
     live.cap = options_.cap;
     live.source = source_;
@@ -129,10 +133,17 @@ Status Agent::StartSession() {
   } else if (!OnThrowawayThread(start)) {
     return Error{ErrorCode::kFailed, "cannot start a thread"};
   }
+  phase_.Forget();
   if (Succeeded(hr)) return OkStatus();
   sampling_.store(false);
   session_ = 0;
   return Error{ErrorCode::kRefused, "EventPipeStartSession: " + Hex(hr)};
+}
+
+void Agent::StopSession() {
+  if (session_ != 0) (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
+  session_ = 0;
+  phase_.Forget();
 }
 
 void* Agent::ThreadMain(void* raw) {
@@ -195,8 +206,10 @@ void Agent::Run() {
   while (!stop_ && !ending_.load()) {
     const int64_t now = Now();
     int64_t wait = last_drain_ns_ + kDrainEvery - now;
-    wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
-    if (!passes_.empty()) wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
+    if (owner_is_missing() || !paused_.load())
+      wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
+    if (!passes_.empty() || (live_ != nullptr && live_->derived() != 0))
+      wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
     wait = std::clamp<int64_t>(wait, 0, kSecond);
     polls.clear();
     polls.push_back({waker_.fd(), POLLIN, 0});
@@ -219,7 +232,7 @@ void Agent::Step(int64_t now) {
   TakeGcNotes();
   if (source_ != profile::Source::kCounted && session_ != 0 &&
       silence_.TimeToAsk(SumShards().samples, gcs_seen_, now)) {
-    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
+    StopSession();
     if (Status s = StartSession(); !s.ok()) failure_ = s.error().message;
     ++sessions_again_;
   }
@@ -238,11 +251,14 @@ void Agent::Step(int64_t now) {
     // Not before everything that was allocated before these GCs is there: what comes later would
     // have missed them.
     ScanHandles(now);
+  } else if (live_->derived() != 0 && now - last_scan_ns_ >= kScanEvery) {
+    Regrade();
+    last_scan_ns_ = now;
   }
   // An owner that has yet to come misses nothing.
   if (owner_is_missing()) {
     if (now >= owner_deadline_ns_) stop_ = true;
-  } else if (now >= next_interval_ns_) {
+  } else if (!paused_.load() && now >= next_interval_ns_) {
     EndInterval(/*last=*/false);
     next_interval_ns_ = std::max(next_interval_ns_ + options_.every_ns, now);
   }
@@ -332,29 +348,41 @@ void Agent::ResetCode() {
   sampler_->paused.store(false);
 }
 
+// The object itself may move at any time, as this thread is none that the runtime stops: its memory
+// is left alone.
+bool Agent::Probe(uint64_t handle, int8_t* generation) {
+  bool alive = false;
+  *generation = generations_.Of(reinterpret_cast<ObjectHandle>(handle),
+                                &alive);  // NOLINT(performance-no-int-to-ptr)
+  return alive;
+}
+
 void Agent::ScanHandles(int64_t now) {
   const int64_t begin = MonotonicNs();
-  // Only null or not is read: the object itself may move at any time, as this thread is none that
-  // the runtime stops. For that reason its generation is not asked for either (the runtime would
-  // look its address up in tables of regions, where it may not be any more): it follows from the
-  // GCs that the object has survived.
-  live_->AfterGcs(passes_, now, [&](uint64_t handle, int8_t*) {
-    ObjectId object = 0;
-    return Succeeded(info_->GetObjectIDFromHandle(reinterpret_cast<ObjectHandle>(handle),
-                                                  &object)) &&  // NOLINT
-           object != 0;
-  });
+  if (session_ != 0) (void)generations_.Take();
+  live_->AfterGcs(passes_, now,
+                  [&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
   passes_.clear();
   last_scan_ns_ = now;
   meter_.handle_scan_ns += static_cast<uint64_t>(MonotonicNs() - begin);
 }
 
+void Agent::Regrade() {
+  // Without a session nobody tells that a collection begins.
+  if (live_->derived() == 0 || session_ == 0 || !generations_.Take()) return;
+  live_->Regrade([&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
+}
+
 void Agent::LetGo() {
   GiveBackTermSignal();
   sampling_.store(false);
-  if (session_ != 0 && !ending_.load())
-    (void)OnThrowawayThread([&] { (void)info_->EventPipeStopSession(session_); });
-  session_ = 0;
+  if (!ending_.load()) {
+    // What the session told is used up before it ends.
+    TakeGcNotes();
+    if (live_ != nullptr && Drain() && !passes_.empty()) ScanHandles(Now());
+    if (live_ != nullptr) Regrade();
+    StopSession();
+  }
   TakeGcNotes();
   EndInterval(/*last=*/true);
   control_.Flush(ending_.load() ? 500 : 5000);

@@ -17,6 +17,7 @@
 #include "agent/control.h"
 #include "agent/gc_log.h"
 #include "agent/gc_threads.h"
+#include "agent/generations.h"
 #include "agent/names.h"
 #include "agent/options.h"
 #include "agent/sampler.h"
@@ -46,6 +47,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void OnModuleUnload(ModuleId module);
   void OnDynamicUnload(FunctionId function);
   void OnShutdown();
+  void OnGcFinished() { phase_.Finished(); }
 
  private:
   static constexpr uint32_t kSlice = 64;  // frames that are looked up in one go
@@ -54,6 +56,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   static void WakeThread(void* self);
   static void ReleaseHandle(void* self, uint64_t handle);
   Status StartSession();
+  void StopSession();
+  Status Pause();
+  Status Resume();
   void Run();
   void Step(int64_t now_ns);
   void TakeGcNotes();
@@ -61,7 +66,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   bool ResolveFrames(uint32_t limit);  // true: all are
   bool Drain();                        // false: a shard's owner was in it
   void ResetCode();
+  bool Probe(uint64_t handle, int8_t* generation);
   void ScanHandles(int64_t now_ns);
+  void Regrade();
   void EndInterval(bool last);
   void WriteSpool(const profile::IntervalFrame& frame);
   void LetGo();
@@ -114,6 +121,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::unique_ptr<profile::LiveSample> live_;
   std::unique_ptr<Sampler> sampler_;
   GcRing gc_ring_;
+  GcPhase phase_;
+  Generations generations_;
   GcHistory gcs_;
   GcThreads gc_threads_;
   std::vector<profile::GcPass> passes_;
@@ -130,6 +139,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   uint64_t gcs_seen_ = 0, sessions_again_ = 0;
   std::atomic<bool> ready_{false};  // the runtime takes calls
   std::atomic<bool> sampling_{false};
+  std::atomic<bool> paused_{false};  // until it is asked to go on
   std::atomic<bool> ending_{false};  // of the process
   std::atomic<bool> ended_{false};   // the thread has done its last work
   bool stop_ = false;                // let go

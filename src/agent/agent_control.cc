@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/clock.h"
+#include "agent/term_signal.h"
 
 namespace clrscope::agent {
 namespace {
@@ -34,21 +35,43 @@ void Agent::OwnerLeft() {
   if (options_.owned) stop_ = true;
 }
 
+Status Agent::Pause() {
+  if (paused_.load()) return OkStatus();
+  EndInterval(/*last=*/false);
+  paused_.store(true);
+  sampling_.store(false);
+  StopSession();
+  return OkStatus();
+}
+
+Status Agent::Resume() {
+  if (!paused_.load()) return OkStatus();
+  RETURN_IF_ERROR(StartSession());
+  paused_.store(false);
+  interval_start_ns_ = Now();  // nothing is told of the time between
+  next_interval_ns_ = interval_start_ns_ + options_.every_ns;
+  return OkStatus();
+}
+
 std::string Agent::Command(std::string_view line) {
-  if (line == "detach" || line == "stop") {
+  if (line == "detach") {
     stop_ = true;
     return "ok";
   }
+  const auto answer = [](const Status& s) { return s.ok() ? "ok" : "error " + s.error().message; };
+  if (line == "stop") return answer(Pause());
+  if (line == "start") return answer(Resume());
   if (line == "interval") {
     EndInterval(/*last=*/false);
     next_interval_ns_ = Now() + options_.every_ns;
     return "ok";
   }
-  if (line.starts_with("every ")) {
-    Result<Options> parsed = ParseOptions("every=" + std::string(line.substr(6)));
-    if (!parsed.ok()) return "error " + parsed.error().message;
-    options_.every_ns = parsed->every_ns;
-    next_interval_ns_ = Now() + options_.every_ns;
+  if (line.starts_with("set ")) {
+    Result<Options> changed = ChangeOptions(line.substr(4), options_);
+    if (!changed.ok()) return answer(changed.error());
+    if (changed->every_ns != options_.every_ns) next_interval_ns_ = Now() + changed->every_ns;
+    options_ = changed.Take();
+    if (!options_.output.empty()) TakeTermSignal(WakeThread, this);
     return "ok";
   }
   if (line == "status") return StatusJson();
@@ -65,7 +88,9 @@ std::string Agent::StatusJson() const {
   out += ",\"event\":";
   JsonText(out, profile::EventName(source_));
   out += std::string(",\"sampling\":") +
-         (sampling_.load() || source_ == profile::Source::kCounted ? "true" : "false");
+         (!paused_.load() && (sampling_.load() || source_ == profile::Source::kCounted) ? "true"
+                                                                                        : "false");
+  out += std::string(",\"stopped\":") + (paused_.load() ? "true" : "false");
   out += std::string(",\"attached\":") + (attached_ ? "true" : "false");
   out += std::string(",\"owned\":") + (options_.owned ? "true" : "false");
   out += std::string(",\"live\":") + (live_ != nullptr ? "true" : "false");
@@ -90,6 +115,7 @@ std::string Agent::StatusJson() const {
   add("table_full", sums.full - at_start_.full);
   add("agent_cpu_ns", static_cast<uint64_t>(ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   add("handles", live_ == nullptr ? 0 : live_->size());
+  add("generations_derived", live_ == nullptr ? 0 : live_->derived());
   add("frames", code_.frame_count());
   add("methods", names_.methods().size());
   add("types", names_.types().size());

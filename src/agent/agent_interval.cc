@@ -22,6 +22,7 @@ void Agent::EndInterval(bool last) {
   for (int i = 0; last && !drained && i < kLastDrains; ++i) drained = Drain();
   const int64_t now = Now();
   if (live_ != nullptr && !passes_.empty() && (drained || last)) ScanHandles(now);
+  if (live_ != nullptr) Regrade();
   profile::IntervalFrame f;
   f.sequence = sequence_++;
   f.start_unix_ns = start_unix_ns_;

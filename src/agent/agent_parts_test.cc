@@ -22,6 +22,18 @@ TEST(Options, AreReadFromOneLine) {
   ASSERT_EQ(o->labels.size(), 1u);
   EXPECT_EQ(o->labels[0].second, "prod");
   EXPECT_TRUE(ParseOptions("").ok());
+  EXPECT_EQ(ParseOptions("every=3600000ms")->every_ns, 3'600'000'000'000)
+      << "as attach sends an hour";
+  const auto changed = ChangeOptions("every=7s,label.env=test,label.zone=a,live=0,cap=512", *o);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(changed->every_ns, 7'000'000'000);
+  EXPECT_EQ(changed->output, "/tmp/%n.pb");
+  EXPECT_EQ(changed->labels,
+            (std::vector<std::pair<std::string, std::string>>{{"env", "test"}, {"zone", "a"}}));
+  for (const char* fixed :
+       {"live=1", "cap=100", "exact=1", "owned=0", "selftest=1", "walk=snapshot"})
+    EXPECT_EQ(ChangeOptions(fixed, *o).error().code, ErrorCode::kRefused) << fixed;
+  EXPECT_EQ(ChangeOptions("sometimes=1", *o).error().code, ErrorCode::kUsage);
 }
 
 TEST(Options, WhatIsNotUnderstoodIsNamed) {

@@ -122,6 +122,11 @@ HResult Callback::DynamicMethodUnloaded(FunctionId function) {
   return kOk;
 }
 
+HResult Callback::GarbageCollectionFinished() {
+  if (agent_ != nullptr) agent_->OnGcFinished();
+  return kOk;
+}
+
 HResult Callback::ObjectAllocated(ObjectId object, ClassId type) {
   if (agent_ != nullptr) agent_->OnObjectAllocated(object, type, Here());
   return kOk;

@@ -27,6 +27,7 @@ class Callback final : public DeafCallback {
   HResult Shutdown() override;
   HResult ModuleUnloadStarted(ModuleId module) override;
   HResult DynamicMethodUnloaded(FunctionId function) override;
+  HResult GarbageCollectionFinished() override;
   HResult ObjectAllocated(ObjectId object, ClassId type) override;
   HResult EventPipeEventDelivered(EventPipeProvider provider, uint32_t event_id,
                                   uint32_t event_version, uint32_t metadata_size,

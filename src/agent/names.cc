@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/signature_text.h"
 #include "base/utf.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
@@ -96,6 +97,44 @@ std::string FileStem(std::string_view path) {
   return std::string(path);
 }
 
+// Of one module's metadata.
+class MetadataNames final : public SignatureNames {
+ public:
+  explicit MetadataNames(IMetaDataImport* metadata) : metadata_(metadata) {}
+  std::string TypeName(uint32_t token) override {
+    NameBuffer name;
+    uint32_t length = 0, flags = 0, extends = 0, scope = 0;
+    constexpr uint32_t kTable = 0xff000000, kTypeDef = 0x02000000;
+    if (metadata_ == nullptr) return "?";
+    const HResult hr =
+        (token & kTable) == kTypeDef
+            ? metadata_->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags, &extends)
+            : metadata_->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length);
+    return Succeeded(hr) ? Text(name, length) : "?";
+  }
+  Bytes TypeSpec(uint32_t token) override {
+    const uint8_t* signature = nullptr;
+    uint32_t size = 0;
+    if (metadata_ == nullptr ||
+        !Succeeded(metadata_->GetTypeSpecFromToken(token, &signature, &size)) ||
+        signature == nullptr)
+      return {};
+    return AsBytes(signature, size);
+  }
+
+ private:
+  IMetaDataImport* metadata_;
+};
+
+// "(class System.String,int32)"; "" when it is not understood.
+std::string Parameters(const uint8_t* signature, uint32_t size, IMetaDataImport* metadata) {
+  if (signature == nullptr) return {};
+  MetadataNames names(metadata);
+  const std::string text = SignatureText(AsBytes(signature, size), names);
+  const size_t parens = text.find('(');
+  return parens == std::string::npos ? std::string() : text.substr(parens);
+}
+
 profile::IntervalMethod Pseudo(std::string name, uint8_t flags) {
   profile::IntervalMethod m;
   m.method = m.raw = std::move(name);
@@ -127,6 +166,13 @@ Names::Module& Names::ModuleOf(ModuleId id) {
           info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly, &flags)))
     return m;
   m.name = FileStem(Text(name, length));
+  // A dynamic one is called what its assembly is, as in the runtime's events.
+  uintptr_t domain = 0;
+  ModuleId manifest = 0;
+  if ((flags & kModuleDynamic) != 0 &&
+      Succeeded(
+          info_->GetAssemblyInfo(assembly, kNameUnits, &length, name.data(), &domain, &manifest)))
+    m.name = Text(name, length);
   m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
   touched_collectible_ = touched_collectible_ || m.collectible;
   IUnknown* raw = nullptr;
@@ -233,8 +279,11 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
                                                  &length, name.data())))
       return m;
     m.flags = 0;
-    m.module = ModuleOf(module).name;
-    m.method = m.raw = "[dynamic] " + Text(name, length);
+    Module& in = ModuleOf(module);
+    const std::string method = Text(name, length);
+    m.module = in.name;
+    m.method = "[dynamic] " + method;
+    m.raw = "dynamicClass." + method + Parameters(signature, size, in.metadata.get());
     return m;
   }
   ClassId owner = 0;
@@ -260,7 +309,8 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
   m.token = token;
   m.method = clr::CsharpMethodName(owner_name, method,
                                    ReturnsBool(signature, size) ? "instance bool ()" : "");
-  m.raw = owner_name.empty() ? method : owner_name + "." + method;
+  m.raw = (owner_name.empty() ? method : owner_name + "." + method) +
+          Parameters(signature, size, in.metadata.get());
   return m;
 }
 

@@ -6,7 +6,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kSecond = 1'000'000'000, kLongest = 7 * 86'400 * kSecond;
 
 Error Wrong(std::string_view key, std::string_view value) {
   return {ErrorCode::kUsage,
@@ -29,21 +29,31 @@ bool ParseNumber(std::string_view value, uint64_t& out, std::string_view* rest) 
 bool ParseSpan(std::string_view value, int64_t& out) {
   uint64_t n = 0;
   std::string_view unit;
-  if (!ParseNumber(value, n, &unit) || n == 0 || n > 1'000'000) return false;
+  if (!ParseNumber(value, n, &unit)) return false;
   int64_t scale = 0;
   if (unit.empty() || unit == "s") scale = kSecond;
   if (unit == "ms") scale = 1'000'000;
   if (unit == "m") scale = 60 * kSecond;
   if (unit == "h") scale = 3600 * kSecond;
   if (scale == 0) return false;
+  if (n > static_cast<uint64_t>(kLongest / scale)) return false;
   out = static_cast<int64_t>(n) * scale;
   return out >= kSecond / 10;
 }
 
+void SetLabel(Options& o, std::string_view key, std::string_view value) {
+  for (auto& [name, old] : o.labels) {
+    if (name != key) continue;
+    old = value;
+    return;
+  }
+  o.labels.emplace_back(key, value);
+}
+
 }  // namespace
 
-Result<Options> ParseOptions(std::string_view text) {
-  Options o;
+Result<Options> ParseOptions(std::string_view text, Options from) {
+  Options o = std::move(from);
   while (!text.empty()) {
     const size_t comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
@@ -75,12 +85,26 @@ Result<Options> ParseOptions(std::string_view text) {
     } else if (key == "output") {
       o.output = value;
     } else if (key.starts_with("label.") && key.size() > 6) {
-      o.labels.emplace_back(key.substr(6), value);
+      SetLabel(o, key.substr(6), value);
     } else {
       return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is no option " + std::string(key)};
     }
     if (!ok) return Wrong(key, value);
   }
+  return o;
+}
+
+Result<Options> ChangeOptions(std::string_view text, const Options& now) {
+  ASSIGN_OR_RETURN(Options o, ParseOptions(text, now));
+  const char* fixed = o.live != now.live             ? "whether objects are followed"
+                      : o.cap != now.cap             ? "how many objects are followed"
+                      : o.exact != now.exact         ? "exact"
+                      : o.owned != now.owned         ? "owned"
+                      : o.selftest != now.selftest   ? "selftest"
+                      : o.snapshots != now.snapshots ? "walk"
+                                                     : nullptr;
+  if (fixed != nullptr)
+    return Error{ErrorCode::kRefused, std::string(fixed) + " cannot be changed while it is loaded"};
   return o;
 }
 

@@ -25,7 +25,11 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> labels;  // label.KEY: into every sample
 };
 
+// What `text` does not name stays as in `from`.
 // errors: kUsage, with the key that is not known or the value that is not understood
-Result<Options> ParseOptions(std::string_view text);
+Result<Options> ParseOptions(std::string_view text, Options from = {});
+
+// The same for an agent that is at work. errors: also kRefused, with what cannot be changed then
+Result<Options> ChangeOptions(std::string_view text, const Options& now);
 
 }  // namespace clrscope::agent

@@ -88,7 +88,8 @@ uint32_t AgentBinder::Frame(uint32_t method) {
   f.flags = m.flags & (profile::kUnresolved | profile::kPseudo);
   // Owner and name as the runtime writes them: "Namespace.Type.Method(…)".
   const std::string_view whole = std::string_view(m.raw).substr(0, m.raw.find('('));
-  const size_t dot = whole.rfind('.');
+  size_t dot = whole.rfind('.');
+  if (dot != std::string_view::npos && dot > 0 && whole[dot - 1] == '.') --dot;  // a constructor
   const std::string_view owner = whole.substr(0, dot == std::string_view::npos ? 0 : dot);
   const std::string_view name = dot == std::string_view::npos ? whole : whole.substr(dot + 1);
   if ((f.flags & profile::kUnresolved) != 0 ||

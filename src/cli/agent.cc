@@ -78,6 +78,10 @@ void AddPid(CLI::App& app, int& pid) {
   app.add_option("-p,--pid,--process-id", pid, "the process")->type_name("PID")->required();
 }
 
+Status AsStatus(const Result<std::string>& answer) {
+  return answer.ok() ? OkStatus() : Status(answer.error());
+}
+
 std::string Rate(double ns, double samples) {
   return samples == 0 ? "-" : fmt::format("{:.2f} µs", ns / samples / 1000);
 }
@@ -89,7 +93,9 @@ void WriteStatus(const Json& s, Output& out) {
     out.Write(fmt::format("{:<12} {}\n", name, value));
   };
   line("process", fmt::format("{}, {}", s.value("pid", 0), text("runtime")));
-  line("sampling", s.value("sampling", false) ? text("event") : "no");
+  line("sampling", s.value("sampling", false)  ? text("event")
+                   : s.value("stopped", false) ? "stopped; clrscope attach starts it again"
+                                               : "no");
   line("attached", HumanDuration(number("uptime_ms") / 1000));
   line("interval", HumanDuration(number("every_ms") / 1000));
   line("samples", fmt::format("{}, {} each", Thousands(s.value("samples", uint64_t{0})),
@@ -103,14 +109,34 @@ void WriteStatus(const Json& s, Output& out) {
   if (!text("failure").empty()) line("failure", text("failure"));
 }
 
+// An agent that is there already, and nobody's recording: it goes on, with these options.
+Result<bool> TakeUpAgent(int pid, const std::string& options) {
+  const auto deadline = ipc::Deadline::After(kAnswerPatience);
+  const Result<std::string> there = capture::AskAgent(pid, "status", deadline);
+  if (!there.ok()) return false;
+  const Json status = Json::parse(*there, nullptr, /*allow_exceptions=*/false);
+  if (status.is_discarded() || status.value("owned", false))
+    return Error{
+        ErrorCode::kRefused,
+        fmt::format("process {} has a clrscope agent already, which belongs to a recording "
+                    "that goes on",
+                    pid)};
+  if (!options.empty())
+    RETURN_IF_ERROR(AsStatus(capture::AskAgent(pid, "set " + options, deadline)));
+  RETURN_IF_ERROR(AsStatus(capture::AskAgent(pid, "start", deadline)));
+  return true;
+}
+
 }  // namespace
 
 int RunAttach(const Args& args) {
   int pid = 0;
   AgentArguments a;
   VerbOptions verb("attach", "[options] -p PID",
-                   "Loads the agent into a running .NET process and leaves it there.",
+                   "Loads the agent into a running .NET process and leaves it there. Where it is "
+                   "already, it goes on with the options that are given.",
                    "  clrscope attach -p 1234 -o '/tmp/profiles/%n-%t.pb' --every 60s\n"
+                   "  clrscope attach -p 1234 --every 10s      from now on; the rest stays\n"
                    "  clrscope status -p 1234\n"
                    "  clrscope detach -p 1234\n");
   AddPid(verb.app(), pid);
@@ -118,6 +144,13 @@ int RunAttach(const Args& args) {
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> options = AgentOptionText(a);
   if (!options.ok()) return Fail(options.error());
+  const Result<bool> taken = TakeUpAgent(pid, *options);
+  if (!taken.ok()) return Fail(taken.error());
+  if (*taken) {
+    fmt::print(stderr, "Process {} has an agent, which {}\n", pid,
+               options->empty() ? "goes on as it is" : "goes on with these options");
+    return kExitOk;
+  }
   const Status attached =
       capture::AttachAgent(pid, *options, ipc::Deadline::After(kAttachPatience));
   if (!attached.ok()) return Fail(attached.error());
@@ -127,10 +160,19 @@ int RunAttach(const Args& args) {
 
 int RunDetach(const Args& args) {
   int pid = 0;
-  VerbOptions verb("detach", "-p PID", "Takes the agent out of a process.",
-                   "  clrscope detach -p 1234\n");
+  bool stay = false;
+  VerbOptions verb("detach", "[options] -p PID", "Takes the agent out of a process.",
+                   "  clrscope detach -p 1234\n"
+                   "  clrscope detach -p 1234 --stay    stops sampling; attach starts it again\n");
   AddPid(verb.app(), pid);
+  verb.app().add_flag("--stay", stay,
+                      "only stop sampling: the agent stays loaded and does nothing until attach");
   if (const auto code = verb.Parse(args)) return *code;
+  if (stay) {
+    const Result<std::string> stopped =
+        capture::AskAgent(pid, "stop", ipc::Deadline::After(kAnswerPatience));
+    return stopped.ok() ? kExitOk : Fail(stopped.error());
+  }
   const auto deadline = ipc::Deadline::After(kAnswerPatience);
   const Result<std::string> answer = capture::AskAgent(pid, "detach", deadline);
   if (!answer.ok()) return Fail(answer.error());

@@ -45,7 +45,7 @@ struct IntervalMethod {
   std::string module;  // "System.Private.CoreLib", "libcoreclr.so"; "" when unknown
   std::string mvid;    // module version id as 32 hex digits, "" when unknown
   std::string method;  // C# name without parameters
-  std::string raw;     // the runtime's name
+  std::string raw;     // the runtime's name with parameters, as its events have it
   uint32_t token = 0;  // MethodDef token, 0 = none
   uint8_t flags = 0;   // profile::FrameFlag, kUnresolved and kPseudo only
 };

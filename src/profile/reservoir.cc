@@ -74,6 +74,7 @@ bool LiveSample::Add(const LiveObject& object) {
   }
   o.generation = FirstGeneration(o.kind);
   o.young = true;
+  o.derived = false;
   o.birth_bucket = 0;
   o.gcs_survived = o.gen2_survived = 0;
   objects_.push_back(o);
@@ -97,7 +98,7 @@ bool LiveSample::Survived(size_t i, const Survival& s, int8_t generation, int64_
   LiveObject& o = objects_[i];
   o.gcs_survived += s.gcs;
   o.gen2_survived += s.gen2;
-  o.generation = generation;
+  SetGeneration(o, s.generation, generation);
   if (!o.young) return true;
   if (o.level < old_level_) {
     if (random_.Unit() >= KeepChance(o.size, o.level, old_level_)) {
@@ -111,6 +112,13 @@ bool LiveSample::Survived(size_t i, const Survival& s, int8_t generation, int64_
   o.birth_bucket = BirthBucket(now_ns);
   if (IntervalTurnover* t = TurnoverOf(o)) t->births += ValueOf(o);
   return true;
+}
+
+void LiveSample::SetGeneration(LiveObject& o, int8_t derived, int8_t told) {
+  if (o.derived) --derived_;
+  o.derived = told < 0;
+  o.generation = o.derived ? derived : told;
+  if (o.derived) ++derived_;
 }
 
 bool LiveSample::Died(size_t i, int64_t now_ns) {
@@ -128,6 +136,7 @@ bool LiveSample::Died(size_t i, int64_t now_ns) {
 
 void LiveSample::Remove(size_t i) {
   if (objects_[i].young) --young_;
+  if (objects_[i].derived) --derived_;
   objects_[i] = objects_.back();
   objects_.pop_back();
 }

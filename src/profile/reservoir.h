@@ -64,6 +64,7 @@ struct LiveObject {
   // Kept by the sample.
   int8_t generation = 0;
   bool young = true;
+  bool derived = false;  // its generation follows from the GCs that it survived
   uint8_t birth_bucket = 0;
   uint32_t gcs_survived = 0, gen2_survived = 0;
 };
@@ -98,8 +99,10 @@ class LiveSample {
 
   // After the GCs `passes`, oldest first: drops the dead, ages the others. Only objects of a
   // condemned generation are asked for: `probe(handle, &generation)` says whether the object lives,
-  // and then its real generation (0 … 2, 3 = LOH, 4 = POH); the handle of a dead one is released
-  // through Options::release like any other. `now_ns`: since the agent's start.
+  // and then its real generation (0 … 2, 3 = LOH, 4 = POH), or -1 when that cannot be said now:
+  // until Regrade() brings it, it is derived from the GCs that the object survived. The handle of a
+  // dead one is released through Options::release like any other. `now_ns`: since the agent's
+  // start.
   template <class Probe>
   void AfterGcs(std::span<const GcPass> passes, int64_t now_ns, Probe&& probe) {
     for (size_t i = 0; i < objects_.size();) {
@@ -116,6 +119,21 @@ class LiveSample {
     Relax();
   }
 
+  // Asks again for the generations that are derived; `probe` as above, and what is dead stays until
+  // a GC says so.
+  template <class Probe>
+  void Regrade(Probe&& probe) {
+    if (derived_ == 0) return;
+    derived_ = 0;
+    for (LiveObject& o : objects_) {
+      if (!o.derived) continue;
+      int8_t generation = -1;
+      o.derived = !probe(o.handle, &generation) || generation < 0;
+      if (!o.derived) o.generation = generation;
+      derived_ += o.derived ? 1 : 0;
+    }
+  }
+
   // Appends the rows of what is followed now. A state: each call gives all of it.
   void TakeLives(int64_t now_ns, std::vector<IntervalLive>& out) const;
   // Appends births and deaths since the last call.
@@ -125,6 +143,7 @@ class LiveSample {
 
   size_t size() const { return objects_.size(); }
   size_t young() const { return young_; }
+  size_t derived() const { return derived_; }  // objects whose generation nobody told yet
   std::span<const LiveObject> objects() const { return objects_; }
   // R of what has survived a GC, and of what is sampled now, bytes.
   double live_mean_bytes() const { return MeanOf(old_level_); }
@@ -140,7 +159,7 @@ class LiveSample {
   static constexpr size_t kMaxTurnover = size_t{1} << 17;
   struct Survival {
     uint32_t gcs = 0, gen2 = 0;
-    int8_t generation = 0;  // where it would be now, before anyone looks
+    int8_t generation = 0;  // where it would be now if each GC had promoted it
   };
 
   double MeanOf(uint8_t level) const { return means_[level]; }
@@ -148,6 +167,7 @@ class LiveSample {
   static Survival Judge(const LiveObject& object, std::span<const GcPass> passes);
   // Whether the object is still there.
   bool Survived(size_t i, const Survival& s, int8_t generation, int64_t now_ns);
+  void SetGeneration(LiveObject& o, int8_t derived, int8_t told);
   bool Died(size_t i, int64_t now_ns);  // false
   void Remove(size_t i);
   void Drop(size_t i);  // releases and removes
@@ -162,7 +182,7 @@ class LiveSample {
   double log_miss_[kMaxLevel + 1];  // of the chance that a byte is not hit
   Xorshift random_;
   std::vector<LiveObject> objects_;
-  size_t young_ = 0;
+  size_t young_ = 0, derived_ = 0;
   size_t young_peak_ = 0;  // since the last GC
   std::atomic<uint8_t> young_level_{0};
   uint8_t old_level_ = 0;

@@ -153,6 +153,38 @@ TEST(LiveSample, ObjectsAreJudgedOnlyByGcsOfTheirGenerationThatBeganAfterThem) {
   EXPECT_EQ(kAgeStarts[lives[0].age_bucket], 60u);
 }
 
+TEST(LiveSample, AGenerationThatCannotBeToldIsDerivedUntilItCan) {
+  Handles handles;
+  LiveSample sample = Make(512, &handles);
+  for (uint64_t h = 1; h <= 3; ++h) sample.Add(Object(h, 64));
+  const GcPass passes[] = {{1, 0, false}, {2, 1, false}};
+  sample.AfterGcs(passes, kSecond, [](uint64_t h, int8_t* generation) {
+    *generation = h == 1 ? int8_t{1} : int8_t{-1};  // the first was not promoted twice
+    return true;
+  });
+  EXPECT_EQ(sample.derived(), 2u);
+  EXPECT_EQ(sample.objects()[0].generation, 1);
+  EXPECT_EQ(sample.objects()[1].generation, 2);
+  sample.Regrade([](uint64_t h, int8_t* generation) {
+    EXPECT_NE(h, 1u);
+    if (h == 2) *generation = 0;
+    return h == 2;
+  });
+  EXPECT_EQ(sample.derived(), 1u);
+  EXPECT_EQ(sample.objects()[1].generation, 0);
+  // What is really in generation 0 is asked for after the next GC; what was thought to be in 2 not.
+  std::set<uint64_t> asked;
+  const GcPass next{3, 0, false};
+  sample.AfterGcs({&next, 1}, kSecond, [&](uint64_t h, int8_t*) {
+    asked.insert(h);
+    return false;
+  });
+  EXPECT_EQ(asked, (std::set<uint64_t>{2}));
+  EXPECT_EQ(sample.derived(), 1u);
+  sample.Clear();
+  EXPECT_EQ(sample.derived(), 0u);
+}
+
 TEST(LiveSample, BirthsAndDeathsAreCountedOnceTheObjectHasSurvived) {
   Handles handles;
   LiveSample sample = Make(512, &handles);

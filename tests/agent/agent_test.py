@@ -66,7 +66,7 @@ class Totals(AgentCase):
                 self.assertLess(report["meter"]["fallbacks"], report["meter"]["samples"] * 0.2)
 
     def test_the_cause_of_gcs_stays_concurrent(self):
-        """HIGH_BASIC_GC and MONITOR_GC are not asked for: generation 2 is still collected in the background."""
+        """MONITOR_GC is not asked for, and HIGH_BASIC_GC changes nothing: generation 2 is still collected in the background."""
         _, report = self.measure("alloc", "lohpoh")
         self.assertGreater(report["background_gcs"], 0)
 
@@ -103,6 +103,40 @@ class Stacks(AgentCase):
             for mode in ("mix", "deep", "generic", "async", "dynamic", "funclets", "stackalloc", "interop", "osr", "values"):
                 with self.subTest(flavour=flavour, mode=mode):
                     self.walk(flavour, mode)
+
+
+class Names(AgentCase):
+    """A method has one name, whether the agent tells it or the runtime's events: captures of both kinds can be compared."""
+
+    def frames(self, path):
+        out = {}
+        for row in harness.report(path, "--by", "stack", "--framework", "-n", "0")["rows"]:
+            for frame in row["frames"]:
+                out.setdefault((frame["module"], frame["method"]), set()).add(frame["raw"])
+        return out
+
+    def test_the_agents_are_those_of_events(self):
+        for flavour in FLAVOURS:
+            for mode in ("generic", "async", "dynamic"):
+                with self.subTest(flavour=flavour, mode=mode):
+                    folder = os.path.join(harness.WORKLOADS, flavour)
+                    command = ["dotnet", f"{folder}/alloc.dll"] if flavour == "alloc" else [f"{folder}/alloc"]
+                    command += ["--mode", mode, "--rate", "max", "--bytes", "3e8", "--seconds", "20"]
+                    told = []
+                    for live in ([], ["--live"]):
+                        path = self.path(f"{flavour}-{mode}{len(live)}.clrscope")
+                        self.assert_ok(clrscope("record", *live, "-o", path, "--", *command, timeout=90))
+                        told.append(self.frames(path))
+                    events, agent = told
+                    shared = [key for key in events if key in agent and key[0] is not None]
+                    # A name that holds an address of the process is another one in each.
+                    shared = [key for key in shared if not any("pMT:" in raw for raw in events[key])]
+                    self.assertGreater(sum(key[0] == "alloc" for key in shared), 3, shared)
+                    for key in shared:
+                        self.assertTrue(events[key] & agent[key], f"{key}: {events[key]} but {agent[key]}")
+                    for (module, method), raws in agent.items():
+                        if module is not None and not method.startswith("0x"):
+                            self.assertTrue(all("(" in raw for raw in raws), raws)
 
 
 class Live(AgentCase):
@@ -149,6 +183,54 @@ class Live(AgentCase):
         real = bytes_of(truth, "Block[]")
         self.assertLess(estimate["low"] - slack, real)
         self.assertGreater(estimate["high"] + slack, real)
+
+
+class RealGenerations(AgentCase):
+    """The generation that a live object is told in, against GC.GetGeneration of the program itself."""
+    GENERATIONS = {"gen0": 0, "gen1": 1, "gen2": 2, "LOH": 3, "POH": 4}
+
+    def told(self, path, name):
+        rows = harness.report(path, "--live", "--by", "generation", "--type", rf"\.{name}\[\]$", "-n", "0")["rows"]
+        out = [0] * 5
+        for row in rows:
+            out[self.GENERATIONS[row["generation"]]] = row["samples"]
+        return out
+
+    def check(self, flavour, server):
+        work = self.workload(flavour, "--mode", "generations", "--start-on-stdin", "--hold-on-stdin",
+                             env={"DOTNET_gcServer": server})
+        path = self.path(f"{flavour}-{server}.clrscope")
+        recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", path)
+        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        work.go()
+        truth = work.truth()["generations"]
+        time.sleep(0.5)
+        self.assertEqual(status(work.pid)["generations_derived"], 0)
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        work.end()
+        for name in ("Elder", "Middle", "Stuck"):
+            told, real = self.told(path, name), truth[name]
+            samples = sum(told)
+            self.assertGreater(samples, 20, name)
+            self.assertEqual(told[3:], [0, 0], name)
+            for g in range(3):
+                share = real[g] / sum(real)
+                # A generation that holds all or none of them is told without an exception.
+                slack = 4.5 * (share * (1 - share) / samples) ** 0.5
+                self.assertLessEqual(abs(told[g] / samples - share), slack + 1e-9, f"{name}: {told} of {real}")
+        for name, at in (("Large", 3), ("Pinned", 4)):
+            told = self.told(path, name)
+            self.assertGreater(told[at], 20, name)
+            self.assertEqual(sum(told), told[at], name)
+        self.assertEqual(sum(self.told(path, "Fresh")), 0, "no collection has looked at them")
+
+    def test_they_are_what_the_runtime_says(self):
+        for flavour in ("gc", "gc-net9", "gc-net8"):
+            for server in ("0", "1"):
+                with self.subTest(flavour=flavour, server=server):
+                    self.check(flavour, server)
 
 
 class GcStress(AgentCase):
@@ -246,12 +328,57 @@ class ComingAndGoing(AgentCase):
         work = self.workload("alloc", "--rate", "50e6", "--seconds", "60", "--start-on-stdin")
         work.go()
         self.assert_ok(clrscope("attach", "-p", work.pid))
-        second = clrscope("attach", "-p", work.pid)
-        self.assertEqual(second.returncode, 6)
-        self.assertIn("has a clrscope agent already", second.stderr)
+        self.assert_ok(clrscope("attach", "-p", work.pid))
+        recording = clrscope("record", "-p", work.pid, "--live", "-d", "1s", "-o", self.path("second.clrscope"))
+        self.assertIn("has a clrscope agent already", recording.stderr)
         self.assertGreater(status(work.pid)["uptime_ms"], 0)
         self.assert_ok(clrscope("detach", "-p", work.pid))
         self.assertEqual(clrscope("detach", "-p", work.pid).returncode, 4)
+
+    def test_an_agent_that_is_there_is_stopped_started_and_changed(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                folder = os.path.join(self.dir, f"{flavour}-spool")
+                work = self.workload(flavour, "--rate", "100e6", "--seconds", "120", "--start-on-stdin")
+                work.go()
+                self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1h"))
+                self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s", "-o", f"{folder}/%t.pb"))
+                state = status(work.pid)
+                self.assertEqual((state["every_ms"], state["sampling"], state["stopped"]), (1000, True, False))
+                wait_until(lambda: glob.glob(f"{folder}/*.pb"), 10, "the new interval is kept")
+                wrong = clrscope("attach", "-p", work.pid, "--no-live")
+                self.assertEqual(wrong.returncode, 6)
+                self.assertIn("cannot be changed", wrong.stderr)
+                self.assert_ok(clrscope("detach", "-p", work.pid, "--stay"))
+                stopped = status(work.pid)
+                self.assertEqual((stopped["sampling"], stopped["stopped"]), (False, True))
+                files = len(glob.glob(f"{folder}/*.pb"))
+                time.sleep(2.5)
+                self.assertEqual(status(work.pid)["samples"], stopped["samples"])
+                self.assertEqual(len(glob.glob(f"{folder}/*.pb")), files)
+                self.assert_ok(clrscope("attach", "-p", work.pid))
+                again = status(work.pid)
+                self.assertEqual((again["sampling"], again["every_ms"]), (True, 1000))
+                wait_until(lambda: status(work.pid)["samples"] > stopped["samples"] + 100, 10, "it samples again")
+                wait_until(lambda: len(glob.glob(f"{folder}/*.pb")) > files, 10, "it writes again")
+                self.assertGreaterEqual(status(work.pid)["uptime_ms"], stopped["uptime_ms"])
+                self.assert_ok(clrscope("detach", "-p", work.pid))
+                self.assertIsNone(work.process.poll())
+                work.end()
+
+    def test_a_stopped_agent_lets_go_and_a_recordings_agent_is_left_alone(self):
+        work = self.workload("alloc", "--rate", "50e6", "--seconds", "60", "--start-on-stdin")
+        work.go()
+        self.assert_ok(clrscope("attach", "-p", work.pid))
+        self.assert_ok(clrscope("detach", "-p", work.pid, "--stay"))
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        self.assertFalse(has_agent(work.pid))
+        probe = Probe(work.pid, 60)
+        refused = clrscope("attach", "-p", work.pid, "--every", "2s")
+        self.assertEqual(refused.returncode, 6)
+        self.assertIn("belongs to a recording", refused.stderr)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        probe.report()
 
     def test_the_agent_goes_when_its_clrscope_is_killed(self):
         for flavour in FLAVOURS:

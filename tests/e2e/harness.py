@@ -15,12 +15,13 @@ WORKLOADS = ""
 
 
 class Workload:
-    """The program `alloc`, which counts its own allocations and prints them at its end."""
+    """A program that counts what it did and prints that at its end; `alloc`, if nothing else is said."""
 
     def __init__(self, *args, flavour="alloc", env=None):
         folder = os.path.join(WORKLOADS, flavour)
-        native = os.path.join(folder, "alloc")
-        command = [native] if flavour != "alloc" else ["dotnet", os.path.join(folder, "alloc.dll")]
+        program, _, runtime = flavour.partition("-")
+        native = os.path.join(folder, program)
+        command = [native] if runtime else ["dotnet", native + ".dll"]
         self.process = subprocess.Popen(
             command + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(env or {})})

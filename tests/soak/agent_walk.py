@@ -50,6 +50,8 @@ def main():
                 for key in ("samples", "selftest_equal", "selftest_different", "selftest_skipped", *REASONS):
                     sums[mode][key] = sums[mode].get(key, 0) + state[key]
                 total += state["selftest_equal"] + state["selftest_different"]
+            different = sum(s["selftest_different"] for s in sums.values())
+            print(f"round {seed}: {total:,} so far, {different:,} different, {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
     failed = False
     for mode, s in sums.items():
         compared = s["selftest_equal"] + s["selftest_different"]

@@ -41,9 +41,10 @@ def main():
                 continue
             suspects = json.loads(told.stdout)["suspects"]
             samples = sum(s["born_samples"] for s in suspects)
+            living = sum(s["live_samples"] for s in suspects)
             growing = [s for s in suspects if s["verdict"] == "growing"]
             print(f"{make.name}: {seconds} s, {rounds} rounds of work, {len(suspects)} types and sites that lived, "
-                  f"{samples} objects born in the window: {len(growing)} called growing", flush=True)
+                  f"{living} of the followed objects live, {samples} born in the window: {len(growing)} called growing", flush=True)
             for s in growing:
                 print(f"  {s['type']} at {s['site']}: {s['slope_bytes_per_s']:.0f} B/s [{s['slope_low']}, {s['slope_high']}], "
                       f"{s['live_samples']} live samples, kept {s['kept_share']}, median age {s['median_age_s']} s")

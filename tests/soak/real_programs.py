@@ -5,11 +5,13 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "build/tools")
@@ -32,6 +34,29 @@ def csharpier():
     return path if os.path.exists(path) else None
 
 
+def shop():
+    """The folder of tests/soak/shop, built once; None where Entity Framework cannot be had from NuGet."""
+    folder = os.path.join(TOOLS, "shop")
+    if os.path.exists(os.path.join(folder, ".built")):
+        return folder
+    shutil.copytree(os.path.join(ROOT, "tests/soak/shop"), folder, dirs_exist_ok=True)
+    # What only templates and solution files need is not on every mirror of NuGet: an empty package stands for it.
+    feed = os.path.join(folder, "feed")
+    os.makedirs(feed, exist_ok=True)
+    for name, version in (("Mono.TextTemplating", "3.0.0"), ("Microsoft.VisualStudio.SolutionPersistence", "1.0.52")):
+        with zipfile.ZipFile(f"{feed}/{name.lower()}.{version}.nupkg", "w") as package:
+            package.writestr(f"{name}.nuspec", '<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd">'
+                             f"<metadata><id>{name}</id><version>{version}</version><authors>-</authors>"
+                             "<description>Stands for a package that is not there.</description></metadata></package>")
+    for extra in ([], [f"-p:RestoreAdditionalProjectSources={feed}"]):
+        built = subprocess.run(["dotnet", "build", "-v", "q", "-nodeReuse:false", "-p:UseSharedCompilation=false", *extra], cwd=folder,
+                               capture_output=True, timeout=300)
+        if built.returncode == 0:
+            open(os.path.join(folder, ".built"), "w", encoding="utf-8").close()
+            return folder
+    return None
+
+
 def corpus(folder, files):
     """C# sources; the response file that compiles them."""
     out = subprocess.run([sys.executable, os.path.join(ROOT, "bench/corpus.py"), folder, str(files)], capture_output=True,
@@ -45,6 +70,18 @@ def digest(paths):
         with open(path, "rb") as file:
             sums.update(file.read())
     return sums.hexdigest()
+
+
+def wait_for_port(port, seconds=120):
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
 
 
 class Busy:
@@ -114,10 +151,10 @@ class FormatterServer:
         if tool is None:
             raise FileNotFoundError("csharpier could not be installed")
         dll = sorted(glob.glob(os.path.join(TOOLS, ".store/csharpier/*/csharpier/*/tools/net10.0/any/[cC][sS]harpier.dll")))[-1]
-        port = "28765"
-        self.process = subprocess.Popen(["dotnet", dll, "server", "--server-port", port], env=env, cwd=folder,
+        port = 28765
+        self.process = subprocess.Popen(["dotnet", dll, "server", "--server-port", str(port)], env=env, cwd=folder,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(3)
+        wait_for_port(port)
 
         def ask():
             request = urllib.request.Request(f"http://127.0.0.1:{port}/format", body, {"Content-Type": "application/json"})
@@ -135,7 +172,8 @@ class WebServer:
     """ASP.NET Core under wrk, or under a few threads of this script where there is no wrk."""
 
     name = "aspnet"
-    PATHS = ("/orders/20", "/text/1000", "/buffer/100000")
+    # Sessions that expire, database connections that are borrowed, texts that the least used of make room for.
+    PATHS = ("/orders/20", "/text/1000", "/buffer/100000", "/steady")
 
     def __init__(self, folder, env):
         port = "28766"

@@ -59,8 +59,20 @@ def aspnet(folder, env):
 def dotnet_ef(folder, env):
     tool = os.path.join(TOOLS, "dotnet-ef")
     if not os.path.exists(tool):
-        subprocess.run(["dotnet", "tool", "install", "--tool-path", TOOLS, "dotnet-ef"], capture_output=True, timeout=300)
-    return run([tool, "--help"], env) if os.path.exists(tool) else None
+        subprocess.run(["dotnet", "tool", "install", "--tool-path", TOOLS, "dotnet-ef", "--version", "10.0.*"], capture_output=True,
+                       timeout=300)
+    project = real_programs.shop()
+    if not os.path.exists(tool) or project is None:
+        return None
+    code, told = 0, []
+    # The model as SQL, and what the context is: both load the program and its model.
+    for verb in (["dbcontext", "script"], ["dbcontext", "info"]):
+        result = run([tool, *verb, "--no-build"], env, cwd=project)
+        code |= result[0]
+        told.append([line for line in result[1].splitlines() if "warning" not in line])
+    if not any("CREATE TABLE" in line for line in told[0]):
+        raise RuntimeError(f"dotnet-ef wrote no SQL: {told}")
+    return code, told
 
 
 def alloc(flavour):

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the garbage collector busy in known ways, then tells what the runtime itself counted.
-//   gc [--mode soh|loh|poh|induced|pinned] [--seconds N] [--threads N] [--live MB]
+//   gc [--mode soh|loh|poh|induced|pinned|generations] [--seconds N] [--threads N] [--live MB]
 //      [--collections N] [--start-on-stdin] [--hold-on-stdin]
 // --collections: nothing but N calls of GC.Collect(0), as fast as they go.
 // Prints {"ready":PID}; at the end, when nothing allocates any more, one line of JSON:
 //   collections: GC.CollectionCount of each generation; induced: calls of GC.Collect;
 //   infos: GC.GetGCMemoryInfo of each kind of GC
+// --mode generations: see Generations.cs; tells how many objects of each type are in which generation.
 using System.Globalization;
 using System.Text;
 
@@ -42,6 +43,15 @@ static class Program
         text.Clear();
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (s_startOnStdin) Console.In.ReadLine();
+        if (s_mode == "generations")
+        {
+            Generations.Make();
+            Generations.Describe(text);
+            Console.WriteLine(text.ToString());
+            if (s_holdOnStdin) Console.In.ReadLine();
+            Generations.Release();
+            return 0;
+        }
 
         var threads = new Thread[s_threads];
         for (int i = 0; i < threads.Length; i++)

@@ -20,11 +20,12 @@ static class Program
             builder.WebHost.UseUrls("http://127.0.0.1:5080");
         WebApplication app = builder.Build();
 
-        app.MapGet("/", () => "try /orders/20, /text/1000, /buffer/100000, /cache/KEY, /stats\n");
+        app.MapGet("/", () => "try /orders/20, /text/1000, /buffer/100000, /cache/KEY, /steady, /stats\n");
         app.MapGet("/orders/{count:int}", (int count) => Results.Text(OrdersAsJson(count), "application/json"));
         app.MapGet("/text/{length:int}", (int length) => BuildText(length));
         app.MapGet("/buffer/{size:int}", (int size) => FillBuffer(size).ToString());
         app.MapGet("/cache/{key}", (string key) => Remember(key).ToString());  // never forgets: a leak
+        app.MapGet("/steady", () => Steady.Serve());  // sessions, connections, texts: bounded
         app.MapGet("/stats", () => Results.Text(Stats(), "application/json"));
 
         await app.StartAsync();
@@ -88,6 +89,7 @@ static class Program
         buffers = s_buffers,
         buffers_bytes = s_bufferBytes,
         cached = s_cache.Count,
+        sessions = Steady.Sessions,
         total_allocated_bytes = GC.GetTotalAllocatedBytes(precise: true),
         collections = new[] { GC.CollectionCount(0), GC.CollectionCount(1), GC.CollectionCount(2) },
     });

@@ -35,6 +35,12 @@ struct CodeRange {
   uintptr_t start;
   size_t size;
 };
+// Of GetGenerationBounds; generation 3 = LOH, 4 = POH.
+struct GenerationRange {
+  int32_t generation;
+  uintptr_t start;
+  size_t length, reserved;
+};
 // function 0: a run of native frames. Another result than kOk ends the walk.
 using StackSnapshotCallback = HResult(FunctionId function, uintptr_t ip, FrameInfo frame,
                                       uint32_t registers_size, uint8_t* registers, void* context);
@@ -45,6 +51,7 @@ inline constexpr uint32_t kMonitorObjectAllocated = 0x100;
 inline constexpr uint32_t kEnableObjectAllocated = 0x800000;
 inline constexpr uint32_t kEnableStackSnapshot = 0x10000000;
 inline constexpr uint32_t kHighDynamicFunctionUnloads = 0x4;
+inline constexpr uint32_t kHighBasicGc = 0x10;
 inline constexpr uint32_t kHighEventPipe = 0x80;
 
 inline constexpr int32_t kWeakHandle = 1;
@@ -194,7 +201,8 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetILFunctionBodyAllocator() = 0;
   virtual HResult SetILFunctionBody() = 0;
   virtual HResult GetAppDomainInfo() = 0;
-  virtual HResult GetAssemblyInfo() = 0;
+  virtual HResult GetAssemblyInfo(AssemblyId assembly, uint32_t capacity, uint32_t* length,
+                                  char16_t* name, uintptr_t* domain, ModuleId* manifest) = 0;
   virtual HResult SetFunctionReJIT() = 0;
   virtual HResult ForceGC() = 0;
   virtual HResult SetILInstrumentedCodeMap() = 0;
@@ -226,7 +234,8 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetThreadStaticAddress() = 0;
   virtual HResult GetContextStaticAddress() = 0;
   virtual HResult GetStaticFieldInfo() = 0;
-  virtual HResult GetGenerationBounds() = 0;
+  virtual HResult GetGenerationBounds(uint32_t capacity, uint32_t* count,
+                                      GenerationRange* ranges) = 0;
   virtual HResult GetObjectGeneration() = 0;
   virtual HResult GetNotifiedExceptionClauseInfo() = 0;
   virtual HResult EnumJITedFunctions() = 0;

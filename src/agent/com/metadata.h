@@ -28,7 +28,8 @@ class IMetaDataImport : public IUnknown {
   virtual HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                   uint32_t* length, uint32_t* flags, uint32_t* extends) = 0;
   virtual HResult GetInterfaceImplProps() = 0;
-  virtual HResult GetTypeRefProps() = 0;
+  virtual HResult GetTypeRefProps(uint32_t token, uint32_t* scope, char16_t* name,
+                                  uint32_t capacity, uint32_t* length) = 0;
   virtual HResult ResolveTypeRef() = 0;
   virtual HResult EnumMembers() = 0;
   virtual HResult EnumMembersWithName() = 0;
@@ -60,7 +61,8 @@ class IMetaDataImport : public IUnknown {
   virtual HResult GetSigFromToken() = 0;
   virtual HResult GetModuleRefProps() = 0;
   virtual HResult EnumModuleRefs() = 0;
-  virtual HResult GetTypeSpecFromToken() = 0;
+  virtual HResult GetTypeSpecFromToken(uint32_t token, const uint8_t** signature,
+                                       uint32_t* size) = 0;
   virtual HResult GetNameFromToken() = 0;
   virtual HResult EnumUnresolvedMethods() = 0;
   virtual HResult GetUserString() = 0;
