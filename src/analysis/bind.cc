@@ -221,15 +221,14 @@ class Binder {
       out_.gcs.insert(out_.gcs.end(), std::make_move_iterator(gcs.begin()),
                       std::make_move_iterator(gcs.end()));
     }
-    const std::span<profile::GcRecord> bound = std::span(out_.gcs).subspan(first);
-    for (profile::GcRecord& gc : bound) {
+    const std::span<profile::PackedGc> bound = std::span(out_.gcs).subspan(first);
+    for (profile::PackedGc& gc : bound) {
       gc.process = index;
       if (gc.trigger_node != 0) gc.trigger_node = NodeFor(gc.trigger_node);
-      for (auto* top : {&gc.top_types, &gc.top_stacks})
-        for (profile::GcAllocated& a : *top) {
-          a.type = TypeFor(index, a.type);
-          if (a.node != 0) a.node = NodeFor(a.node);
-        }
+      gc.ChangeAllocated([&](profile::GcAllocated& a) {
+        a.type = TypeFor(index, a.type);
+        if (a.node != 0) a.node = NodeFor(a.node);
+      });
     }
     const auto earlier = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
     if (!std::is_sorted(bound.begin(), bound.end(), earlier))

@@ -13,9 +13,11 @@
 namespace clrscope::analysis {
 namespace {
 
+using profile::GcBrief;
 using profile::GcFacts;
 using profile::GcRecord;
 using profile::kGcLoh;
+using profile::PackedGc;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -30,14 +32,14 @@ double Part(int64_t part, int64_t whole) {
 std::string Share(double part) { return fmt::format("{:.0f} %", 100 * part); }
 
 struct Observed {
-  std::span<const GcRecord> gcs;
-  std::span<const GcFigures> figures;
+  std::span<const PackedGc> gcs;
+  const GcFigureList& figures;
   const GcStats& stats;
   const GcFacts& facts;
 };
 
 // Without its pause a GC tells no cost; with lost events, no figure.
-bool Sound(const GcRecord& r) {
+bool Sound(const GcBrief& r) {
   return r.has(profile::kGcComplete) && !r.has(profile::kGcMaybeTouched);
 }
 
@@ -54,7 +56,7 @@ std::optional<GcAdvice> Induced(const Observed& o) {
   if (o.stats.all().induced < 3) return {};
   uint64_t induced = 0;
   int64_t pause_ns = 0;
-  for (const GcRecord& r : o.gcs) {
+  for (const GcBrief& r : o.gcs) {
     if (!clr::IsInduced(r.reason)) continue;
     ++induced;
     Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
@@ -74,7 +76,7 @@ std::optional<GcAdvice> LohChurn(const Observed& o) {
   if (o.stats.rollup[2].count < 3) return {};
   uint64_t full = 0, by_large = 0;
   int64_t before = 0, survived = 0, pause_ns = 0;
-  for (const GcRecord& r : o.gcs) {
+  for (const PackedGc& r : o.gcs) {
     if (r.generation != 2) continue;
     ++full;
     constexpr int32_t kAllocLarge = 4, kOutOfSpaceLoh = 6;
@@ -82,8 +84,9 @@ std::optional<GcAdvice> LohChurn(const Observed& o) {
     ++by_large;
     Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
     if (!Sound(r) || r.generations <= kGcLoh) continue;
-    Add(before, r.generation_data[kGcLoh].objects_before());
-    Add(survived, r.generation_data[kGcLoh].survived());
+    const profile::GcGeneration loh = r.Unpack().generation_data[kGcLoh];
+    Add(before, loh.objects_before());
+    Add(survived, loh.survived());
   }
   const double alive = Part(survived, before);
   if (by_large < 3 || by_large * 2 < full || before < 10 * kMiB || alive > 0.5) return {};
@@ -102,11 +105,12 @@ std::optional<GcAdvice> Pinning(const Observed& o) {
   std::vector<double> free;
   std::vector<int64_t> free_bytes;
   for (size_t i = 0; i < o.gcs.size(); ++i) {
-    const GcRecord& r = o.gcs[i];
+    const PackedGc& r = o.gcs[i];
     if (r.generation > 1 || !Sound(r) || r.pinned_objects < 0 || !r.has_histories()) continue;
     pinned.push_back(r.pinned_objects);
-    const profile::GcGeneration& gen0 = r.generation_data[0];
-    free.push_back(Part(gen0.fragmentation(), o.figures[i].after_bytes));
+    const GcRecord whole = r.Unpack();
+    const profile::GcGeneration& gen0 = whole.generation_data[0];
+    free.push_back(Part(gen0.fragmentation(), FiguresOf(whole, o.figures.flows()[i]).after_bytes));
     free_bytes.push_back(gen0.fragmentation());
   }
   if (pinned.size() < 5) return {};
@@ -131,9 +135,9 @@ std::optional<GcAdvice> Fragmentation(const Observed& o) {
     size_t seen = 0, fragmented = 0;
     int64_t free = 0, size = 0;
     for (size_t i = o.gcs.size(); i-- > 0 && seen < kLast;) {
-      const GcRecord& r = o.gcs[i];
+      const PackedGc& r = o.gcs[i];
       if (r.generation != 2 || !Sound(r) || r.generations <= g) continue;
-      const profile::GcGeneration& d = r.generation_data[g];
+      const profile::GcGeneration d = r.Unpack().generation_data[g];
       ++seen;
       const bool much =
           d.fragmentation() >= 50 * kMiB && Part(d.fragmentation(), d.size_after) >= 0.4;
@@ -160,7 +164,7 @@ std::optional<GcAdvice> SlowSuspension(const Observed& o) {
   uint64_t slow = 0, known = 0;
   constexpr int64_t kSlowNs = 10'000'000;
   if (o.stats.all().max_suspend_ns < kSlowNs) return {};
-  for (const GcRecord& r : o.gcs) {
+  for (const GcBrief& r : o.gcs) {
     if (r.suspend_ns < 0 || r.pause_ns < 0 || r.has(profile::kGcMaybeTouched)) continue;
     ++known;
     Add(suspended_ns, r.suspend_ns);
@@ -186,17 +190,21 @@ std::optional<GcAdvice> Gen1Budget(const Observed& o) {
   int64_t pause_ns = 0;
   std::vector<double> survival;
   for (size_t i = 0; i < o.gcs.size(); ++i) {
-    const GcRecord& r = o.gcs[i];
+    const PackedGc& r = o.gcs[i];
     if (r.generation < 0 || r.generation > 1 || clr::IsInduced(r.reason)) continue;
     ++young;
     if (r.generation != 1) continue;
     ++gen1;
     Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
-    if (!Sound(r) || r.condemn_reasons0 < 0) continue;
+    if (!Sound(r)) continue;
+    const GcRecord whole = r.Unpack();
+    if (whole.condemn_reasons0 < 0) continue;
     ++known;
-    const clr::CondemnedReasons why = clr::DecodeCondemned(
-        static_cast<uint32_t>(r.condemn_reasons0), static_cast<uint32_t>(r.condemn_reasons1));
-    if (why.by_budget >= 1) survival.push_back(o.figures[i].survival_percent[0]);
+    const clr::CondemnedReasons why =
+        clr::DecodeCondemned(static_cast<uint32_t>(whole.condemn_reasons0),
+                             static_cast<uint32_t>(whole.condemn_reasons1));
+    if (why.by_budget >= 1)
+      survival.push_back(FiguresOf(whole, o.figures.flows()[i]).survival_percent[0]);
   }
   const double share = Part(pause_ns, o.stats.paused_ns);
   if (gen1 < 20 || gen1 * 2 < young || share < 0.3 || survival.size() * 2 < known || known < 20)
@@ -219,11 +227,13 @@ std::optional<GcAdvice> ServerGcInSmallContainer(const Observed& o) {
   if (heaps < 2 || memory <= 0) return {};
   int32_t load = -1;
   int64_t committed = -1;
-  for (const GcRecord& r : o.gcs) {
+  if (memory / heaps > 512 * kMiB) return {};
+  for (const PackedGc& gc : o.gcs) {
+    const GcRecord r = gc.Unpack();
     load = std::max(load, r.memory_load_percent);
     committed = std::max(committed, r.committed_after.total());
   }
-  if (memory / heaps > 512 * kMiB || load < 75) return {};
+  if (load < 75) return {};
   std::string held;
   if (committed > 0) held = fmt::format(", {} of it committed by the GC", Mib(committed));
   return GcAdvice{
@@ -239,14 +249,14 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
   if (o.stats.rollup[2].count < 5) return {};
   uint64_t full = 0;
   int64_t before = 0, died = 0, pause_ns = 0, arrived = 0;
-  for (const GcRecord& r : o.gcs) {
-    if (!Sound(r) || r.generations <= 2 || clr::IsInduced(r.reason)) continue;
-    if (r.generation == 1) Add(arrived, r.generation_data[2].in);
+  for (const PackedGc& r : o.gcs) {
+    if (!Sound(r) || r.generations <= 2 || r.generation < 1 || clr::IsInduced(r.reason)) continue;
+    const profile::GcGeneration gen2 = r.Unpack().generation_data[2];
+    if (r.generation == 1) Add(arrived, gen2.in);
     if (r.generation != 2) continue;
     ++full;
-    Add(before, r.generation_data[2].objects_before());
-    Add(died, std::max<int64_t>(
-                  r.generation_data[2].objects_before() - r.generation_data[2].survived(), 0));
+    Add(before, gen2.objects_before());
+    Add(died, std::max<int64_t>(gen2.objects_before() - gen2.survived(), 0));
     Add(pause_ns, r.pause_ns);
   }
   const double dead = Part(died, before), cost = Part(pause_ns, o.stats.paused_ns);
@@ -263,7 +273,7 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
 
 }  // namespace
 
-std::vector<GcAdvice> AdviceFor(std::span<const GcRecord> gcs, std::span<const GcFigures> figures,
+std::vector<GcAdvice> AdviceFor(std::span<const PackedGc> gcs, const GcFigureList& figures,
                                 const GcStats& stats, const GcFacts& facts) {
   const Observed observed{gcs, figures, stats, facts};
   std::vector<GcAdvice> out;

@@ -22,8 +22,7 @@ struct GcAdvice {
 };
 
 // `gcs` and `figures`: of one process, sorted by start. In the order of the rules.
-std::vector<GcAdvice> AdviceFor(std::span<const profile::GcRecord> gcs,
-                                std::span<const GcFigures> figures, const GcStats& stats,
-                                const profile::GcFacts& facts);
+std::vector<GcAdvice> AdviceFor(std::span<const profile::PackedGc> gcs, const GcFigureList& figures,
+                                const GcStats& stats, const profile::GcFacts& facts);
 
 }  // namespace clrscope::analysis

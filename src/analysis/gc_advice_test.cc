@@ -29,9 +29,10 @@ GcRecord Gc(uint32_t number, int32_t generation, int32_t reason = 0, int64_t pau
   return r;
 }
 
-std::vector<std::string> Rules(const std::vector<GcRecord>& gcs, const GcFacts& facts = {}) {
-  const auto figures = FiguresOf(gcs);
-  const GcStats stats = StatsOf(gcs, figures, 0, 100'000 * kMs);
+std::vector<std::string> Rules(const std::vector<GcRecord>& records, const GcFacts& facts = {}) {
+  const profile::GcRecords gcs(records.begin(), records.end());
+  const GcFigureList figures = FiguresOf(gcs);
+  const GcStats stats = StatsOf(gcs, figures.flows(), 0, 100'000 * kMs);
   std::vector<std::string> out;
   for (const GcAdvice& a : AdviceFor(gcs, figures, stats, facts)) {
     EXPECT_FALSE(a.evidence.empty() || a.advice.empty() || a.setting.empty()) << a.rule;

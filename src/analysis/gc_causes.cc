@@ -32,10 +32,10 @@ std::vector<GcSite> GcSites::Of(const GcRecord& gc) const {
   return out;
 }
 
-std::vector<InducingStack> InducingStacks(std::span<const GcRecord> gcs) {
+std::vector<InducingStack> InducingStacks(std::span<const profile::PackedGc> gcs) {
   std::vector<InducingStack> out;
   std::unordered_map<uint32_t, size_t> index;
-  for (const GcRecord& gc : gcs) {
+  for (const profile::GcBrief& gc : gcs) {
     if (!clr::IsInduced(gc.reason)) continue;
     const auto [it, is_new] = index.try_emplace(gc.trigger_node, out.size());
     if (is_new) out.push_back({gc.trigger_node, 0, 0});
@@ -49,14 +49,15 @@ std::vector<InducingStack> InducingStacks(std::span<const GcRecord> gcs) {
   return out;
 }
 
-Blame BlameTypes(std::span<const GcRecord> gcs) {
+Blame BlameTypes(std::span<const profile::PackedGc> gcs) {
   Blame blame;
   std::unordered_map<uint32_t, size_t> index;
-  for (const GcRecord& gc : gcs) {
+  for (const profile::PackedGc& gc : gcs) {
     if (!clr::IsCausedByAllocation(gc.reason) || gc.pause_ns < 0 || gc.sampled_bytes <= 0) continue;
     const auto pause = static_cast<double>(gc.pause_ns);
     blame.pause_ns += pause;
-    for (const profile::GcAllocated& a : gc.top_types) {
+    const GcRecord whole = gc.Unpack();
+    for (const profile::GcAllocated& a : whole.top_types) {
       const auto [it, is_new] = index.try_emplace(a.type, blame.types.size());
       if (is_new) blame.types.push_back({a.type, 0, 0});
       TypeBlame& type = blame.types[it->second];

@@ -34,7 +34,7 @@ struct InducingStack {
   int64_t pause_ns = 0;  // of those whose pause is known
 };
 // Who called GC.Collect; the longest pauses first.
-std::vector<InducingStack> InducingStacks(std::span<const profile::GcRecord> gcs);
+std::vector<InducingStack> InducingStacks(std::span<const profile::PackedGc> gcs);
 
 // Types by what was allocated of them before the GCs that allocations triggered: each such pause is
 // split by their shares of those bytes.
@@ -48,6 +48,6 @@ struct Blame {
   double pause_ns = 0;           // of all GCs that are split
   double named_ns = 0;           // of it, to the types above
 };
-Blame BlameTypes(std::span<const profile::GcRecord> gcs);
+Blame BlameTypes(std::span<const profile::PackedGc> gcs);
 
 }  // namespace clrscope::analysis

@@ -68,7 +68,7 @@ TEST(InducingStacks, AreOfInducedGcsAndTheCostliestComesFirst) {
     gcs[i].pause_ns = i == 2 ? 100 : 10;
   }
   gcs[4].pause_ns = -1;
-  const auto stacks = InducingStacks(gcs);
+  const auto stacks = InducingStacks(profile::GcRecords(gcs.begin(), gcs.end()));
   ASSERT_EQ(stacks.size(), 3u);
   EXPECT_EQ(stacks[0].node, 4u);
   EXPECT_EQ(stacks[0].pause_ns, 100);
@@ -89,7 +89,7 @@ TEST(BlameTypes, SplitsThePausesOfGcsThatAllocationsTriggered) {
   gcs[1].top_types = {{2, 0, 1000}};
   gcs[2] = gcs[0];
   gcs[2].reason = 1;  // the program asked for it
-  const Blame blame = BlameTypes(gcs);
+  const Blame blame = BlameTypes(profile::GcRecords(gcs.begin(), gcs.end()));
   EXPECT_DOUBLE_EQ(blame.pause_ns, 400);
   EXPECT_DOUBLE_EQ(blame.named_ns, 90 + 300);
   ASSERT_EQ(blame.types.size(), 2u);

@@ -9,10 +9,12 @@
 namespace clrscope::analysis {
 namespace {
 
+using profile::GcBrief;
 using profile::GcRecord;
 using profile::kGcGenerations;
 using profile::kGcLoh;
 using profile::kGcPoh;
+using profile::PackedGc;
 
 int64_t SumKnown(const profile::GcBytes& bytes) {
   if (bytes[0] < 0) return -1;
@@ -40,45 +42,22 @@ double Imbalance(const GcRecord& r, Part&& part) {
   return static_cast<double>(most) * static_cast<double>(r.heaps.size()) / static_cast<double>(sum);
 }
 
-void FromRecord(const GcRecord& r, GcFigures& f) {
-  constexpr int64_t kConcurrent = 1, kCompaction = 2, kPromotion = 4, kDemotion = 8;
-  if (r.mechanisms >= 0) {
-    f.concurrent = (r.mechanisms & kConcurrent) != 0;
-    f.compacted = (r.mechanisms & kCompaction) != 0;
-    f.promoted = (r.mechanisms & kPromotion) != 0;
-    f.demoted = (r.mechanisms & kDemotion) != 0;
-  }
-  for (size_t g = 0; g < r.generations; ++g) {
-    const profile::GcGeneration& d = r.generation_data[g];
-    f.size_before[g] = d.size_before;
-    f.fragmentation[g] = d.fragmentation();
-    f.budget[g] = d.budget;
-    f.promoted_in[g] = d.in;
-    if (r.Collected(g)) f.survival_percent[g] = Percent(d.survived(), d.objects_before());
-    f.fragmentation_percent[g] = Percent(d.fragmentation(), r.size_after[g]);
-  }
-  f.before_bytes = f.peak_bytes = SumKnown(f.size_before);
-  f.after_bytes = SumKnown(r.size_after);
-  f.promoted_bytes = SumKnown(r.promoted);
-  f.survived_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.survived; });
-  f.mark_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.mark_ns; });
-}
-
 // The largest heap of the foreground GCs that began inside a background one.
-void Peaks(std::span<const GcRecord> gcs, LargeVector<GcFigures>& figures) {
+void Peaks(std::span<const PackedGc> gcs, LargeVector<GcFlow>& flows) {
   for (size_t i = 0; i < gcs.size(); ++i) {
     if (!gcs[i].background() || !gcs[i].ended()) continue;
+    // Those after it still say what their own heap was before them.
     for (size_t k = i + 1; k < gcs.size() && gcs[k].start_ns < gcs[i].end_ns; ++k)
-      figures[i].peak_bytes = std::max(figures[i].peak_bytes, figures[k].before_bytes);
+      flows[i].peak_bytes = std::max(flows[i].peak_bytes, flows[k].peak_bytes);
   }
 }
 
-bool RanInBackground(const GcRecord& r) { return r.background() && !r.has(profile::kGcFellBack); }
+bool RanInBackground(const GcBrief& r) { return r.background() && !r.has(profile::kGcFellBack); }
 
 // Follows how many bytes of objects each heap holds when the program runs on.
 class Allocations {
  public:
-  void Next(const GcRecord& r, GcFigures& f) {
+  void Next(const GcRecord& r, GcFlow& f) {
     // Before the first GC of a program nothing was there.
     if (first_) known_ = r.number == 1;
     // The one between may still run, in the background: what it found is not told yet.
@@ -134,38 +113,70 @@ class Allocations {
   int64_t sweep_from_ns_ = INT64_MAX, sweep_to_ns_ = -1;
 };
 
-}  // namespace
-
-LargeVector<GcFigures> FiguresOf(std::span<const GcRecord> gcs) {
-  LargeVector<GcFigures> out(gcs.size());
-  Allocations allocations;
-  for (size_t i = 0; i < gcs.size(); ++i) {
-    const GcRecord& r = gcs[i];
-    GcFigures& f = out[i];
-    FromRecord(r, f);
-    allocations.Next(r, f);
-    if (r.has(profile::kGcInsideSuspension) || r.pause_start_ns < 0 || r.previous_restart_ns < 0 ||
-        r.pause_start_ns < r.previous_restart_ns)
-      continue;
-    f.ran_ns = SaturatedSub(r.pause_start_ns, r.previous_restart_ns);
-    if (r.pause_ns >= 0) f.pause_percent = Percent(r.pause_ns, SaturatedAdd(r.pause_ns, f.ran_ns));
-    if (f.allocated_bytes >= 0 && f.ran_ns > 0)
-      f.allocated_per_second =
-          static_cast<double>(f.allocated_bytes) * 1e9 / static_cast<double>(f.ran_ns);
-  }
-  Peaks(gcs, out);
-  return out;
+int64_t BytesBefore(const GcRecord& r) {
+  if (!r.has_histories() || r.generation_data[0].size_before < 0) return -1;
+  int64_t sum = 0;
+  for (size_t g = 0; g < r.generations; ++g)
+    sum += std::max<int64_t>(r.generation_data[g].size_before, 0);
+  return sum;
 }
 
-std::vector<GcPause> PausesOf(const GcRecord& r) {
-  std::vector<GcPause> out;
+}  // namespace
+
+GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
+  GcFigures f;
+  static_cast<GcFlow&>(f) = flow;
+  constexpr int64_t kConcurrent = 1, kCompaction = 2, kPromotion = 4, kDemotion = 8;
+  if (r.mechanisms >= 0) {
+    f.concurrent = (r.mechanisms & kConcurrent) != 0;
+    f.compacted = (r.mechanisms & kCompaction) != 0;
+    f.promoted = (r.mechanisms & kPromotion) != 0;
+    f.demoted = (r.mechanisms & kDemotion) != 0;
+  }
+  for (size_t g = 0; g < r.generations; ++g) {
+    const profile::GcGeneration& d = r.generation_data[g];
+    f.size_before[g] = d.size_before;
+    f.fragmentation[g] = d.fragmentation();
+    f.budget[g] = d.budget;
+    f.promoted_in[g] = d.in;
+    if (r.Collected(g)) f.survival_percent[g] = Percent(d.survived(), d.objects_before());
+    f.fragmentation_percent[g] = Percent(d.fragmentation(), r.size_after[g]);
+  }
+  f.before_bytes = BytesBefore(r);
+  f.after_bytes = SumKnown(r.size_after);
+  f.survived_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.survived; });
+  f.mark_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.mark_ns; });
+  if (f.ran_ns >= 0 && r.pause_ns >= 0)
+    f.pause_percent = Percent(r.pause_ns, SaturatedAdd(r.pause_ns, f.ran_ns));
+  return f;
+}
+
+GcFigureList FiguresOf(std::span<const PackedGc> gcs) {
+  LargeVector<GcFlow> flows(gcs.size());
+  Allocations allocations;
+  for (size_t i = 0; i < gcs.size(); ++i) {
+    const GcRecord r = gcs[i].Unpack();
+    GcFlow& f = flows[i];
+    f.peak_bytes = BytesBefore(r);
+    f.promoted_bytes = SumKnown(r.promoted);
+    allocations.Next(r, f);
+    if (!r.has(profile::kGcInsideSuspension) && r.pause_start_ns >= 0 &&
+        r.previous_restart_ns >= 0 && r.pause_start_ns >= r.previous_restart_ns)
+      f.ran_ns = SaturatedSub(r.pause_start_ns, r.previous_restart_ns);
+  }
+  Peaks(gcs, flows);
+  return {gcs, std::move(flows)};
+}
+
+GcPauses PausesOf(const GcBrief& r) {
+  GcPauses out;
   if (r.pause_start_ns < 0 || r.pause_ns < 0) return out;
   const int64_t first = r.initial_pause_ns >= 0 ? r.initial_pause_ns
                         : r.final_pause_ns >= 0 ? r.pause_ns - r.final_pause_ns
                                                 : r.pause_ns;
-  if (first > 0) out.push_back({r.pause_start_ns, SaturatedAdd(r.pause_start_ns, first)});
+  if (first > 0) out.Add({r.pause_start_ns, SaturatedAdd(r.pause_start_ns, first)});
   if (r.final_pause_ns > 0 && r.restart_ns >= 0)
-    out.push_back({SaturatedSub(r.restart_ns, r.final_pause_ns), r.restart_ns});
+    out.Add({SaturatedSub(r.restart_ns, r.final_pause_ns), r.restart_ns});
   return out;
 }
 

@@ -14,7 +14,7 @@ std::vector<ProcessGcs> GcReportOf(const profile::Profile& profile) {
     one.gcs = std::span(profile.gcs).subspan(first, at - first);
     one.figures = FiguresOf(one.gcs);
     const profile::Process& info = profile.processes[p];
-    one.stats = StatsOf(one.gcs, one.figures, info.start_ns, info.end_ns);
+    one.stats = StatsOf(one.gcs, one.figures.flows(), info.start_ns, info.end_ns);
     one.advice = AdviceFor(one.gcs, one.figures, one.stats, info.gc);
     if (one.stats.all().induced > 0) one.induced_by = InducingStacks(one.gcs);
     one.blame = BlameTypes(one.gcs);

@@ -15,8 +15,8 @@ namespace clrscope::analysis {
 
 struct ProcessGcs {
   uint32_t process = 0;                    // index into the profile's
-  std::span<const profile::GcRecord> gcs;  // the profile's, sorted by start
-  LargeVector<GcFigures> figures;
+  std::span<const profile::PackedGc> gcs;  // the profile's, sorted by start
+  GcFigureList figures;
   GcStats stats;
   std::vector<GcAdvice> advice;
   std::vector<InducingStack> induced_by;

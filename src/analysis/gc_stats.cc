@@ -10,21 +10,23 @@
 namespace clrscope::analysis {
 namespace {
 
-using profile::GcRecord;
+using profile::GcBrief;
+using profile::PackedGc;
 
 struct RowCollector {
   GcRollup row;
   std::vector<int64_t> pauses;
 
-  bool Takes(const GcRecord& r) const {
+  bool Takes(const GcBrief& r) const {
     const bool background = r.background() && !r.has(profile::kGcFellBack);
     return (row.generation < 0 || row.generation == r.generation) &&
            (row.background < 0 || (row.background == 1) == background);
   }
-  void Add(const GcRecord& r, const GcFigures& f) {
+  void Add(const GcBrief& r, const GcFlow& f) {
+    constexpr int64_t kCompaction = 2;
     ++row.count;
     if (clr::IsInduced(r.reason)) ++row.induced;
-    if (f.compacted) ++row.compacting;
+    if (r.mechanisms >= 0 && (r.mechanisms & kCompaction) != 0) ++row.compacting;
     if (r.pause_ns >= 0) {
       ++row.pauses_known;
       row.pause_ns = SaturatedAdd(row.pause_ns, r.pause_ns);
@@ -37,9 +39,8 @@ struct RowCollector {
       ++row.allocated_known;
       row.allocated_bytes = SaturatedAdd(row.allocated_bytes, f.allocated_bytes);
     }
-    if (!std::isnan(f.allocated_per_second))
-      row.max_allocated_per_second =
-          std::fmax(row.max_allocated_per_second, f.allocated_per_second);
+    if (const double rate = f.allocated_per_second(); !std::isnan(rate))
+      row.max_allocated_per_second = std::fmax(row.max_allocated_per_second, rate);
     if (f.promoted_bytes >= 0) {
       ++row.promoted_known;
       row.promoted_bytes = SaturatedAdd(row.promoted_bytes, f.promoted_bytes);
@@ -64,21 +65,24 @@ int64_t BucketTo(int64_t from) {
   return from == power ? 2 * power : from == 2 * power ? 5 * power : 10 * power;
 }
 
-std::vector<GcHistogramBucket> Histogram(std::vector<int64_t> values) {
+std::vector<GcHistogramBucket> Histogram(std::span<const int64_t> values) {
   std::vector<GcHistogramBucket> out;
   if (values.empty()) return out;
-  std::sort(values.begin(), values.end());
-  for (int64_t from = BucketFrom(values.front()); from <= values.back(); from = BucketTo(from)) {
-    const int64_t to = BucketTo(from);
-    const auto lo = std::lower_bound(values.begin(), values.end(), from);
-    out.push_back({from, to, static_cast<uint64_t>(std::lower_bound(lo, values.end(), to) - lo)});
-    if (to >= INT64_MAX / 10) break;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  for (int64_t from = BucketFrom(*least); from <= *most; from = BucketTo(from)) {
+    out.push_back({from, BucketTo(from), 0});
+    if (out.back().to_ns >= INT64_MAX / 10) break;
+  }
+  for (const int64_t v : values) {
+    const auto after = std::upper_bound(out.begin(), out.end(), v,
+                                        [](int64_t a, const auto& b) { return a < b.from_ns; });
+    if (v < after[-1].to_ns) ++after[-1].count;
   }
   return out;
 }
 
 // At most a hundred stretches of a round width.
-std::vector<GcShare> Shares(std::span<const GcRecord> gcs, int64_t from_ns, int64_t to_ns) {
+std::vector<GcShare> Shares(std::span<const PackedGc> gcs, int64_t from_ns, int64_t to_ns) {
   std::vector<GcShare> out;
   const int64_t span = SaturatedSub(to_ns, from_ns);
   if (gcs.empty() || span <= 0) return out;
@@ -86,7 +90,7 @@ std::vector<GcShare> Shares(std::span<const GcRecord> gcs, int64_t from_ns, int6
   while (span / width > 100) width = BucketTo(width);
   for (int64_t t = from_ns; t < to_ns; t = SaturatedAdd(t, width))
     out.push_back({t, std::min(SaturatedAdd(t, width), to_ns), 0});
-  for (const GcRecord& r : gcs) {
+  for (const GcBrief& r : gcs) {
     for (const GcPause& p : PausesOf(r)) {
       const int64_t first = std::max(p.start_ns, from_ns), last = std::min(p.end_ns, to_ns);
       if (first >= last) continue;
@@ -104,15 +108,18 @@ std::vector<GcShare> Shares(std::span<const GcRecord> gcs, int64_t from_ns, int6
 Percentiles PercentilesOf(std::vector<int64_t> values) {
   Percentiles p;
   if (values.empty()) return p;
-  std::sort(values.begin(), values.end());
+  auto from = values.begin();  // everything before it is smaller
   const auto rank = [&](uint64_t percent) {
     const uint64_t n = values.size();
-    return values[std::max<uint64_t>((n * percent + 99) / 100, 1) - 1];
+    const uint64_t at = std::max<uint64_t>((n * percent + 99) / 100, 1) - 1;
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(at);
+    std::nth_element(from, nth, values.end());
+    return *(from = nth);
   };
   p.p50 = rank(50);
   p.p95 = rank(95);
   p.p99 = rank(99);
-  p.max = values.back();
+  p.max = rank(100);
   return p;
 }
 
@@ -133,7 +140,7 @@ double GcStats::paused_percent() const {
              : 100.0 * static_cast<double>(paused_ns) / static_cast<double>(span_ns);
 }
 
-GcStats StatsOf(std::span<const GcRecord> gcs, std::span<const GcFigures> figures, int64_t from_ns,
+GcStats StatsOf(std::span<const PackedGc> gcs, std::span<const GcFlow> flows, int64_t from_ns,
                 int64_t to_ns) {
   GcStats out;
   out.span_ns = std::max<int64_t>(SaturatedSub(to_ns, from_ns), 0);
@@ -146,28 +153,29 @@ GcStats StatsOf(std::span<const GcRecord> gcs, std::span<const GcFigures> figure
   std::vector<int64_t> suspensions;
   int32_t heaps = -1;
   for (size_t i = 0; i < gcs.size(); ++i) {
-    const GcRecord& r = gcs[i];
+    const PackedGc& r = gcs[i];
     for (RowCollector& row : rows)
-      if (row.Takes(r)) row.Add(r, figures[i]);
+      if (row.Takes(r)) row.Add(r, flows[i]);
     if (r.longest_suspend_ns >= 0 && !r.has(profile::kGcInsideSuspension))
       suspensions.push_back(r.longest_suspend_ns);
     if (r.pause_ns >= 0) out.paused_ns = SaturatedAdd(out.paused_ns, r.pause_ns);
     if (!r.has(profile::kGcComplete)) ++out.incomplete;
     if (r.has(profile::kGcMaybeTouched)) ++out.maybe_touched;
-    out.max_peak_bytes = std::max(out.max_peak_bytes, figures[i].peak_bytes);
+    out.max_peak_bytes = std::max(out.max_peak_bytes, flows[i].peak_bytes);
     if (r.heap_count <= 0) continue;
     if (heaps > 0 && heaps != r.heap_count)
       out.heap_counts.push_back({r.number, r.start_ns, heaps, r.heap_count});
     heaps = r.heap_count;
     out.max_heap_count = std::max(out.max_heap_count, heaps);
   }
+  const std::vector<int64_t>& pauses = rows.back().pauses;  // of all
+  out.pauses = PercentilesOf(pauses);
+  out.pause_histogram = Histogram(pauses);
   for (RowCollector& row : rows) {
-    row.row.pauses = PercentilesOf(row.pauses);
+    row.row.pauses = row.pauses.size() == pauses.size() ? out.pauses : PercentilesOf(row.pauses);
     out.rollup.push_back(row.row);
   }
-  out.pauses = out.all().pauses;
-  out.pause_histogram = Histogram(rows.back().pauses);
-  out.suspensions = PercentilesOf(suspensions);
+  out.suspensions = PercentilesOf(std::move(suspensions));
   constexpr int64_t kNoticeable = 1'000'000;
   for (size_t i = 0; i < gcs.size(); ++i)
     if (gcs[i].longest_suspend_ns >= kNoticeable &&

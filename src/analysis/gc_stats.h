@@ -76,8 +76,8 @@ struct GcStats {
   double paused_percent() const;
 };
 
-// `gcs` and `figures`: of one process, sorted by start; `from_ns`, `to_ns`: what was observed.
-GcStats StatsOf(std::span<const profile::GcRecord> gcs, std::span<const GcFigures> figures,
+// `gcs` and `flows`: of one process, sorted by start; `from_ns`, `to_ns`: what was observed.
+GcStats StatsOf(std::span<const profile::PackedGc> gcs, std::span<const GcFlow> flows,
                 int64_t from_ns, int64_t to_ns);
 
 }  // namespace clrscope::analysis

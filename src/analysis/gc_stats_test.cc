@@ -27,8 +27,8 @@ GcRecord Gc(uint32_t number, int32_t generation, int64_t start_ms, int64_t pause
   return r;
 }
 
-GcFigures Allocated(int64_t bytes, int64_t promoted) {
-  GcFigures f;
+GcFlow Allocated(int64_t bytes, int64_t promoted) {
+  GcFlow f;
   f.allocated_bytes = bytes;
   f.promoted_bytes = promoted;
   return f;
@@ -49,10 +49,10 @@ TEST(Percentiles, AreValuesThatOccurred) {
 }
 
 TEST(GcStats, RollupDividesEachGenerationsAllocationByItsOwnPauses) {
-  const std::vector<GcRecord> gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30), Gc(3, 1, 300, 20),
-                                     Gc(4, 2, 400, 5, 1), Gc(5, 2, 500, 1, 10, 1)};
-  const std::vector<GcFigures> figures = {Allocated(100, 1), Allocated(300, 2), Allocated(-1, 3),
-                                          Allocated(50, -1), Allocated(5, 5)};
+  const profile::GcRecords gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30), Gc(3, 1, 300, 20),
+                                  Gc(4, 2, 400, 5, 1), Gc(5, 2, 500, 1, 10, 1)};
+  const std::vector<GcFlow> figures = {Allocated(100, 1), Allocated(300, 2), Allocated(-1, 3),
+                                       Allocated(50, -1), Allocated(5, 5)};
   const GcStats s = StatsOf(gcs, figures, 0, 1000 * kMs);
   ASSERT_EQ(s.rollup.size(), 6u);
   const GcRollup &gen0 = s.rollup[0], &gen1 = s.rollup[1], &gen2 = s.rollup[2],
@@ -77,10 +77,10 @@ TEST(GcStats, RollupDividesEachGenerationsAllocationByItsOwnPauses) {
 }
 
 TEST(GcStats, UnknownPausesAreInNoSum) {
-  std::vector<GcRecord> gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30)};
+  profile::GcRecords gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30)};
   gcs[1].pause_ns = -1;
   gcs[1].flags = profile::kGcMaybeTouched;
-  const GcStats s = StatsOf(gcs, std::vector<GcFigures>(2), 0, 1000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(2), 0, 1000 * kMs);
   EXPECT_EQ(s.all().count, 2u);
   EXPECT_EQ(s.all().pauses_known, 1u);
   EXPECT_DOUBLE_EQ(s.all().mean_pause_ns(), 10.0 * kMs);
@@ -89,10 +89,10 @@ TEST(GcStats, UnknownPausesAreInNoSum) {
 }
 
 TEST(GcStats, HistogramCountsEveryPauseOnceInStepsOfOneTwoFive) {
-  std::vector<GcRecord> gcs;
+  profile::GcRecords gcs;
   const int64_t pauses[] = {1, 1, 2, 4, 5, 9, 10, 19, 20, 250};
   for (uint32_t i = 0; i < std::size(pauses); ++i) gcs.push_back(Gc(i + 1, 0, i * 300, pauses[i]));
-  const GcStats s = StatsOf(gcs, std::vector<GcFigures>(gcs.size()), 0, 4000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 4000 * kMs);
   std::vector<std::array<int64_t, 3>> got;
   for (const GcHistogramBucket& b : s.pause_histogram)
     got.push_back({b.from_ns / kMs, b.to_ns / kMs, static_cast<int64_t>(b.count)});
@@ -107,9 +107,9 @@ TEST(GcStats, HistogramCountsEveryPauseOnceInStepsOfOneTwoFive) {
 }
 
 TEST(GcStats, ShareOverTimeAddsUpToThePauses) {
-  std::vector<GcRecord> gcs = {Gc(1, 0, 50, 100), Gc(2, 0, 9'990, 10), Gc(3, 0, 395, 210)};
+  profile::GcRecords gcs = {Gc(1, 0, 50, 100), Gc(2, 0, 9'990, 10), Gc(3, 0, 395, 210)};
   std::swap(gcs[1], gcs[2]);
-  const GcStats s = StatsOf(gcs, std::vector<GcFigures>(3), 0, 10'000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(3), 0, 10'000 * kMs);
   ASSERT_EQ(s.share.size(), 100u);
   EXPECT_EQ(s.share[0].paused_ns, 50 * kMs);
   EXPECT_EQ(s.share[1].paused_ns, 50 * kMs);
@@ -123,13 +123,13 @@ TEST(GcStats, ShareOverTimeAddsUpToThePauses) {
 }
 
 TEST(GcStats, HeapCountChangesAreListed) {
-  std::vector<GcRecord> gcs;
+  profile::GcRecords gcs;
   const int32_t heaps[] = {1, 1, -1, 4, 4, 2};
   for (uint32_t i = 0; i < std::size(heaps); ++i) {
     gcs.push_back(Gc(i + 1, 0, i * 10, 1));
     gcs.back().heap_count = heaps[i];
   }
-  const GcStats s = StatsOf(gcs, std::vector<GcFigures>(gcs.size()), 0, 100 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 100 * kMs);
   ASSERT_EQ(s.heap_counts.size(), 2u);
   EXPECT_EQ(s.heap_counts[0].gc, 4u);
   EXPECT_EQ(s.heap_counts[0].from, 1);
@@ -139,11 +139,11 @@ TEST(GcStats, HeapCountChangesAreListed) {
 }
 
 TEST(GcStats, SlowSuspensionsStandOutAgainstTheMedian) {
-  std::vector<GcRecord> gcs;
+  profile::GcRecords gcs;
   for (uint32_t i = 0; i < 20; ++i) gcs.push_back(Gc(i + 1, 0, i * 10, 1));
   gcs[7].longest_suspend_ns = 5 * kMs;
   gcs[8].longest_suspend_ns = kMs / 2;  // unusual, but nobody notices
-  const GcStats s = StatsOf(gcs, std::vector<GcFigures>(gcs.size()), 0, 1000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 1000 * kMs);
   EXPECT_EQ(s.slow_suspensions, (std::vector<uint32_t>{7}));
 }
 

@@ -23,7 +23,7 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
-#include "profile/gc_record.h"
+#include "profile/gc_records.h"
 
 namespace clrscope::analysis {
 
@@ -94,7 +94,7 @@ class GcTimeline {
   void CloseSuspension(uint64_t thread, int64_t now_ns);
   void Emit(size_t index);
   void EmitIfSettled(uint64_t serial);
-  bool TouchedByGap(const profile::GcRecord& record) const;
+  bool TouchedByGap(const profile::GcBrief& gc) const;
 
   StringPool* strings_;
   profile::GcRecords* out_;
@@ -104,6 +104,9 @@ class GcTimeline {
 
   std::vector<Suspension> suspensions_;
   std::vector<OpenGc> open_;  // in order of their start
+  // Memory of the GC that was handed out last, for the next one.
+  std::vector<HeapMarks> spare_marks_;
+  std::vector<profile::GcHeap> spare_heaps_;
   uint64_t last_serial_ = 0;
   uint32_t last_number_ = 0;
   int64_t last_restart_ns_ = -1;

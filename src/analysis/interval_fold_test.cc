@@ -154,7 +154,7 @@ TEST_F(IntervalFoldTest, GcsAndLossesGoIntoTheTables) {
   const profile::ProcessTables& t = *recording.processes[0];
   ASSERT_EQ(t.gcs.size(), 1u);
   EXPECT_EQ(t.gcs[0].start_ns, 3 * kSecond);
-  EXPECT_EQ(t.gcs[0].size_after[4], 5);
+  EXPECT_EQ(t.gcs[0].Unpack().size_after[4], 5);
   EXPECT_EQ(t.info.gc.paused_ns, 1'000);
   EXPECT_EQ(t.losses[Loss::kTruncatedStack], 2u);
   EXPECT_EQ(t.losses[Loss::kAgentOther], 3u);

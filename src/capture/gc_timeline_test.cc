@@ -76,12 +76,11 @@ class Script {
     f.generations.assign(5, each);
     return Event(EventTag::kGcPerHeapHistory, 3, thread, 0, PerHeapHistoryPayload(f));
   }
-  const GcRecord& Gc(uint32_t number) {
-    for (const GcRecord& r : gcs)
-      if (r.number == number) return r;
+  GcRecord Gc(uint32_t number) {
+    for (const profile::PackedGc& r : gcs)
+      if (r.number == number) return r.Unpack();
     ADD_FAILURE() << "GC " << number << " is missing";
-    static const GcRecord kNone;
-    return kNone;
+    return {};
   }
 
   StringPool strings;
@@ -97,7 +96,7 @@ TEST(GcTimeline, BlockingGcHasOnePauseFromItsSuspensionToItsRestart) {
   EXPECT_TRUE(s.gcs.empty()) << "not over before its restart";
   s.Restart(kUser, 450);
   ASSERT_EQ(s.gcs.size(), 1u);
-  const GcRecord& r = s.gcs[0];
+  const GcRecord r = s.gcs[0].Unpack();
   EXPECT_EQ(r.process, 3u);
   EXPECT_EQ(r.number, 1u);
   EXPECT_EQ(r.generation, 1);
@@ -130,7 +129,7 @@ TEST(GcTimeline, BackgroundGcHasTwoPausesAndForegroundGcsInside) {
   s.timeline.Finish();
   ASSERT_EQ(s.gcs.size(), 3u);
   EXPECT_EQ(s.gcs[0].number, 1u) << "by their start";
-  const GcRecord& b = s.Gc(1);
+  const GcRecord b = s.Gc(1);
   EXPECT_EQ(b.initial_pause_ns, 40);
   EXPECT_EQ(b.final_pause_ns, 30);
   EXPECT_EQ(b.pause_ns, 70);
@@ -153,8 +152,8 @@ TEST(GcTimeline, YoungGcThatBeginsABackgroundOneSharesItsSuspension) {
   s.Start(kUser, 150, 2, 1, kBlocking).End(kUser, 180, 2, 22).Restart(kUser, 200);
   s.Suspend(kBgc, 300, 310, 6).Restart(kBgc, 320).End(kBgc, 400, 1, 11);
   s.timeline.Finish();
-  const GcRecord& b = s.Gc(1);
-  const GcRecord& young = s.Gc(2);
+  const GcRecord b = s.Gc(1);
+  const GcRecord young = s.Gc(2);
   EXPECT_EQ(b.initial_pause_ns, 50) << "until the young one began";
   EXPECT_EQ(b.pause_ns, 70);
   EXPECT_EQ(young.pause_ns, 50) << "from there to the restart";
@@ -184,7 +183,7 @@ TEST(GcTimeline, BackgroundGcThatFallsBackEndsBeforeTheRestart) {
   ASSERT_EQ(s.gcs.size(), 1u);
   EXPECT_EQ(s.gcs[0].pause_ns, 220);  // TraceEvent says 10, the time to suspend
   EXPECT_TRUE(s.gcs[0].has(profile::kGcFellBack));
-  EXPECT_EQ(s.gcs[0].generation_data[0].size_before, 7);
+  EXPECT_EQ(s.gcs[0].Unpack().generation_data[0].size_before, 7);
   EXPECT_TRUE(s.gcs[0].has(profile::kGcComplete));
 }
 
@@ -229,7 +228,7 @@ TEST(GcTimeline, ServerGcStartsOnAnyOfItsThreads) {
   s.PerHeap(kServer0, 1, {200, 0, 0, 90, 5, 5, 1, 30, 30, 3});
   s.End(kServer0, 200, 1, 11).Restart(kServer0, 210);
   ASSERT_EQ(s.gcs.size(), 1u);
-  const GcRecord& r = s.gcs[0];
+  const GcRecord r = s.gcs[0].Unpack();
   EXPECT_EQ(r.pause_ns, 110);
   EXPECT_EQ(r.trigger_node, 42u);
   EXPECT_EQ(r.triggered_ns, 90);
@@ -260,7 +259,7 @@ TEST(GcTimeline, ServerBackgroundGcGetsTheHistoriesThatFollowItsEnd) {
   s.Global(kBgc, 2, 5, 2).PerHeap(kBgc, 0, {5, 0, 0, 5, 0, 0, 0, 0, 0, 0});
   s.PerHeap(kBgc, 1, {6, 0, 0, 6, 0, 0, 0, 0, 0, 0});
   ASSERT_EQ(s.gcs.size(), 1u);
-  EXPECT_EQ(s.gcs[0].generation_data[0].size_before, 11);
+  EXPECT_EQ(s.gcs[0].Unpack().generation_data[0].size_before, 11);
   s.Blocking(400, 2);
   EXPECT_EQ(s.gcs.size(), 2u);
 }
@@ -288,8 +287,8 @@ TEST(GcTimeline, PinnedHeapIsUnknownBeforeHeapStatsV2) {
   s.Event(EventTag::kGcHeapStats, 1, kUser, 131, HeapStatsPayload(1, {1, 2, 3, 4, 5}));
   s.Restart(kUser, 140);
   ASSERT_EQ(s.gcs.size(), 1u);
-  EXPECT_EQ(s.gcs[0].size_after[3], 4);
-  EXPECT_EQ(s.gcs[0].size_after[4], -1);
+  EXPECT_EQ(s.gcs[0].Unpack().size_after[3], 4);
+  EXPECT_EQ(s.gcs[0].Unpack().size_after[4], -1);
   EXPECT_EQ(FiguresOf(s.gcs)[0].after_bytes, 10) << "without what is unknown";
 }
 
@@ -300,7 +299,7 @@ TEST(GcTimeline, EndOfAGcThatRanAtTheAttachIsNobodyElses) {
   s.Event(EventTag::kGcHeapStats, 2, kUser, 11, HeapStatsPayload(2, {99, 0, 0, 0, 0}));
   s.Restart(kUser, 20).Blocking(100, 42);
   ASSERT_EQ(s.gcs.size(), 1u);
-  EXPECT_EQ(s.gcs[0].size_after[0], 42);
+  EXPECT_EQ(s.gcs[0].Unpack().size_after[0], 42);
   EXPECT_EQ(s.facts.orphan_ends, 1u);
   EXPECT_EQ(s.facts.missing, 0u);
 }
@@ -313,14 +312,14 @@ TEST(GcTimeline, OrphanEndInsideARunningGcLeavesThatAlone) {
   s.Event(EventTag::kGcHeapStats, 2, kBgc, 126, HeapStatsPayload(2, {99, 0, 0, 0, 0}));
   s.End(kUser, 130, 8, 8).Restart(kUser, 140);
   ASSERT_EQ(s.gcs.size(), 1u);
-  EXPECT_EQ(s.gcs[0].size_after[0], 8);
+  EXPECT_EQ(s.gcs[0].Unpack().size_after[0], 8);
 }
 
 TEST(GcTimeline, StartWithoutItsSuspensionHasNoPause) {
   Script s;
   s.Start(kUser, 120, 5, 1).End(kUser, 130, 5, 55).Restart(kUser, 140).Blocking(200, 6);
   ASSERT_EQ(s.gcs.size(), 2u);
-  const GcRecord& r = s.Gc(5);
+  const GcRecord r = s.Gc(5);
   EXPECT_TRUE(r.has(profile::kGcSuspensionMissing));
   EXPECT_FALSE(r.has(profile::kGcComplete));
   EXPECT_EQ(r.pause_ns, -1);
@@ -414,9 +413,9 @@ TEST(GcTimeline, CommittedBytesAreThoseOfItsStartAndItsEnd) {
   s.Event(EventTag::kGcDynamic, 0, kUser, 129, GcDynamicPayload("Tomorrow", "?"));
   s.End(kUser, 130, 1).Restart(kUser, 140);
   ASSERT_EQ(s.gcs.size(), 1u);
-  EXPECT_EQ(s.gcs[0].committed_before.total(), 150);
-  EXPECT_EQ(s.gcs[0].committed_after.in_use, 1);
-  EXPECT_EQ(s.gcs[0].wanted_heap_count, 4);
+  EXPECT_EQ(s.gcs[0].Unpack().committed_before.total(), 150);
+  EXPECT_EQ(s.gcs[0].Unpack().committed_after.in_use, 1);
+  EXPECT_EQ(s.gcs[0].Unpack().wanted_heap_count, 4);
   EXPECT_EQ(s.losses[Loss::kUnsupportedVersion], 0u);
 }
 
@@ -457,7 +456,9 @@ TEST(GcTimeline, PhaseLongerThanItsGcIsUnknown) {
   s.Event(EventTag::kGcGlobalHeapHistory, 4, kUser, 0, GlobalHistoryPayload(4, f));
   s.End(kUser, 1'000'120, 1).Restart(kUser, 1'000'140);
   ASSERT_EQ(s.gcs.size(), 1u);
-  const auto us = [&](profile::GcPhase p) { return s.gcs[0].phase_us[static_cast<size_t>(p)]; };
+  const auto us = [&](profile::GcPhase p) {
+    return s.gcs[0].Unpack().phase_us[static_cast<size_t>(p)];
+  };
   EXPECT_EQ(us(profile::GcPhase::kMarkRoots), 5);
   EXPECT_EQ(us(profile::GcPhase::kPlan), 7);
   EXPECT_EQ(us(profile::GcPhase::kRelocate), 3);

@@ -106,11 +106,11 @@ void LiveView::ReadCounters(uint32_t id) {
   ProcessState& state = processes_[id];
   profile::ProcessTables& t = *engine_->recording().processes[state.index];
   // Nobody writes the GCs down: they are counted and go.
-  for (const profile::GcRecord& gc : t.gcs) {
+  for (const profile::PackedGc& gc : t.gcs) {
     if (!gc.ended() || !gc.has(profile::kGcHasStats)) continue;
     if (gc.generation >= 0 && gc.generation < 3)
       ++state.collections[static_cast<size_t>(gc.generation)];
-    if (gc.number >= state.last_gc.number) state.last_gc = gc;
+    if (gc.number >= state.last_gc.number) state.last_gc = gc.Unpack();
   }
   t.gcs.clear();
   state.pauses = state.earlier_pauses + t.info.gc.pauses;

@@ -218,7 +218,7 @@ TEST(TraceFold, ForegroundCollectionsInsideABackgroundOneFindTheirSizes) {
   f.fold.Finish(true);
   const auto& gcs = f.recording.processes[0]->gcs;
   ASSERT_EQ(gcs.size(), 39u);
-  for (const profile::GcRecord& g : gcs) EXPECT_EQ(g.size_after[0], g.number);
+  for (const profile::PackedGc& g : gcs) EXPECT_EQ(g.Unpack().size_after[0], g.number);
   EXPECT_EQ(gcs[0].end_ns, 1000);
 }
 

@@ -62,7 +62,7 @@ Result<DiffInput> Load(const std::string& name, const DiffOptions& o) {
   out.seconds = static_cast<double>(std::max<int64_t>(to - from, 0)) / 1e9;
   out.gcs = static_cast<uint64_t>(std::count_if(
       p.gcs.begin(), p.gcs.end(),
-      [&](const profile::GcRecord& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
+      [&](const profile::GcBrief& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
   if (o.divide == Per::kSecond) out.exposure = out.seconds;
   if (o.divide == Per::kGc) out.exposure = static_cast<double>(out.gcs);
   if (out.exposure <= 0)

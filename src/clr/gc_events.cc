@@ -2,6 +2,7 @@
 #include "clr/gc_events.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace clrscope::clr {
 namespace {
@@ -117,6 +118,12 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   const uint32_t count = r.U32();
   if (!r.ok()) return false;
   for (uint32_t g = 0; g < count && r.remaining() >= 10 * static_cast<size_t>(p); ++g) {
+    if (p == 8 && g < 5) {
+      std::memcpy(&out.generation[g], r.Take(sizeof(GcGenerationData)).data(),
+                  sizeof(GcGenerationData));
+      out.generations = g + 1;
+      continue;
+    }
     GcGenerationData d{};
     for (uint64_t* f : {&d.size_before, &d.free_list_before, &d.free_objects_before, &d.size_after,
                         &d.free_list_after, &d.free_objects_after, &d.in, &d.pinned_survived,

@@ -59,7 +59,7 @@ struct GcJoin {
 };
 bool Decode(const RawEvent& event, GcJoin& out);
 
-// One generation of GCPerHeapHistory V3, bytes.
+// One generation of GCPerHeapHistory V3, bytes, as it lies in the payload of a 64-bit process.
 struct GcGenerationData {
   uint64_t size_before, free_list_before, free_objects_before;
   uint64_t size_after, free_list_after, free_objects_after;

@@ -45,7 +45,7 @@ std::string_view Template() {
 struct Row {
   uint32_t count = 1;
   uint32_t number = 0, last_number = 0;
-  const GcRecord* shown = nullptr;  // what a merged row looks like: its longest pause
+  const profile::PackedGc* shown = nullptr;  // what a merged row looks like: its longest pause
   int64_t start_ns = -1, end_ns = -1;
   int64_t pause_ns = -1, max_pause_ns = -1, suspend_ns = -1;
   int64_t peak_bytes = -1, promoted_bytes = -1, allocated_bytes = -1, ran_ns = -1;
@@ -60,10 +60,12 @@ void AddKnown(int64_t& sum, int64_t more) {
   if (more >= 0) sum = SaturatedAdd(std::max<int64_t>(sum, 0), more);
 }
 
-Row RowOf(const GcRecord& r, const GcFigures& f) {
+Row RowOf(const profile::PackedGc& gc, const analysis::GcFlow& flow) {
+  const GcRecord r = gc.Unpack();
+  const GcFigures f = analysis::FiguresOf(r, flow);
   Row row;
   row.number = row.last_number = r.number;
-  row.shown = &r;
+  row.shown = &gc;
   row.start_ns = r.pause_start_ns >= 0 ? r.pause_start_ns : r.start_ns;
   row.end_ns = std::max({r.end_ns, r.restart_ns, row.start_ns});
   row.pause_ns = row.max_pause_ns = r.pause_ns;
@@ -126,7 +128,7 @@ std::vector<Row> RowsOf(const ProcessGcs& report, const GcHtmlOptions& o) {
   const size_t most = std::max<size_t>(o.max_merged, 1), together = (older + most - 1) / most;
   std::vector<Row> rows;
   for (size_t i = 0; i < n; ++i) {
-    Row row = RowOf(report.gcs[i], report.figures[i]);
+    Row row = RowOf(report.gcs[i], report.figures.flows()[i]);
     if (i < older && i % together != 0)
       Merge(rows.back(), row);
     else
@@ -259,7 +261,7 @@ std::string GcPageData(std::span<const ProcessGcs> reports, const profile::Profi
     std::sort(longest.begin(), longest.end());
     Json& details = one["details"] = Json::object();
     for (const uint32_t i : longest) {
-      const GcRecord& r = *rows[i].shown;
+      const GcRecord r = rows[i].shown->Unpack();
       if (r.top_types.empty() && r.trigger_node == 0) continue;
       details[std::to_string(i)] = DetailOf(r, p, sites, names);
     }

@@ -248,8 +248,8 @@ Json GcProcessJson(const ProcessGcs& report, const profile::Profile& profile) {
 
 Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& profile,
             const analysis::GcSites& sites) {
-  const GcRecord& r = report.gcs[index];
-  const GcFigures& f = report.figures[index];
+  const GcRecord r = report.gcs[index].Unpack();
+  const GcFigures f = analysis::FiguresOf(r, report.figures.flows()[index]);
   Json row{{"pid", profile.processes[report.process].pid},
            {"number", r.number},
            {"generation", r.generation < 0 ? Json() : Json(r.generation)},
@@ -296,7 +296,7 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["promoted_in_bytes"] = Generations(f.promoted_in);
   row["allocated_bytes"] = Known(f.allocated_bytes);
   row["allocated_by_heap_bytes"] = Heaps(f.allocated);
-  row["allocated_bytes_per_s"] = Known(f.allocated_per_second);
+  row["allocated_bytes_per_s"] = Known(f.allocated_per_second());
   row["finalization_promoted_bytes"] = Known(r.finalization_promoted_bytes);
   row["finalization_promoted_count"] = Known(r.finalization_promoted_count);
   row["pinned_objects"] = Known(r.pinned_objects);
@@ -304,7 +304,7 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["gc_handles"] = Known(r.handles);
   row["sync_blocks"] = Known(r.sink_blocks);
   row["heap_count"] = Known(int64_t{r.heap_count});
-  row["wanted_heap_count"] = Known(int64_t{r.wanted_heap_count});
+  row["wanted_heap_count"] = Known(r.wanted_heap_count);
   const bool known = r.mechanisms >= 0;
   row["compacting"] = known ? Json(f.compacted) : Json();
   row["concurrent"] = known ? Json(f.concurrent) : Json();

@@ -142,8 +142,8 @@ void PackTimes(const Profile& p, Columns& out) {
 
 // Marks of garbage collections; of too many, the older generations stay.
 void PackGcs(const Profile& p, Columns& out) {
-  std::vector<const profile::GcRecord*> rows;
-  for (const profile::GcRecord& gc : p.gcs) {
+  std::vector<const profile::GcBrief*> rows;
+  for (const profile::GcBrief& gc : p.gcs) {
     if (gc.start_ns >= 0) rows.push_back(&gc);
   }
   if (rows.size() > kMaxGcs) {
@@ -154,7 +154,7 @@ void PackGcs(const Profile& p, Columns& out) {
   std::vector<double> start, end;
   std::vector<uint32_t> process, number;
   std::vector<uint8_t> generation;  // 255 = unknown
-  for (const profile::GcRecord* gc : rows) {
+  for (const profile::GcBrief* gc : rows) {
     start.push_back(Seconds(gc->start_ns));
     end.push_back(gc->end_ns < gc->start_ns ? Seconds(gc->start_ns) : Seconds(gc->end_ns));
     process.push_back(gc->process);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "base/string_pool.h"
 
 namespace clrscope::profile {
@@ -51,11 +50,11 @@ struct GcHeap {
   uint32_t heap = 0;
   uint32_t condemn_reasons0 = 0, condemn_reasons1 = 0;  // clr::CondemnedReasons decodes them
   uint32_t compact_mechanisms = 0, expand_mechanisms = 0;
-  int64_t objects_before = 0, survived = 0;  // of the generations that were collected
-  int64_t mark_ns = -1;                      // until its last GCMarkWithType
   // survived() * 100 / objects_before() of each generation, rounded down as TraceEvent does it;
   // 0 where nothing was before.
   std::array<int32_t, kGcGenerations> survival_percent{};
+  int64_t objects_before = 0, survived = 0;  // of the generations that were collected
+  int64_t mark_ns = -1;                      // until its last GCMarkWithType
 };
 
 // Phases in the order of GCGlobalHeapHistory's times.
@@ -107,11 +106,15 @@ struct GcAllocated {
 // How many types, and sites, a GC keeps; and of how many stacks the sites are put together.
 inline constexpr size_t kGcTop = 8, kGcTopStacks = 32;
 
-struct GcRecord {
+// What every pass over the collections needs: kept as it is.
+struct GcBrief {
   uint32_t process = 0;
   uint32_t number = 0;
   // As GCStart says: condemned generation; 0 blocking, 1 background, 2 foreground; gc_reason.
   int32_t generation = -1, type = -1, reason = -1;
+  int32_t heap_count = -1;    // GCGlobalHeapHistory
+  uint32_t generations = 0;   // how many of `generation_data` are known; 0 = no GCPerHeapHistory
+  uint32_t trigger_node = 0;  // stack of GCTriggered; 0 = none
   uint16_t flags = 0;
 
   // Since the recording's start.
@@ -127,42 +130,11 @@ struct GcRecord {
   int64_t longest_suspend_ns = -1;
   int64_t previous_restart_ns = -1;  // when the program ran on after the GC pause before this one
 
-  GcBytes size_after = kGcBytesUnknown;  // GCHeapStats
-  GcBytes promoted = kGcBytesUnknown;
-  int64_t finalization_promoted_bytes = -1, finalization_promoted_count = -1;
-  int64_t pinned_objects = -1, sink_blocks = -1, handles = -1;
-
-  uint32_t generations = 0;  // how many of `generation_data` are known; 0 = no GCPerHeapHistory
-  std::array<GcGeneration, kGcGenerations> generation_data{};
-  int64_t free_list_allocated = 0, free_list_rejected = 0, end_of_segment_allocated = 0;
-  int64_t condemned_allocated = 0, pinned_allocated = 0, pinned_allocated_advance = 0;
-  std::vector<GcHeap> heaps;  // by GCPerHeapHistory
-
-  // GCGlobalHeapHistory
-  int32_t heap_count = -1;
-  int32_t condemned_generation = -1;
-  int64_t mechanisms = -1;
-  int32_t pause_mode = -1;
-  int32_t memory_load_percent = -1;
-  int32_t gen0_reduction_count = -1;
-  int64_t condemn_reasons0 = -1, condemn_reasons1 = -1;
-  std::array<int64_t, kGcPhases> phase_us = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
-
-  std::array<int64_t, kGcRootKinds> mark_ns = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-  std::array<int64_t, kGcRootKinds> mark_bytes = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-
-  GcCommitted committed_before, committed_after;
-  int32_t wanted_heap_count = -1;  // DATAS, what it decided after this GC
-
-  int64_t pinned_seen = -1, pinned_seen_bytes = -1;  // PinObjectAtGCTime, each object once
-  uint32_t trigger_node = 0;                         // stack of GCTriggered; 0 = none
-
-  // Allocated since the GC before it: SOH, LOH, POH, by AllocationTick; -1 = no such events.
-  std::array<int64_t, 3> ticked_bytes = {-1, -1, -1};
-  // The same by whatever samples there are, all heaps together; largest first. Of the first GC:
-  // since the recording began.
+  int64_t mechanisms = -1;      // GCGlobalHeapHistory
+  int64_t pinned_objects = -1;  // GCHeapStats
+  // Allocated since the GC before it, by whatever samples there are, all heaps together. Of the
+  // first GC: since the recording began.
   int64_t sampled_bytes = -1;
-  std::vector<GcAllocated> top_types, top_stacks;
 
   bool has(GcFlag flag) const { return (flags & flag) != 0; }
   bool background() const { return type == 1; }
@@ -174,8 +146,41 @@ struct GcRecord {
   bool has_histories() const { return generations > 0; }
 };
 
-// A program collects for weeks.
-using GcRecords = LargeVector<GcRecord>;
+// Its other numbers. Without padding: they are packed word by word.
+struct GcNumbers {
+  GcBytes size_after = kGcBytesUnknown;  // GCHeapStats
+  GcBytes promoted = kGcBytesUnknown;
+  int64_t finalization_promoted_bytes = -1, finalization_promoted_count = -1;
+  int64_t sink_blocks = -1, handles = -1;
+
+  std::array<GcGeneration, kGcGenerations> generation_data{};
+  int64_t free_list_allocated = 0, free_list_rejected = 0, end_of_segment_allocated = 0;
+  int64_t condemned_allocated = 0, pinned_allocated = 0, pinned_allocated_advance = 0;
+
+  // GCGlobalHeapHistory
+  int32_t condemned_generation = -1;
+  int32_t pause_mode = -1;
+  int32_t memory_load_percent = -1;
+  int32_t gen0_reduction_count = -1;
+  int64_t condemn_reasons0 = -1, condemn_reasons1 = -1;
+  std::array<int64_t, kGcPhases> phase_us = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+  std::array<int64_t, kGcRootKinds> mark_ns = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  std::array<int64_t, kGcRootKinds> mark_bytes = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+  GcCommitted committed_before, committed_after;
+  int64_t wanted_heap_count = -1;  // DATAS, what it decided after this GC
+
+  int64_t pinned_seen = -1, pinned_seen_bytes = -1;  // PinObjectAtGCTime, each object once
+
+  // Allocated since the GC before it: SOH, LOH, POH, by AllocationTick; -1 = no such events.
+  std::array<int64_t, 3> ticked_bytes = {-1, -1, -1};
+};
+
+struct GcRecord : GcBrief, GcNumbers {
+  std::vector<GcHeap> heaps;                       // by GCPerHeapHistory
+  std::vector<GcAllocated> top_types, top_stacks;  // of `sampled_bytes`; largest first
+};
 
 // What a process's GC events say beside its GCs.
 struct GcFacts {

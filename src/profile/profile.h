@@ -13,7 +13,7 @@
 #include "base/string_pool.h"
 #include "profile/counting.h"
 #include "profile/estimate.h"
-#include "profile/gc_record.h"
+#include "profile/gc_records.h"
 
 namespace clrscope::profile {
 

@@ -318,24 +318,28 @@ Status CaptureReader::LoadGcs() {
   // Captures of earlier versions have nothing more.
   ASSIGN_OR_RETURN(const bool detailed, HasTable("gc_detail"));
   if (detailed) RETURN_IF_ERROR(LoadGcDetails());
+  const auto earlier = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
   for (const auto& t : recording_.processes)
-    std::stable_sort(t->gcs.begin(), t->gcs.end(),
-                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    if (!std::is_sorted(t->gcs.begin(), t->gcs.end(), earlier))
+      std::stable_sort(t->gcs.begin(), t->gcs.end(), earlier);
   return OkStatus();
 }
 
 Status CaptureReader::LoadGcDetails() {
   ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,first,count,data from gc_detail"));
+  std::vector<profile::GcRecord> part;
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());
     if (!row) break;
     profile::ProcessTables* t = Process(q.Int(0));
     if (t == nullptr) return Damaged("collections of no process");
     const auto first = static_cast<uint64_t>(q.Int(1)), count = static_cast<uint64_t>(q.Int(2));
-    if (first > t->gcs.size() || count > t->gcs.size() - first)
+    if (first > t->gcs.size() || count > t->gcs.size() - first || count > kMaxGcDetails)
       return Damaged("the details of its collections");
-    const auto part = std::span(t->gcs).subspan(first, count);
+    part.clear();
+    for (uint64_t i = 0; i < count; ++i) part.push_back(t->gcs[first + i].Unpack());
     RETURN_IF_ERROR(DecodeGcDetails(q.Blob(3), part));
+    for (uint64_t i = 0; i < count; ++i) t->gcs[first + i] = part[i];
     for (const profile::GcRecord& g : part) {
       bool fits = g.trigger_node < t->stacks.size();
       for (const auto* top : {&g.top_types, &g.top_stacks})

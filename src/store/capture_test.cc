@@ -158,13 +158,13 @@ TEST(Capture, CollectionsKeepEveryFigureOverCommitsAndCompaction) {
     const auto& gcs = read.processes[p]->gcs;
     ASSERT_EQ(gcs.size(), kGcs);
     for (uint32_t i = 0; i < kGcs; ++i) {
-      const profile::GcRecord want = make(p, i + 1);
-      ASSERT_EQ(gcs[i].number, want.number);
-      ASSERT_EQ(gcs[i].pause_start_ns, want.pause_start_ns);
-      ASSERT_EQ(gcs[i].pause_ns, want.pause_ns);
-      ASSERT_EQ(gcs[i].promoted, want.promoted);
-      ASSERT_EQ(gcs[i].heaps.size(), want.heaps.size());
-      ASSERT_EQ(gcs[i].top_types.at(0).bytes, want.top_types[0].bytes);
+      const profile::GcRecord want = make(p, i + 1), got = gcs[i].Unpack();
+      ASSERT_EQ(got.number, want.number);
+      ASSERT_EQ(got.pause_start_ns, want.pause_start_ns);
+      ASSERT_EQ(got.pause_ns, want.pause_ns);
+      ASSERT_EQ(got.promoted, want.promoted);
+      ASSERT_EQ(got.heaps.size(), want.heaps.size());
+      ASSERT_EQ(got.top_types.at(0).bytes, want.top_types[0].bytes);
     }
   }
   EXPECT_EQ(read.processes[0]->info.gc.started, kGcs);

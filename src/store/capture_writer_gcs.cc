@@ -23,7 +23,7 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
   profile::GcRecords& gcs = recording_->processes[index]->gcs;
   profile::GcRecords kept, written;
   for (size_t i = 0; i < gcs.size(); ++i) {
-    const profile::GcRecord& g = gcs[i];
+    const profile::PackedGc& g = gcs[i];
     const size_t younger = gcs.size() - i - 1;
     if (!last && (younger < kKeep || (younger < kKeepRunning && g.end_ns < 0))) {
       kept.push_back(std::move(gcs[i]));
@@ -35,15 +35,17 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
         .Bind(3, int64_t{g.type})
         .Bind(4, int64_t{g.reason});
     insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
-    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, g.size_after[static_cast<size_t>(k)]);
+    const profile::GcBytes size_after = g.Unpack().size_after;
+    for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, size_after[static_cast<size_t>(k)]);
     RETURN_IF_ERROR(insert_gc_.Run());
     written.push_back(std::move(gcs[i]));
   }
   gcs = std::move(kept);
   uint64_t& first = progress_[index].gcs;
-  const std::span<const profile::GcRecord> all = written;
-  for (size_t i = 0; i < all.size(); i += kGcsTogether) {
-    const auto part = all.subspan(i, std::min<size_t>(kGcsTogether, all.size() - i));
+  for (size_t i = 0; i < written.size(); i += kGcsTogether) {
+    std::vector<profile::GcRecord> part;
+    for (size_t k = i; k < std::min(written.size(), i + kGcsTogether); ++k)
+      part.push_back(written[k].Unpack());
     RETURN_IF_ERROR(WriteGcDetails(index, first, part));
     first += part.size();
   }

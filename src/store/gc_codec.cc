@@ -16,7 +16,7 @@ using profile::GcHeap;
 using profile::GcRecord;
 
 constexpr int64_t kMaxTime = int64_t{1} << 61;
-constexpr size_t kMaxGcs = 4096, kMaxHeaps = 1024, kMaxTop = 64;
+constexpr size_t kMaxHeaps = 1024, kMaxTop = 64;
 
 // Times, stored as what lies between them and the GC's start. New ones go to the end.
 template <class Record, class Visit>
@@ -231,7 +231,7 @@ std::string EncodeGcDetails(std::span<const GcRecord> gcs) {
 
 Status DecodeGcDetails(Bytes blob, std::span<GcRecord> gcs) {
   const Error damaged{ErrorCode::kCorrupt, "the details of its collections"};
-  if (gcs.size() > kMaxGcs) return damaged;
+  if (gcs.size() > kMaxGcDetails) return damaged;
   ASSIGN_OR_RETURN(ColumnReader reader, ColumnReader::Open(blob));
   const uint64_t columns = reader.Unsigned();
   if (!reader.ok() || (!gcs.empty() && columns > reader.remaining() / gcs.size())) return damaged;

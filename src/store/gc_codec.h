@@ -12,6 +12,7 @@
 
 namespace clrscope::store {
 
+inline constexpr size_t kMaxGcDetails = 4096;  // of one blob
 std::string EncodeGcDetails(std::span<const profile::GcRecord> gcs);
 // Into records of which number, generation, type, reason, start, end and sizes are there already.
 // errors: kCorrupt

@@ -89,8 +89,8 @@ std::unique_ptr<TableCursor> Counts(const Catalog& c, std::optional<int64_t>) {
 
 // A GC with what follows from those around it.
 struct GcQueryRow {
-  const profile::GcRecord* gc;
-  analysis::GcFigures figures;
+  const profile::PackedGc* gc;
+  analysis::GcFlow flow;
 };
 
 void PutNanos(sqlite3_context* out, int64_t ns) {
@@ -102,10 +102,10 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
   std::vector<GcQueryRow> rows;
   for (const analysis::ProcessGcs& process : analysis::GcReportOf(p))
     for (size_t i = 0; i < process.gcs.size(); ++i)
-      rows.push_back({&process.gcs[i], process.figures[i]});
+      rows.push_back({&process.gcs[i], process.figures.flows()[i]});
   return List(std::move(rows), [&p](const GcQueryRow& row, int column, sqlite3_context* out) {
-    const profile::GcRecord& r = *row.gc;
-    const analysis::GcFigures& f = row.figures;
+    const profile::PackedGc& r = *row.gc;
+    const analysis::GcFlow& f = row.flow;
     switch (column) {
       case 0:
         return PutProcess(out, p, r.process);
@@ -128,7 +128,7 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
       case 10:
       case 11:
       case 12:
-        return PutKnown(out, r.size_after[static_cast<size_t>(column - 8)]);
+        return PutKnown(out, r.Unpack().size_after[static_cast<size_t>(column - 8)]);
       case 13:
         return PutKnown(out, clr::GcTypeName(r.type));
       case 14:
@@ -138,7 +138,7 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
       case 16:
         return PutNanos(out, r.suspend_ns);
       case 17:
-        return PutKnown(out, f.before_bytes);
+        return PutKnown(out, analysis::FiguresOf(r.Unpack(), f).before_bytes);
       case 18:
         return PutKnown(out, f.peak_bytes);
       case 19:
@@ -156,7 +156,7 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
 }
 
 struct GcCauseRow {
-  const profile::GcRecord* gc;
+  const profile::GcBrief* gc;
   uint32_t type = 0, frame = 0;
   int64_t bytes = 0;
 };
@@ -165,9 +165,11 @@ std::unique_ptr<TableCursor> GcCauses(const Catalog& c, std::optional<int64_t>) 
   const Profile& p = c.profile();
   const analysis::GcSites sites(p);
   std::vector<GcCauseRow> rows;
-  for (const profile::GcRecord& gc : p.gcs) {
-    for (const profile::GcAllocated& a : gc.top_types) rows.push_back({&gc, a.type, 0, a.bytes});
-    for (const analysis::GcSite& s : sites.Of(gc)) rows.push_back({&gc, s.type, s.frame, s.bytes});
+  for (const profile::PackedGc& gc : p.gcs) {
+    const profile::GcRecord whole = gc.Unpack();
+    for (const profile::GcAllocated& a : whole.top_types) rows.push_back({&gc, a.type, 0, a.bytes});
+    for (const analysis::GcSite& s : sites.Of(whole))
+      rows.push_back({&gc, s.type, s.frame, s.bytes});
   }
   return List(std::move(rows), [&p](const GcCauseRow& row, int column, sqlite3_context* out) {
     switch (column) {

@@ -55,8 +55,8 @@ Trace& Load(const std::string& name) {
 }
 
 struct Pair {
-  const GcRecord& ours;
-  const analysis::GcFigures& figures;
+  GcRecord ours;
+  analysis::GcFigures figures;
   const json& theirs;
 };
 
@@ -72,7 +72,7 @@ class GcGolden : public ::testing::TestWithParam<const char*> {
         for (const json& gc : process["gcs"]) theirs.push_back(&gc);
     for (const analysis::ProcessGcs& r : trace().reports)
       for (size_t i = 0; i < r.gcs.size() && out.size() < theirs.size(); ++i)
-        out.push_back({r.gcs[i], r.figures[i], *theirs[out.size()]});
+        out.push_back({r.gcs[i].Unpack(), r.figures[i], *theirs[out.size()]});
     EXPECT_EQ(trace().profile.gcs.size(), theirs.size());
     EXPECT_FALSE(out.empty());
     return out;
@@ -147,7 +147,7 @@ TEST_P(GcGolden, PausesAddUpToTheTimeThatTheProgramStood) {
   for (const analysis::ProcessGcs& r : trace().reports) {
     int64_t sum = 0, last_end = INT64_MIN;
     std::vector<analysis::GcPause> pauses;
-    for (const GcRecord& gc : r.gcs)
+    for (const profile::PackedGc& gc : r.gcs)
       for (const analysis::GcPause& p : analysis::PausesOf(gc)) pauses.push_back(p);
     std::sort(pauses.begin(), pauses.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });

@@ -465,7 +465,7 @@ TEST(GoldenOwnersTest, ReusedCodeIsListedWithBothAnswers) {
 
 TEST_P(GoldenTest, CollectionsAreEqual) {
   const json& want = oracle()["gcStartRaw"];
-  std::vector<profile::GcRecord> gcs;
+  profile::GcRecords gcs;
   for (const auto& t : golden().recording.processes)
     gcs.insert(gcs.end(), t->gcs.begin(), t->gcs.end());
   ASSERT_EQ(gcs.size(), want.size());
@@ -478,8 +478,8 @@ TEST_P(GoldenTest, CollectionsAreEqual) {
   }
   // Every HeapStats found its collection: the multisets of sizes are equal.
   std::multiset<std::array<int64_t, 5>> ours, theirs;
-  for (const profile::GcRecord& g : gcs)
-    if (g.size_after[0] >= 0) ours.insert(g.size_after);
+  for (const profile::PackedGc& gc : gcs)
+    if (const profile::GcBytes after = gc.Unpack().size_after; after[0] >= 0) ours.insert(after);
   for (const json& h : oracle()["gcHeapStatsRaw"])
     theirs.insert(std::array<int64_t, 5>{h["gen0"], h["gen1"], h["gen2"], h["loh"], h["poh"]});
   EXPECT_EQ(ours, theirs);
