@@ -127,6 +127,22 @@ TEST_P(ReaderOrder, AQuietStreamDeliversWhatWaits) {
   EXPECT_EQ(sink.events.size(), 2u);
 }
 
+TEST_P(ReaderOrder, AStreamPastItsLimitDeliversWhatWaits) {
+  SyntheticWriter w(Options());
+  w.Metadata({kTick});
+  for (int64_t i = 0; i < 3000; ++i) w.Events({At(i, 100, false)});
+  const ReadResult whole = ReadAll(w.bytes());
+  testing::CollectingSink sink;
+  Reader::Limits limits;
+  limits.chunk_bytes = 16 << 10;
+  limits.retained_bytes = 16 << 10;
+  Reader reader(&sink, limits);
+  ASSERT_TRUE(reader.Feed(w.bytes()).ok());
+  EXPECT_GT(sink.events.size(), 0u) << "no sequence point came";
+  reader.Finish();
+  EXPECT_EQ(sink.events, whole.sink.events);
+}
+
 TEST_P(ReaderOrder, LargeMetadataIdsWork) {
   MetadataRow big = kTick;
   big.id = 0x7FFFFFFF;

@@ -42,10 +42,10 @@ uint32_t CodeMap::Append(const MethodCode& m) {
   if (!pool_) pool_ = std::make_shared<MethodPool>();
   const uint32_t module = ModuleIndex(m.module_id);
   Row row;
-  row.start = Pointer(m.start);
-  row.method_id = Pointer(m.method_id);
-  row.module_low = module & 0xFFFF;
-  row.module_high = module >> kPointerFree;
+  row.start = m.start & kPointerMask;
+  row.method_id = m.method_id & kPointerMask;
+  row.module_low = static_cast<uint16_t>(module);
+  row.module_high = static_cast<uint16_t>(module >> kPointerFree);
   row.size = m.size;
   row.info = pool_->Intern({m.owner, m.name, m.signature, m.token, m.flags});
   rows_.push_back(row);
@@ -85,27 +85,28 @@ int64_t CodeMap::UnloadOf(uint32_t index) const {
 }
 
 bool CodeMap::Knows(uint64_t start, uint32_t size, uint64_t method_id) const {
-  const uint32_t* place = latest_at_.Find(rows_, Pointer(start));
+  const uint32_t* place = latest_at_.Find(rows_, start & kPointerMask);
   if (place == nullptr) return false;
   const Row& r = rows_[*place - 1];
-  return r.size == size && r.method_id == Pointer(method_id) && UnloadOf(*place - 1) == kNever;
+  return r.size == size && r.method_id == (method_id & kPointerMask) &&
+         UnloadOf(*place - 1) == kNever;
 }
 
 void CodeMap::Add(const MethodCode& method) {
-  uint32_t& place = latest_at_.Place(rows_, Pointer(method.start));
+  uint32_t& place = latest_at_.Place(rows_, method.start & kPointerMask);
   // try_emplace: one that was unloaded stays so.
   if (place != 0 && method.load_ns != kAlways) unloads_.try_emplace(place - 1, method.load_ns);
   place = Append(method);
 }
 
 void CodeMap::AddEntry(const MethodCode& method) {
-  uint32_t& place = entry_at_.Place(rows_, Pointer(method.start));
+  uint32_t& place = entry_at_.Place(rows_, method.start & kPointerMask);
   if (place == 0) place = Append(method);
 }
 
 void CodeMap::Unload(uint64_t start, uint64_t method_id, int64_t time_ns) {
-  const uint32_t* place = latest_at_.Find(rows_, Pointer(start));
-  if (place != nullptr && rows_[*place - 1].method_id == Pointer(method_id))
+  const uint32_t* place = latest_at_.Find(rows_, start & kPointerMask);
+  if (place != nullptr && rows_[*place - 1].method_id == (method_id & kPointerMask))
     unloads_.try_emplace(*place - 1, time_ns);
 }
 

@@ -79,7 +79,7 @@ class CodeMap {
   // Pointers of a program have 48 bits (x86-64 and arm64, four levels of pages; wider ones are
   // cut).
   static constexpr unsigned kPointerBits = 48, kPointerFree = 16;
-  static uint64_t Pointer(uint64_t p) { return p & ((uint64_t{1} << kPointerBits) - 1); }
+  static constexpr uint64_t kPointerMask = (uint64_t{1} << kPointerBits) - 1;
   struct Row {
     uint64_t start : kPointerBits, module_low : kPointerFree;
     uint64_t method_id : kPointerBits, module_high : kPointerFree;
