@@ -1,8 +1,9 @@
-# clrscope_module(NAME [DEPS a b …] [LIBS x y …])
+# clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT])
 # One folder of src/ = one static library of every .cc in it, and one test program of every
 # *_test.cc. DEPS are other modules: they are the layer rule (tools/check_layers.py reads them).
+# HOT: every event passes through it; a release build optimises it harder.
 function(clrscope_module name)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "DEPS;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$|/main\\.cc$|/testing/")
@@ -12,6 +13,10 @@ function(clrscope_module name)
     add_library(clrscope_${name} STATIC ${sources})
     target_include_directories(clrscope_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(clrscope_${name} PUBLIC ${arg_DEPS} ${arg_LIBS} PRIVATE clrscope_options)
+    if(arg_HOT)
+      # Of the sources: these come after what the target's libraries ask for.
+      set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    endif()
   else()
     add_library(clrscope_${name} INTERFACE)
     target_include_directories(clrscope_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)

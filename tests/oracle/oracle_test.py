@@ -31,7 +31,10 @@ def record(name, config, command, buffer_mb=256, seconds=60, settings=None):
     env = {**os.environ, **(settings or {}), "DOTNET_EnableEventPipe": "1", "DOTNET_EventPipeOutputPath": path,
            "DOTNET_EventPipeConfig": config, "DOTNET_EventPipeCircularMB": f"{buffer_mb:x}", "DOTNET_EventPipeOutputStreaming": "1"}
     with open(os.path.join(FOLDER, name + ".log"), "w") as log:
-        subprocess.run(command, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, timeout=seconds)
+        ended = subprocess.run(command, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, timeout=seconds).returncode
+    # TraceEvent leaves out the last round of a trace that was cut; clrscope does not.
+    if ended < 0 or ended > 128:  # by a signal; a formatter that found something says so with 1
+        raise RuntimeError(f"{name}: {command[0]} ended with {ended}, its trace is cut: see {log.name}")
     return path
 
 
@@ -199,7 +202,7 @@ GC_KINDS = {
     "induced-server-2": ("induced", {**SERVER, "DOTNET_GCHeapCount": "2"}),
     "soh-datas": ("soh", {"DOTNET_gcServer": "1", "DOTNET_GCDynamicAdaptationMode": "1"}),
     "soh-hard-limit": ("soh", {"DOTNET_GCHeapHardLimit": "4000000"}),
-    "loh-hard-limit": ("loh", {"DOTNET_GCHeapHardLimit": "8000000"}),
+    "loh-hard-limit": ("loh", {"DOTNET_GCHeapHardLimit": "C000000"}),
 }
 # .NET 8 and 9: those that differ between runtimes.
 OLDER = ("soh-workstation", "loh-workstation", "poh-workstation", "induced-workstation", "loh-server-2", "soh-datas", "soh-hard-limit")
