@@ -25,22 +25,23 @@ inline Weights ByHundredKb(const std::vector<SimTick>& ticks, double /*whole*/) 
   return Weights(ticks.size(), kStride);
 }
 
-// The whole (known from the GC's counter) shared out by the bytes of the named objects.
-inline Weights BySampledBytes(const std::vector<SimTick>& ticks, double whole) {
-  double sampled = 0;
-  for (const SimTick& t : ticks) sampled += t.size;
+// The whole shared out by what each tick tells of itself.
+inline Weights ShareOut(const std::vector<SimTick>& ticks, double whole, double SimTick::*of) {
+  double sum = 0;
+  for (const SimTick& t : ticks) sum += t.*of;
   Weights w;
-  for (const SimTick& t : ticks) w.push_back(t.size * whole / sampled);
+  for (const SimTick& t : ticks) w.push_back(t.*of * whole / sum);
   return w;
+}
+
+// The whole (known from the GC's counter) by the bytes of the named objects.
+inline Weights BySampledBytes(const std::vector<SimTick>& ticks, double whole) {
+  return ShareOut(ticks, whole, &SimTick::size);
 }
 
 // The amounts, brought to the whole that the GC counts.
 inline Weights ByScaledAmount(const std::vector<SimTick>& ticks, double whole) {
-  double sum = 0;
-  for (const SimTick& t : ticks) sum += t.amount;
-  Weights w;
-  for (const SimTick& t : ticks) w.push_back(t.amount * whole / sum);
-  return w;
+  return ShareOut(ticks, whole, &SimTick::amount);
 }
 
 // Size over chance: an object below the stride is named about as often as it has bytes in a stride

@@ -52,8 +52,6 @@ void Peaks(std::span<const PackedGc> gcs, LargeVector<GcFlow>& flows) {
   }
 }
 
-bool RanInBackground(const GcBrief& r) { return r.background() && !r.has(profile::kGcFellBack); }
-
 // Follows how many bytes of objects each heap holds when the program runs on.
 class Allocations {
  public:
@@ -73,7 +71,7 @@ class Allocations {
       // What a background GC tells of LOH and POH before it is not of its start. Ticks tell; else
       // the next GC counts that too.
       const bool blurred =
-          k > 0 && (RanInBackground(r) || (after_background_ && r.ticked_bytes[k] >= 0));
+          k > 0 && (r.ran_in_background() || (after_background_ && r.ticked_bytes[k] >= 0));
       const int64_t grown = usable && !blurred && kWhere[k] < r.generations
                                 ? r.generation_data[kWhere[k]].objects_before() - objects_[k]
                                 : -1;
@@ -95,11 +93,11 @@ class Allocations {
       const profile::GcGeneration& d = r.generation_data[kWhere[k]];
       // At its start a background GC has freed nothing. A young GC may not note LOH and POH again.
       const bool stale = k > 0 && d.size_after == 0 && d.size_before > 0 && r.generation < 1;
-      if (k > 0 && RanInBackground(r)) continue;
-      objects_[k] = RanInBackground(r) || stale ? d.objects_before() : d.objects_after();
+      if (k > 0 && r.ran_in_background()) continue;
+      objects_[k] = r.ran_in_background() || stale ? d.objects_before() : d.objects_after();
     }
-    after_background_ = RanInBackground(r);
-    if (RanInBackground(r)) {
+    after_background_ = r.ran_in_background();
+    if (r.ran_in_background()) {
       sweep_from_ns_ = r.final_pause_ns > 0 ? r.restart_ns : r.start_ns;
       sweep_to_ns_ = r.end_ns >= 0 ? r.end_ns : INT64_MAX;
     } else if (r.start_ns > sweep_to_ns_) {
@@ -126,13 +124,10 @@ int64_t BytesBefore(const GcRecord& r) {
 GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
   GcFigures f;
   static_cast<GcFlow&>(f) = flow;
-  constexpr int64_t kConcurrent = 1, kCompaction = 2, kPromotion = 4, kDemotion = 8;
-  if (r.mechanisms >= 0) {
-    f.concurrent = (r.mechanisms & kConcurrent) != 0;
-    f.compacted = (r.mechanisms & kCompaction) != 0;
-    f.promoted = (r.mechanisms & kPromotion) != 0;
-    f.demoted = (r.mechanisms & kDemotion) != 0;
-  }
+  f.concurrent = r.used(profile::kGcConcurrent);
+  f.compacted = r.used(profile::kGcCompaction);
+  f.promoted = r.used(profile::kGcPromotion);
+  f.demoted = r.used(profile::kGcDemotion);
   for (size_t g = 0; g < r.generations; ++g) {
     const profile::GcGeneration& d = r.generation_data[g];
     f.size_before[g] = d.size_before;

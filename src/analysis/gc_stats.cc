@@ -18,15 +18,13 @@ struct RowCollector {
   std::vector<int64_t> pauses;
 
   bool Takes(const GcBrief& r) const {
-    const bool background = r.background() && !r.has(profile::kGcFellBack);
     return (row.generation < 0 || row.generation == r.generation) &&
-           (row.background < 0 || (row.background == 1) == background);
+           (row.background < 0 || (row.background == 1) == r.ran_in_background());
   }
   void Add(const GcBrief& r, const GcFlow& f) {
-    constexpr int64_t kCompaction = 2;
     ++row.count;
     if (clr::IsInduced(r.reason)) ++row.induced;
-    if (r.mechanisms >= 0 && (r.mechanisms & kCompaction) != 0) ++row.compacting;
+    if (r.used(profile::kGcCompaction)) ++row.compacting;
     if (r.pause_ns >= 0) {
       ++row.pauses_known;
       row.pause_ns = SaturatedAdd(row.pause_ns, r.pause_ns);

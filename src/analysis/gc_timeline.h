@@ -67,7 +67,7 @@ class GcTimeline {
     std::unique_ptr<FlatMap> pinned;  // addresses of pinned objects
 
     bool ended() const { return record.end_ns >= 0; }
-    bool background() const { return record.background() && !record.has(profile::kGcFellBack); }
+    bool background() const { return record.ran_in_background(); }
   };
 
   void OnSuspendBegin(const clr::RawEvent& event, int64_t now_ns);

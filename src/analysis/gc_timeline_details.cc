@@ -44,8 +44,7 @@ void GcTimeline::OnHeapStats(const clr::RawEvent& event, int64_t now_ns) {
 void GcTimeline::OnGlobalHistory(const clr::RawEvent& event) {
   clr::GcGlobalHeapHistory h;
   if (!clr::Decode(event, h)) return losses_->Add(Loss::kUnsupportedVersion);
-  constexpr uint32_t kConcurrent = 1, kCompaction = 2;
-  OpenGc* gc = (h.mechanisms & kConcurrent) != 0 ? Background() : Current();
+  OpenGc* gc = (h.mechanisms & profile::kGcConcurrent) != 0 ? Background() : Current();
   history_for_ = 0;
   if (gc == nullptr || gc->record.has(profile::kGcHasGlobalHistory)) return;
   history_for_ = gc->serial;
@@ -74,7 +73,7 @@ void GcTimeline::OnGlobalHistory(const clr::RawEvent& event) {
   phase(GcPhase::kMarkFinalization, 3);
   phase(GcPhase::kMarkLongWeak, 4);
   phase(GcPhase::kPlan, 5);
-  if ((h.mechanisms & kCompaction) != 0) {
+  if ((h.mechanisms & profile::kGcCompaction) != 0) {
     phase(GcPhase::kRelocate, 6);
     phase(GcPhase::kCompact, 7);
   } else {

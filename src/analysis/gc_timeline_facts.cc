@@ -4,6 +4,7 @@
 
 #include "analysis/gc_amounts.h"
 #include "analysis/gc_timeline.h"
+#include "base/hash_bytes.h"
 #include "base/utf.h"
 #include "clr/gc_events.h"
 
@@ -11,12 +12,6 @@ namespace clrscope::analysis {
 namespace {
 
 constexpr size_t kMaxTypes = 4096;
-
-uint64_t HashBytes(Bytes bytes) {
-  uint64_t h = 0xCBF29CE484222325u;  // FNV-1a
-  for (const std::byte b : bytes) h = (h ^ static_cast<uint64_t>(b)) * 0x100000001B3u;
-  return h;
-}
 
 // The entry of `key`, or that of everything past the cap.
 profile::GcFacts::TypeCount& CountOf(std::vector<profile::GcFacts::TypeCount>& table,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/hash_bytes.h"
 #include "base/utf.h"
 #include "clr/alloc_events.h"
 #include "clr/code_events.h"
@@ -20,11 +21,8 @@ using profile::SeriesKey;
 using profile::Source;
 using profile::StackTree;
 
-uint64_t HashBytes(Bytes bytes) {
-  uint64_t h = 0xCBF29CE484222325u;  // FNV-1a
-  for (const std::byte b : bytes) h = (h ^ static_cast<uint64_t>(b)) * 0x100000001B3u;
-  return h | 1;  // 0 = no name yet
-}
+// 0 = no name yet.
+uint64_t HashName(Utf16View name) { return name.empty() ? 0 : HashBytes(name.bytes()) | 1; }
 
 constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
@@ -125,7 +123,7 @@ uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
 
 uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
   uint32_t type = type_index_.Find(id);
-  const uint64_t hash = name.empty() ? 0 : HashBytes(name.bytes());
+  const uint64_t hash = HashName(name);
   // The same id with another name: the type was unloaded and its memory used again.
   const bool reused = type != FlatMap::kNone && hash != 0 && type_name_hash_[type] != 0 &&
                       type_name_hash_[type] != hash;
@@ -145,7 +143,7 @@ uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
 
 void ProcessFold::NameType(uint32_t type, Utf16View name) {
   tables_->types[type].raw_name = Intern(name);
-  type_name_hash_[type] = HashBytes(name.bytes());
+  type_name_hash_[type] = HashName(name);
 }
 
 uint32_t ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {

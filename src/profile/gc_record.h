@@ -96,6 +96,15 @@ enum GcFlag : uint16_t {
   kGcAfterMissing = 128,  // the GC before it is missing: what happened since is not known
 };
 
+// Bits of GCGlobalHeapHistory. Source: microsoft/perfview ClrTraceEventParser.cs
+// (GCGlobalMechanisms)
+enum GcMechanism : uint32_t {
+  kGcConcurrent = 1,
+  kGcCompaction = 2,
+  kGcPromotion = 4,
+  kGcDemotion = 8,
+};
+
 // What was allocated of one type, or by one stack of it, since the GC before: estimated from
 // samples. Indexes of the process's tables, or of the profile once it is bound.
 struct GcAllocated {
@@ -137,7 +146,12 @@ struct GcBrief {
   int64_t sampled_bytes = -1;
 
   bool has(GcFlag flag) const { return (flags & flag) != 0; }
+  // Whether it used a mechanism; false where nobody told.
+  bool used(GcMechanism mechanism) const {
+    return mechanisms >= 0 && (mechanisms & mechanism) != 0;
+  }
   bool background() const { return type == 1; }
+  bool ran_in_background() const { return background() && !has(kGcFellBack); }
   bool ended() const { return end_ns >= 0; }
   // Whether this GC collects generation `g`; gen2 GCs collect LOH and POH too.
   bool Collected(size_t g) const {
