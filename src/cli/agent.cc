@@ -30,18 +30,18 @@ struct AgentArguments {
   std::vector<std::string> labels;
 };
 
-void AddAgentOptions(CLI::App& app, AgentArguments& a) {
-  app.add_option("--every", a.every, "length of an interval: 30s, 5m … (60s)")->type_name("TIME");
-  app.add_option("-o,--output", a.output,
-                 "where the agent itself writes a pprof file each interval; %n is the program's "
-                 "name, %p its pid, %t the time. As the program sees it")
-      ->type_name("FILE");
-  app.add_flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
-  app.add_option("--cap", a.cap, "follow at most so many objects (20000)")
-      ->type_name("N")
-      ->check(CLI::Range(16u, 1'000'000u));
-  app.add_option("--label", a.labels, "KEY=VALUE, written into every sample; may be given often")
-      ->type_name("KEY=VALUE");
+void AddAgentOptions(VerbOptions& verb, AgentArguments& a) {
+  verb.Add("--every", a.every, "length of an interval: 30s, 5m … (60s)").Value("TIME");
+  verb.Add("-o,--output", a.output,
+           "where the agent itself writes a pprof file each interval; %n is the program's "
+           "name, %p its pid, %t the time. As the program sees it")
+      .Value("FILE");
+  verb.Flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
+  verb.Add("--cap", a.cap, "follow at most so many objects (20000)")
+      .Value("N")
+      .Between(16, 1'000'000);
+  verb.Add("--label", a.labels, "KEY=VALUE, written into every sample; may be given often")
+      .Value("KEY=VALUE");
 }
 
 // As CLRSCOPE_OPTS has them.
@@ -74,8 +74,8 @@ Result<std::string> AgentOptionText(const AgentArguments& a) {
   return text;
 }
 
-void AddPid(CLI::App& app, int& pid) {
-  app.add_option("-p,--pid,--process-id", pid, "the process")->type_name("PID")->required();
+void AddPid(VerbOptions& verb, int& pid) {
+  verb.Add("-p,--pid,--process-id", pid, "the process").Value("PID").Required();
 }
 
 Status AsStatus(const Result<std::string>& answer) {
@@ -139,8 +139,8 @@ int RunAttach(const Args& args) {
                    "  clrscope attach -p 1234 --every 10s      from now on; the rest stays\n"
                    "  clrscope status -p 1234\n"
                    "  clrscope detach -p 1234\n");
-  AddPid(verb.app(), pid);
-  AddAgentOptions(verb.app(), a);
+  AddPid(verb, pid);
+  AddAgentOptions(verb, a);
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> options = AgentOptionText(a);
   if (!options.ok()) return Fail(options.error());
@@ -164,9 +164,9 @@ int RunDetach(const Args& args) {
   VerbOptions verb("detach", "[options] -p PID", "Takes the agent out of a process.",
                    "  clrscope detach -p 1234\n"
                    "  clrscope detach -p 1234 --stay    stops sampling; attach starts it again\n");
-  AddPid(verb.app(), pid);
-  verb.app().add_flag("--stay", stay,
-                      "only stop sampling: the agent stays loaded and does nothing until attach");
+  AddPid(verb, pid);
+  verb.Flag("--stay", stay,
+            "only stop sampling: the agent stays loaded and does nothing until attach");
   if (const auto code = verb.Parse(args)) return *code;
   if (stay) {
     const Result<std::string> stopped =
@@ -192,8 +192,8 @@ int RunStatus(const Args& args) {
   VerbOptions verb("status", "[options] -p PID", "Says what the agent in a process does and costs.",
                    "  clrscope status -p 1234\n"
                    "  clrscope status -p 1234 --json | jq .samples\n");
-  AddPid(verb.app(), pid);
-  verb.app().add_flag("--json", json, "as one JSON object");
+  AddPid(verb, pid);
+  verb.Flag("--json", json, "as one JSON object");
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> answer =
       capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
@@ -220,12 +220,11 @@ int RunEnv(const Args& args) {
                    "library where they say.",
                    "  eval \"$(clrscope env -o '/tmp/profiles/%n-%t.pb')\" ; dotnet app.dll\n"
                    "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n");
-  verb.app()
-      .add_option("--library", library,
-                  "where to put the library; a folder of the user's caches by default")
-      ->type_name("FILE");
-  verb.app().add_flag("--dockerfile", docker, "as ENV lines instead of export commands");
-  AddAgentOptions(verb.app(), a);
+  verb.Add("--library", library,
+           "where to put the library; a folder of the user's caches by default")
+      .Value("FILE");
+  verb.Flag("--dockerfile", docker, "as ENV lines instead of export commands");
+  AddAgentOptions(verb, a);
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> options = AgentOptionText(a);
   if (!options.ok()) return Fail(options.error());

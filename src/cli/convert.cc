@@ -128,22 +128,21 @@ int RunConvert(const Args& args) {
       "  clrscope convert trace.nettrace -o trace.clrscope      a tenth of the size\n"
       "  clrscope convert orders.clrscope -o orders.pb.gz --from 5m --to 6m\n"
       "  clrscope convert orders.clrscope -o - --format folded | flamegraph.pl > flame.svg\n");
-  CLI::App& app = verb.app();
-  AddInputOptions(app, o.input);
+  AddInputOptions(verb, o.input);
   std::string formats = "the output's format:";
   for (const exporter::Format& format : exporter::Formats())
     formats +=
         fmt::format(" {} ({}; {}),", format.name, format.extensions.front(), format.description);
   formats += " clrscope (.clrscope; a capture), sqlite (.sqlite; plain rows)";
-  app.add_option("-o,--output", o.output, "the file to write; - is standard output")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--format", o.format, formats)->type_name("F");
-  app.add_flag("-f,--force", o.force, "replace the output if it exists");
-  app.add_option("--weight", o.weight, "of folded stacks: bytes, objects or samples")
-      ->type_name("W")
-      ->check(CLI::IsMember({"bytes", "objects", "samples"}));
-  app.add_flag("--framework", o.machinery, "keep async and thread-pool plumbing");
+  verb.Add("-o,--output", o.output, "the file to write; - is standard output")
+      .Value("FILE")
+      .Required();
+  verb.Add("--format", o.format, formats).Value("F");
+  verb.Flag("-f,--force", o.force, "replace the output if it exists");
+  verb.Add("--weight", o.weight, "of folded stacks: bytes, objects or samples")
+      .Value("W")
+      .OneOf({"bytes", "objects", "samples"});
+  verb.Flag("--framework", o.machinery, "keep async and thread-pool plumbing");
   if (const auto code = verb.Parse(args)) return *code;
   if (const auto database = DatabaseFormatOf(o)) return ConvertToDatabase(o, *database);
   const auto format = ExportFormatOf(o);

@@ -162,40 +162,34 @@ void WriteJson(const std::vector<DiffInput>& before, const std::vector<DiffInput
 }
 
 void AddOptions(VerbOptions& verb, DiffOptions& o) {
-  CLI::App& app = verb.app();
-  app.add_option("FILES", o.files,
-                 "BEFORE AFTER: captures, traces or pprof files, or windows of them: FILE@FROM..TO")
-      ->type_name("FILE");
-  app.add_option("--before", o.before, "several recordings of the first side")->type_name("FILE…");
-  app.add_option("--after", o.after, "several recordings of the second side")->type_name("FILE…");
-  app.add_option("--by", o.by, "site, type, method, stack, kind, assembly or process")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"site", "type", "method", "stack", "kind", "assembly", "process"}));
-  app.add_option("--metric", o.metric, "bytes or objects")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"bytes", "objects"}));
-  app.add_option("--per", o.per, "total, second or gc: what figures are divided by")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"total", "second", "gc"}));
-  app.add_option(
-         "--fail-on", o.fail_on,
-         "exit with 7 when this holds and is no noise: alloc_bytes>+5%, alloc_objects>1000, "
-         "changed_rows>0; may be given several times")
-      ->type_name("CONDITION")
-      ->allow_extra_args(false);
-  app.add_option("--type", o.filter.type, "only types whose name matches")->type_name("RE");
-  app.add_option("--method", o.filter.method, "only stacks with a method that matches")
-      ->type_name("RE");
-  app.add_option("--process", o.filter.process, "only this process")->type_name("PID|NAME");
-  app.add_option("--event", o.event, "sampled, tick or counted, when a recording holds several")
-      ->type_name("EVENT")
-      ->check(CLI::IsMember({"sampled", "tick", "counted"}));
-  app.add_option("-n,--limit", o.limit, "so many rows; 0 = all. JSON holds all by default")
-      ->type_name("N");
-  app.add_flag("--framework", o.framework, "sites by the framework's own methods");
-  CLI::Option* json = app.add_flag("--json", o.json, "one JSON document, plain numbers");
-  app.add_flag("--markdown", o.markdown, "for a pull request: what changed")->excludes(json);
-  AddColorOption(app, o.color);
+  verb.Add("FILES", o.files,
+           "BEFORE AFTER: captures, traces or pprof files, or windows of them: FILE@FROM..TO")
+      .Value("FILE");
+  verb.Add("--before", o.before, "several recordings of the first side").Value("FILE…");
+  verb.Add("--after", o.after, "several recordings of the second side").Value("FILE…");
+  verb.Add("--by", o.by, "site, type, method, stack, kind, assembly or process")
+      .Value("WHAT")
+      .OneOf({"site", "type", "method", "stack", "kind", "assembly", "process"});
+  verb.Add("--metric", o.metric, "bytes or objects").Value("WHAT").OneOf({"bytes", "objects"});
+  verb.Add("--per", o.per, "total, second or gc: what figures are divided by")
+      .Value("WHAT")
+      .OneOf({"total", "second", "gc"});
+  verb.Add("--fail-on", o.fail_on,
+           "exit with 7 when this holds and is no noise: alloc_bytes>+5%, alloc_objects>1000, "
+           "changed_rows>0; may be given several times")
+      .Value("CONDITION")
+      .OneAtATime();
+  verb.Add("--type", o.filter.type, "only types whose name matches").Value("RE");
+  verb.Add("--method", o.filter.method, "only stacks with a method that matches").Value("RE");
+  verb.Add("--process", o.filter.process, "only this process").Value("PID|NAME");
+  verb.Add("--event", o.event, "sampled, tick or counted, when a recording holds several")
+      .Value("EVENT")
+      .OneOf({"sampled", "tick", "counted"});
+  verb.Add("-n,--limit", o.limit, "so many rows; 0 = all. JSON holds all by default").Value("N");
+  verb.Flag("--framework", o.framework, "sites by the framework's own methods");
+  verb.Flag("--json", o.json, "one JSON document, plain numbers");
+  verb.Flag("--markdown", o.markdown, "for a pull request: what changed").Excludes("--json");
+  AddColorOption(verb, o.color);
 }
 
 }  // namespace

@@ -106,14 +106,12 @@ int RunDoctor(const Args& args) {
       "  clrscope doctor 1234 --json | jq .can_be_profiled\n"
       "  clrscope doctor 1234 --resume    a program that waits at its start for a tool that is "
       "gone\n");
-  verb.app()
-      .add_option("target,-p,--pid,--process-id", target, "a process, by pid or name")
-      ->type_name("PID|NAME");
+  verb.Add("target,-p,--pid,--process-id", target, "a process, by pid or name").Value("PID|NAME");
   bool resume = false;
-  verb.app().add_flag("--resume", resume,
-                      "let a program run that waits at its start to be resumed, then look at it");
-  AddFormatOptions(verb.app(), format, /*csv=*/false);
-  AddColorOption(verb.app(), color);
+  verb.Flag("--resume", resume,
+            "let a program run that waits at its start to be resumed, then look at it");
+  AddFormatOptions(verb, format, /*csv=*/false);
+  AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;
   if (target.empty())
     return Fail({ErrorCode::kUsage, "doctor needs a pid or a name: `clrscope ps` lists processes"});

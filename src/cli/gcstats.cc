@@ -260,32 +260,28 @@ int RunGcStats(const Args& args) {
       "  clrscope gcstats -p 1234 -d 1m --follow --json | jq .pause_ms\n"
       "  clrscope gcstats trace.nettrace -o gc.html         charts and a table, one page\n"
       "  clrscope gcstats trace.nettrace -o gc.json         every figure, for scripts\n");
-  CLI::App& app = verb.app();
-  app.add_option("file", o.file,
-                 "a .clrscope or .nettrace file; - reads a nettrace from standard input")
-      ->type_name("FILE");
-  app.add_option("-p,--pid,--process-id", o.watch.selection.pids,
-                 "a running process; may be given several times")
-      ->type_name("PID");
-  app.add_option("--name", o.watch.selection.names,
-                 "running processes of that name, those that start meanwhile included")
-      ->type_name("NAME");
-  app.add_option("-d,--duration", o.duration, "stop after 30, 30s, 5m …")->type_name("TIME");
-  app.add_flag(
-      "--follow", o.follow,
-      "with --json, --csv or -o too: show each collection as it ends, on a line of its own");
-  app.add_option("-o,--output", o.output, "write to this file: .html, .json, .csv or .txt")
-      ->type_name("FILE");
-  app.add_flag("-f,--force", o.force, "replace the output if it exists");
-  AddFormatOptions(app, o.format);
-  app.add_flag("--wide", o.wide, "all columns, for a wide terminal or a file");
-  app.add_option("-n,--limit", o.limit, "how many collections to show; 0 = all")->type_name("N");
-  app.add_option("--sort", o.sort, "time, or pause: the longest ones")
-      ->type_name("BY")
-      ->check(CLI::IsMember({"time", "pause"}));
-  app.add_option("--process", o.process, "one process only, by pid or name")->type_name("P");
-  AddSamplingOptions(app, o.watch.selection.sampling, o.watch.selection.buffer_mb);
-  AddColorOption(app, o.color);
+  verb.Add("file", o.file, "a .clrscope or .nettrace file; - reads a nettrace from standard input")
+      .Value("FILE");
+  verb.Add("-p,--pid,--process-id", o.watch.selection.pids,
+           "a running process; may be given several times")
+      .Value("PID");
+  verb.Add("--name", o.watch.selection.names,
+           "running processes of that name, those that start meanwhile included")
+      .Value("NAME");
+  verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
+  verb.Flag("--follow", o.follow,
+            "with --json, --csv or -o too: show each collection as it ends, on a line of its own");
+  verb.Add("-o,--output", o.output, "write to this file: .html, .json, .csv or .txt").Value("FILE");
+  verb.Flag("-f,--force", o.force, "replace the output if it exists");
+  AddFormatOptions(verb, o.format);
+  verb.Flag("--wide", o.wide, "all columns, for a wide terminal or a file");
+  verb.Add("-n,--limit", o.limit, "how many collections to show; 0 = all").Value("N");
+  verb.Add("--sort", o.sort, "time, or pause: the longest ones")
+      .Value("BY")
+      .OneOf({"time", "pause"});
+  verb.Add("--process", o.process, "one process only, by pid or name").Value("P");
+  AddSamplingOptions(verb, o.watch.selection.sampling, o.watch.selection.buffer_mb);
+  AddColorOption(verb, o.color);
   if (const auto code = verb.Parse(args)) return *code;
   const Result<Kind> kind = KindOf(o);
   if (!kind.ok()) return Fail(kind.error());

@@ -169,13 +169,11 @@ int RunInspect(const Args& args) {
       "  clrscope inspect trace.nettrace\n"
       "  clrscope inspect orders.clrscope\n"
       "  clrscope inspect trace.nettrace --json | jq .losses\n");
-  verb.app()
-      .add_option("file", path,
-                  "a .nettrace or .clrscope file; - reads a nettrace from standard input")
-      ->type_name("FILE")
-      ->required();
-  AddFormatOptions(verb.app(), format, /*csv=*/false);
-  AddColorOption(verb.app(), color);
+  verb.Add("file", path, "a .nettrace or .clrscope file; - reads a nettrace from standard input")
+      .Value("FILE")
+      .Required();
+  AddFormatOptions(verb, format, /*csv=*/false);
+  AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;
   const Style style = Style::For(color);
   return path != "-" && store::LooksLikeCapture(path) ? InspectCapture(path, format.json, style)

@@ -204,13 +204,12 @@ int RunLeaks(const Args& args) {
       "  clrscope leaks app.clrscope                  the suspects, with their stacks\n"
       "  clrscope leaks app.clrscope --type Order -n 0\n"
       "  clrscope leaks app.clrscope --json           for scripts\n");
-  AddInputOptions(verb.app(), o.input);
-  verb.app()
-      .add_option("-n,--limit", o.limit,
-                  "so many rows; 0 = all. By default all that grow, 5 at least; JSON: all")
-      ->type_name("N");
-  AddFormatOptions(verb.app(), o.format, false);
-  AddColorOption(verb.app(), o.color);
+  AddInputOptions(verb, o.input);
+  verb.Add("-n,--limit", o.limit,
+           "so many rows; 0 = all. By default all that grow, 5 at least; JSON: all")
+      .Value("N");
+  AddFormatOptions(verb, o.format, false);
+  AddColorOption(verb, o.color);
   if (const auto code = verb.Parse(args)) return *code;
   if (o.limit && *o.limit == 0) o.limit = kAll;
   if (o.input.live || !o.input.older_than.empty() || !o.input.event.empty())

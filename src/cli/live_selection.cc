@@ -18,14 +18,12 @@ namespace {
 constexpr std::chrono::milliseconds kStopPatience{3000};
 }  // namespace
 
-void AddLiveSelection(CLI::App& app, LiveSelection& s) {
-  app.add_option("-p,--pid,--process-id", s.pids, "a process; may be given several times")
-      ->type_name("PID");
-  app.add_option("-n,--name", s.names,
-                 "processes of that name, those that start meanwhile included")
-      ->type_name("NAME");
-  app.add_flag("--all", s.all, "every .NET process, those that start meanwhile included");
-  AddSamplingOptions(app, s.sampling, s.buffer_mb);
+void AddLiveSelection(VerbOptions& verb, LiveSelection& s) {
+  verb.Add("-p,--pid,--process-id", s.pids, "a process; may be given several times").Value("PID");
+  verb.Add("-n,--name", s.names, "processes of that name, those that start meanwhile included")
+      .Value("NAME");
+  verb.Flag("--all", s.all, "every .NET process, those that start meanwhile included");
+  AddSamplingOptions(verb, s.sampling, s.buffer_mb);
 }
 
 Result<std::unique_ptr<capture::SessionEngine>> StartEngine(

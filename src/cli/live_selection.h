@@ -22,7 +22,7 @@ struct LiveSelection {
   unsigned buffer_mb = 64;
   bool discovers() const { return all || !names.empty(); }
 };
-void AddLiveSelection(CLI::App& app, LiveSelection& selection);
+void AddLiveSelection(VerbOptions& verb, LiveSelection& selection);
 
 // An engine that looks at them. `prepare` is called with it before the first process is joined.
 // errors: usage, no such process, permission, the system's

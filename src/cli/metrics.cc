@@ -86,10 +86,9 @@ int RunMetrics(const Args& args) {
       "  clrscope metrics --all\n"
       "  clrscope metrics -n orders --listen 0.0.0.0:9464\n"
       "  curl -s localhost:9464/metrics | promtool check metrics\n");
-  AddLiveSelection(verb.app(), selection);
-  verb.app()
-      .add_option("--listen", listen, "address and port; 127.0.0.1:9464 by default, port 0: any")
-      ->type_name("HOST:PORT");
+  AddLiveSelection(verb, selection);
+  verb.Add("--listen", listen, "address and port; 127.0.0.1:9464 by default, port 0: any")
+      .Value("HOST:PORT");
   if (const auto code = verb.Parse(args)) return *code;
   const Result<ListenAddress> address = ParseAddress(listen);
   if (!address.ok()) return Fail(address.error());

@@ -43,8 +43,8 @@ int RunPs(const Args& args) {
                    "Lists the .NET processes on this machine, those in containers included.",
                    "  clrscope ps\n"
                    "  clrscope ps --json | jq '.processes[] | select(.attachable) | .pid'\n");
-  AddFormatOptions(verb.app(), format, /*csv=*/false);
-  AddColorOption(verb.app(), color);
+  AddFormatOptions(verb, format, /*csv=*/false);
+  AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;
   const std::vector<ipc::DotnetProcess> processes = ipc::FindProcesses();
   Output out;

@@ -141,13 +141,10 @@ int RunQuery(const Args& args) {
                    "  clrscope query orders.clrscope 'select method, type, bytes, bytes_low, "
                    "bytes_high from sites limit 10'\n"
                    "  clrscope query orders.clrscope 'select * from frames(42)'\n");
-  verb.app()
-      .add_option("file", path, "a .clrscope or .nettrace file")
-      ->type_name("FILE")
-      ->required();
-  verb.app().add_option("sql", sql, "one statement that reads")->type_name("SQL");
-  AddFormatOptions(verb.app(), format);
-  AddColorOption(verb.app(), color);
+  verb.Add("file", path, "a .clrscope or .nettrace file").Value("FILE").Required();
+  verb.Add("sql", sql, "one statement that reads").Value("SQL");
+  AddFormatOptions(verb, format);
+  AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;
   const Style style = Style::For(color);
   Output out;

@@ -11,7 +11,7 @@ namespace clrscope::cli {
 
 int RunRecordVerb(const Args& args) {
   RecordArguments record;
-  VerbOptions options(
+  VerbOptions verb(
       "record", "[options] (-p PID | -n NAME | --all | -- COMMAND…)",
       "Records who allocates in running .NET processes, or in a command that it starts.",
       "  clrscope record -p 1234                  until Ctrl-C, which stops and writes\n"
@@ -21,45 +21,44 @@ int RunRecordVerb(const Args& args) {
       "  clrscope record -- dotnet run.dll --port 5000\n"
       "  clrscope record --types all -- dotnet run.dll    exact counts and bytes per type\n"
       "  clrscope record -p 1234 --live           which objects live, and what the GC costs\n");
-  CLI::App& app = options.app();
-  app.add_option("-p,--pid,--process-id", record.pids, "a process; may be given several times")
-      ->type_name("PID");
-  app.add_option("-n,--name", record.names, "every process of that name")->type_name("NAME");
-  app.add_flag("--all", record.all,
-               "every .NET process, those that start meanwhile included; with -n, those of that "
-               "name");
-  app.add_option("-d,--duration", record.duration, "stop after 30, 30s, 5m, 1h30m or 00:00:30")
-      ->type_name("TIME");
-  app.add_option("-o,--output", record.output,
-                 "the capture to write; a name made of program, pid and time by default")
-      ->type_name("FILE");
-  app.add_flag("-f,--force", record.force, "overwrite the output if it exists");
-  AddSamplingOptions(app, record.sampling, record.buffer_mb);
-  app.add_option("--types", record.types,
-                 "count objects and bytes per type, as the runtime itself counts them: low, high "
-                 "or all (every object has its event: exact). A launched program only, which it "
-                 "slows down")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"low", "high", "all"}))
-      ->excludes("--sampling");
-  app.add_flag("--live", record.live,
-               "load the agent into the processes: which of the sampled objects live, how old they "
-               "are, what the GC costs. It is taken out again at the end")
-      ->excludes("--types");
-  app.add_option("--live-cap", record.cap, "follow at most so many objects (20000)")
-      ->type_name("N")
-      ->check(CLI::Range(16u, 1'000'000u));
-  app.add_flag("--exact", record.exact,
-               "every single allocation with its stack, by the agent. A launched program only, "
-               "which takes about twice the CPU")
-      ->excludes("--types")
-      ->excludes("--live");
-  app.add_flag("--keep-nettrace", record.keep_nettrace,
-               "also write the raw streams beside the capture, as .nettrace files for other tools");
-  app.add_flag("-q,--quiet", record.quiet, "no words but errors");
-  app.add_flag("--no-progress", record.no_progress, "no progress line");
+  verb.Add("-p,--pid,--process-id", record.pids, "a process; may be given several times")
+      .Value("PID");
+  verb.Add("-n,--name", record.names, "every process of that name").Value("NAME");
+  verb.Flag("--all", record.all,
+            "every .NET process, those that start meanwhile included; with -n, those of that "
+            "name");
+  verb.Add("-d,--duration", record.duration, "stop after 30, 30s, 5m, 1h30m or 00:00:30")
+      .Value("TIME");
+  verb.Add("-o,--output", record.output,
+           "the capture to write; a name made of program, pid and time by default")
+      .Value("FILE");
+  verb.Flag("-f,--force", record.force, "overwrite the output if it exists");
+  AddSamplingOptions(verb, record.sampling, record.buffer_mb);
+  verb.Add("--types", record.types,
+           "count objects and bytes per type, as the runtime itself counts them: low, high "
+           "or all (every object has its event: exact). A launched program only, which it "
+           "slows down")
+      .Value("HOW")
+      .OneOf({"low", "high", "all"})
+      .Excludes("--sampling");
+  verb.Flag("--live", record.live,
+            "load the agent into the processes: which of the sampled objects live, how old they "
+            "are, what the GC costs. It is taken out again at the end")
+      .Excludes("--types");
+  verb.Add("--live-cap", record.cap, "follow at most so many objects (20000)")
+      .Value("N")
+      .Between(16, 1'000'000);
+  verb.Flag("--exact", record.exact,
+            "every single allocation with its stack, by the agent. A launched program only, "
+            "which takes about twice the CPU")
+      .Excludes("--types")
+      .Excludes("--live");
+  verb.Flag("--keep-nettrace", record.keep_nettrace,
+            "also write the raw streams beside the capture, as .nettrace files for other tools");
+  verb.Flag("-q,--quiet", record.quiet, "no words but errors");
+  verb.Flag("--no-progress", record.no_progress, "no progress line");
   const auto dashes = std::find(args.begin(), args.end(), "--");
-  if (const auto code = options.Parse(Args(args.begin(), dashes))) return *code;
+  if (const auto code = verb.Parse(Args(args.begin(), dashes))) return *code;
   if (dashes != args.end()) record.command.assign(dashes + 1, args.end());
   return RunRecord(record);
 }

@@ -268,25 +268,23 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
 }
 
 void AddOptions(VerbOptions& verb, ReportOptions& o) {
-  CLI::App& app = verb.app();
-  AddInputOptions(app, o.input);
-  app.add_option(
-         "--by", o.by,
-         "site (allocated type and the first method outside the framework), type, method, stack, "
-         "kind, assembly, thread, process, time or time:10s, gc-cpu (processor time of the garbage "
-         "collector); with --live also age and generation; types and sites by default")
-      ->type_name("WHAT");
-  CLI::Option* tree = app.add_flag("--tree", o.tree, "the call tree, from the root down");
-  app.add_flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
-      ->excludes(tree);
-  app.add_option("--sort", o.sort, "bytes, objects or samples")
-      ->type_name("BY")
-      ->check(CLI::IsMember({"bytes", "objects", "samples"}));
-  app.add_option("-n,--limit", o.limit, "so many rows; 0 = all. JSON and CSV hold all by default")
-      ->type_name("N");
-  app.add_flag("--framework", o.framework, "show the framework's own methods and async plumbing");
-  AddFormatOptions(app, o.format);
-  AddColorOption(app, o.color);
+  AddInputOptions(verb, o.input);
+  verb.Add("--by", o.by,
+           "site (allocated type and the first method outside the framework), type, method, stack, "
+           "kind, assembly, thread, process, time or time:10s, gc-cpu (processor time of the "
+           "garbage collector); with --live also age and generation; types and sites by default")
+      .Value("WHAT");
+  verb.Flag("--tree", o.tree, "the call tree, from the root down");
+  verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
+      .Excludes("--tree");
+  verb.Add("--sort", o.sort, "bytes, objects or samples")
+      .Value("BY")
+      .OneOf({"bytes", "objects", "samples"});
+  verb.Add("-n,--limit", o.limit, "so many rows; 0 = all. JSON and CSV hold all by default")
+      .Value("N");
+  verb.Flag("--framework", o.framework, "show the framework's own methods and async plumbing");
+  AddFormatOptions(verb, o.format);
+  AddColorOption(verb, o.color);
 }
 
 }  // namespace

@@ -5,15 +5,15 @@
 
 namespace clrscope::cli {
 
-void AddSamplingOptions(CLI::App& app, std::string& sampling, unsigned& buffer_mb) {
-  app.add_option("--sampling", sampling,
-                 "auto, poisson (AllocationSampled, .NET 10) or tick (AllocationTick)")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"auto", "poisson", "tick"}));
-  app.add_option("--buffersize", buffer_mb,
-                 "MB that the runtime may buffer events in; 256 "
-                 "by default")
-      ->type_name("MB");
+void AddSamplingOptions(VerbOptions& verb, std::string& sampling, unsigned& buffer_mb) {
+  verb.Add("--sampling", sampling,
+           "auto, poisson (AllocationSampled, .NET 10) or tick (AllocationTick)")
+      .Value("HOW")
+      .OneOf({"auto", "poisson", "tick"});
+  verb.Add("--buffersize", buffer_mb,
+           "MB that the runtime may buffer events in; 256 "
+           "by default")
+      .Value("MB");
 }
 
 Result<capture::Sampling> ParseSampling(const std::string& text) {

@@ -10,7 +10,7 @@
 
 namespace clrscope::cli {
 
-void AddSamplingOptions(CLI::App& app, std::string& sampling, unsigned& buffer_mb);
+void AddSamplingOptions(VerbOptions& verb, std::string& sampling, unsigned& buffer_mb);
 // errors: kUsage
 Result<capture::Sampling> ParseSampling(const std::string& text);
 

@@ -129,14 +129,13 @@ int RunTop(const Args& args) {
       "  clrscope top -p 1234\n"
       "  clrscope top --all\n"
       "  clrscope top -n orders --by site --jsonl -d 10s | jq -c '.rows[0]'\n");
-  CLI::App& app = verb.app();
-  AddLiveSelection(app, o.selection);
-  app.add_option("--by", o.by, "what to begin with: type, site, process or thread")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"type", "site", "process", "thread"}));
-  app.add_option("-d,--duration", o.duration, "stop after 30, 30s, 5m …")->type_name("TIME");
-  app.add_option("-l,--limit", o.limit, "rows of tables and of JSON lines")->type_name("N");
-  app.add_flag("--jsonl", o.jsonl, "a JSON document a second, each on a line of its own");
+  AddLiveSelection(verb, o.selection);
+  verb.Add("--by", o.by, "what to begin with: type, site, process or thread")
+      .Value("WHAT")
+      .OneOf({"type", "site", "process", "thread"});
+  verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
+  verb.Add("-l,--limit", o.limit, "rows of tables and of JSON lines").Value("N");
+  verb.Flag("--jsonl", o.jsonl, "a JSON document a second, each on a line of its own");
   if (const auto code = verb.Parse(args)) return *code;
   std::optional<int64_t> duration;
   if (!o.duration.empty()) {

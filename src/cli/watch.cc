@@ -71,26 +71,23 @@ int RunWatch(const Args& args) {
       "  clrscope watch -o /var/lib/clrscope\n"
       "  clrscope watch -n orders -n billing --keep 7d --max-size 20G -o /var/lib/clrscope\n"
       "  clrscope report /var/lib/clrscope/clrscope.20261121T060000Z.clrscope --by process\n");
-  CLI::App& app = verb.app();
-  app.add_flag("--all", watch.all, "every .NET process; this is the default");
-  app.add_option("-n,--name", watch.names,
-                 "only processes of that name; may be given several times")
-      ->type_name("NAME");
-  app.add_option("-o,--output", watch.folder, "the folder; one watch at a time writes into it")
-      ->type_name("FOLDER");
-  app.add_option("--keep", watch.keep, "delete captures that ended longer ago; 24h by default")
-      ->type_name("TIME");
-  app.add_option("--max-size", watch.max_size,
-                 "of all captures together, the oldest are deleted first; 4G by default")
-      ->type_name("SIZE");
-  app.add_option("--rotate", watch.rotate,
-                 "a new capture at each full 1h (the default), 10m …, in UTC")
-      ->type_name("TIME");
-  app.add_option("--rotate-size", watch.rotate_size,
-                 "a new capture when one has grown so large; an eighth of --max-size by default")
-      ->type_name("SIZE");
-  AddSamplingOptions(app, watch.sampling, watch.buffer_mb);
-  app.add_flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
+  verb.Flag("--all", watch.all, "every .NET process; this is the default");
+  verb.Add("-n,--name", watch.names, "only processes of that name; may be given several times")
+      .Value("NAME");
+  verb.Add("-o,--output", watch.folder, "the folder; one watch at a time writes into it")
+      .Value("FOLDER");
+  verb.Add("--keep", watch.keep, "delete captures that ended longer ago; 24h by default")
+      .Value("TIME");
+  verb.Add("--max-size", watch.max_size,
+           "of all captures together, the oldest are deleted first; 4G by default")
+      .Value("SIZE");
+  verb.Add("--rotate", watch.rotate, "a new capture at each full 1h (the default), 10m …, in UTC")
+      .Value("TIME");
+  verb.Add("--rotate-size", watch.rotate_size,
+           "a new capture when one has grown so large; an eighth of --max-size by default")
+      .Value("SIZE");
+  AddSamplingOptions(verb, watch.sampling, watch.buffer_mb);
+  verb.Flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
   if (const auto code = verb.Parse(args)) return *code;
   if (watch.all && !watch.names.empty())
     return Fail({ErrorCode::kUsage, "watch: give either --all or names (-n), not both"});

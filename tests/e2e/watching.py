@@ -27,11 +27,11 @@ class Watching(Case):
         return words
 
     def samples_of(self, pid):
-        """By capture; every one must be whole."""
+        """By capture; every one must be whole. The last may hold a quiet second alone: then nothing was sampled (exit 3)."""
         out = []
         for path in self.captures():
             r = clrscope("report", path, "--json", "--by", "process")
-            self.assertEqual(r.returncode, 0, f"{path}: {r.stderr}")
+            self.assertIn(r.returncode, (0, 3), f"{path}: {r.stderr}")
             out.append(sum(row["samples"] for row in json.loads(r.stdout)["rows"] if row["pid"] == pid))
         return out
 
