@@ -2,7 +2,7 @@
 add_library(clrscope_options INTERFACE)
 target_compile_options(clrscope_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
-  $<$<CONFIG:Release>:-O2 -g1>)
+  $<$<CONFIG:Release>:-g1;$<IF:$<BOOL:$<TARGET_PROPERTY:CLRSCOPE_HOT>>,-O3,-O2>>)
 if(CLRSCOPE_WERROR)
   target_compile_options(clrscope_options INTERFACE -Werror)
 endif()
