@@ -61,13 +61,17 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   if (offset_ns != 0)
     now_ns_ = std::clamp(now_ns_ + std::clamp(offset_ns, -kLimit / 2, kLimit / 2), -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);
+  // These come by the million.
+  if (event.kind->tag == EventTag::kSampledObjectAllocation) return OnCounted(event);
+  Dispatch(event);
+}
+
+void ProcessFold::Dispatch(const clr::RawEvent& event) {
   switch (event.kind->tag) {
     case EventTag::kAllocationTick:
       return OnTick(event);
     case EventTag::kAllocationSampled:
       return OnSampled(event);
-    case EventTag::kSampledObjectAllocation:
-      return OnCounted(event);
     case EventTag::kBulkType:
       return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:
@@ -105,7 +109,7 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   }
 }
 
-uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
+inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
   if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
   if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
   const clr::StackView& s = event.stack;
@@ -208,37 +212,45 @@ void ProcessFold::OnCounted(const clr::RawEvent& event) {
     e.total_size -= gathered;
     e.count = 1;
   }
-  const profile::Sums sums{1, e.total_size, e.count};
   // These come by the million, and one stack mostly allocates one type: its memo knows the series.
-  clr::StackMemo* memo = event.stack.memo;
-  const bool remembers = memo != nullptr && memo->generation == memo_generation_;
-  const uint64_t key = e.type_id | (large ? 1 : 0);  // ids are addresses
-  uint32_t series;
-  bool capped = false;
-  if (remembers && memo->key == key && key != 0) {
-    series = memo->value;
-  } else if (note != 0 && slice_.note(note - 1) == key && key != 0) {
-    series = note - 1;  // so does the stack itself, when the stream sends it again
-  } else {
-    const HeapKind kind = large ? HeapKind::kLoh : HeapKind::kUnknown;
-    series = tables_->series.Find(
-        SeriesKey::Make(node, TypeOf(e.type_id, {}), kind, Source::kCounted, 0), sums.size_sum,
-        StackTree::kOther, &capped);
-    if (capped) {
-      tables_->losses.Add(Loss::kSeriesCapped);
-    } else {
-      tables_->stacks.SetNote(node, series + 1);
-      slice_.SetNote(series, key);
-    }
-  }
-  if (remembers && !capped) {
-    memo->key = key;
-    memo->value = series;
-  }
-  CountObjects(event.thread, series, large ? HeapKind::kLoh : HeapKind::kUnknown, sums);
+  const clr::StackMemo* const memo = event.stack.memo;
+  const uint64_t key = e.type_id << 1 | (large ? 1 : 0);  // ids are addresses
+  const bool known =
+      memo != nullptr && memo->key == key && key != 0 && memo->generation == memo_generation_;
+  const uint32_t series =
+      known ? memo->value : CountedSeries(event, node, note, key, e.type_id, e.total_size);
+  CountObjects(event.thread, series, large ? HeapKind::kLoh : HeapKind::kUnknown,
+               {1, e.total_size, e.count});
   const uint32_t type = tables_->series.keys()[series].type;
   if (type_counter_.Add(event.thread, type, e.count, e.total_size))
     AddLeftOut(event.thread, type, e.total_size);
+}
+
+uint32_t ProcessFold::CountedSeries(const clr::RawEvent& event, uint32_t node, uint32_t note,
+                                    uint64_t key, uint64_t type_id, uint64_t bytes) {
+  uint32_t series;
+  // The stack itself remembers too, when the stream sends it again.
+  if (note != 0 && key != 0 && slice_.note(note - 1) == key) {
+    series = note - 1;
+  } else {
+    const HeapKind kind = (key & 1) != 0 ? HeapKind::kLoh : HeapKind::kUnknown;
+    bool capped = false;
+    series =
+        tables_->series.Find(SeriesKey::Make(node, TypeOf(type_id, {}), kind, Source::kCounted, 0),
+                             bytes, StackTree::kOther, &capped);
+    if (capped) {
+      tables_->losses.Add(Loss::kSeriesCapped);
+      return series;
+    }
+    tables_->stacks.SetNote(node, series + 1);
+    slice_.SetNote(series, key);
+  }
+  clr::StackMemo* const memo = event.stack.memo;
+  if (memo != nullptr && memo->generation == memo_generation_) {
+    memo->key = key;
+    memo->value = series;
+  }
+  return series;
 }
 
 void ProcessFold::AddLeftOut(uint64_t thread, uint32_t type, uint64_t bytes) {

@@ -49,9 +49,13 @@ class ProcessFold {
   int64_t last_ns() const { return last_ns_; }
 
  private:
+  [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
   void OnTick(const clr::RawEvent& event);
   void OnSampled(const clr::RawEvent& event);
   void OnCounted(const clr::RawEvent& event);
+  // `note`: of the event's stack; `key`: type and whether it is a large object.
+  [[gnu::noinline]] uint32_t CountedSeries(const clr::RawEvent& event, uint32_t node, uint32_t note,
+                                           uint64_t key, uint64_t type_id, uint64_t bytes);
   void AddLeftOut(uint64_t thread, uint32_t type, uint64_t bytes);
   void UpdateCounting();
   void OnBulkType(const clr::RawEvent& event);

@@ -16,6 +16,15 @@ inline Bytes AsBytes(const void* data, size_t size) {
   return {static_cast<const std::byte*>(data), size};
 }
 
+// What lies there, at any alignment; nobody checks that it does.
+template <class T>
+T LoadAt(const std::byte* at) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
 // UTF-16 text as it lies in a payload: perhaps unaligned, perhaps ill-formed. Decode with
 // AppendUtf8.
 struct Utf16View {

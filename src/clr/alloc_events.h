@@ -41,12 +41,16 @@ struct SampledObjectAllocation {
 };
 // In the header, because these come by the million.
 inline bool Decode(const RawEvent& event, SampledObjectAllocation& out) {
-  ByteReader r(event.payload);
-  out.address = r.Pointer(event.pointer_size);
-  out.type_id = r.Pointer(event.pointer_size);
-  out.count = r.U32();
-  out.total_size = r.U64();
-  return r.ok();
+  // These come by the million: one look at the size in place of one for each field.
+  const bool wide = event.pointer_size != 4;
+  const size_t pointers = wide ? 16 : 8;
+  if (event.payload.size() < pointers + 12) return false;
+  const std::byte* const at = event.payload.data();
+  out.address = wide ? LoadAt<uint64_t>(at) : LoadAt<uint32_t>(at);
+  out.type_id = wide ? LoadAt<uint64_t>(at + 8) : LoadAt<uint32_t>(at + 4);
+  out.count = LoadAt<uint32_t>(at + pointers);
+  out.total_size = LoadAt<uint64_t>(at + pointers + 4);
+  return true;
 }
 
 // One element of GCBulkType; it arrives after the first event that uses the type.

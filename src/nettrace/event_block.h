@@ -7,45 +7,10 @@
 #include <cstdint>
 
 #include "base/byte_reader.h"
-#include "base/result.h"
-#include "clr/raw_event.h"
+#include "nettrace/event_row.h"
+#include "nettrace/unchecked_reader.h"
 
 namespace clrscope::nettrace {
-
-// What is kept of a row while it waits for its turn.
-struct EventRow {
-  int64_t time = 0;  // ticks
-  const std::byte* payload = nullptr;
-  uint64_t thread = 0;  // V6: index into the thread table
-  uint32_t payload_size = 0;
-  uint32_t metadata_id = 0;
-  uint32_t stack_id = 0;
-  uint32_t label_list = 0;  // V6; 0 = none
-  // V4, V5: how many bytes before the payload the id lies, perhaps in an earlier row; 0 = none.
-  uint32_t activity_back = 0;
-  uint32_t related_back = 0;
-
-  const clr::ActivityId* activity() const { return Guid(activity_back); }
-  const clr::ActivityId* related_activity() const { return Guid(related_back); }
-
-  // Copies payload and ids to `to`, refers to the copy from now on, and returns where that ends.
-  size_t owned_bytes() const { return kOwnedIds + payload_size; }  // at most
-  std::byte* Own(std::byte* to);
-
- private:
-  static constexpr size_t kOwnedIds = 2 * sizeof(clr::ActivityId);
-  const clr::ActivityId* Guid(uint32_t back) const {
-    // An array of bytes: no alignment.
-    return back == 0 ? nullptr : reinterpret_cast<const clr::ActivityId*>(payload - back);
-  }
-};
-
-// What decides about a row's turn.
-struct RowOrder {
-  uint64_t capture_thread = 0;  // V6: index into the thread table
-  uint32_t sequence = 0;
-  bool sorted = false;  // nothing later in the stream is older
-};
 
 class EventBlockReader {
  public:
@@ -53,8 +18,8 @@ class EventBlockReader {
   EventBlockReader(Bytes content, uint32_t version);
 
   // The next row, valid until the next call; null at the end and on damage (then ok() is false
-  // too).
-  const EventRow* Next() {
+  // too). Inlined where rows are taken: every event passes here.
+  [[gnu::always_inline]] const EventRow* Next() {
     if (reader_.remaining() == 0) return nullptr;
     return (compressed_ ? NextCompressed() : NextUncompressed()) ? &row_ : nullptr;
   }
@@ -63,11 +28,72 @@ class EventBlockReader {
   size_t position() const { return reader_.ok() ? reader_.position() : last_position_; }
 
  private:
+  // What a compressed header has; what it lacks is as in the row before.
+  enum Flag : uint8_t {
+    kMetadataId = 1,
+    kCaptureThread = 2,  // and sequence number, and processor
+    kThreadId = 4,
+    kStackId = 8,
+    kActivity = 16,  // V6: label list
+    kRelatedActivity = 32,
+    kSorted = 64,
+    kPayloadSize = 128,
+  };
+  // All fields of a compressed header at their longest.
+  static constexpr size_t kMaxHeaderBytes = 1 + 5 + 5 + 10 + 5 + 10 + 5 + 10 + 16 + 16 + 5;
+
+  [[gnu::always_inline]] bool NextCompressed() {
+    last_position_ = reader_.position();
+    if (reader_.remaining() >= kMaxHeaderBytes) {
+      UncheckedReader r{reader_.data()};
+      DecodeHeader(r);
+      if (r.bad) return Fail();
+      reader_.Skip(static_cast<size_t>(r.pos - reader_.data()));
+    } else {
+      DecodeLastHeaders();
+    }
+    row_.payload = reader_.Take(row_.payload_size).data();
+    if (!reader_.ok()) return false;
+    if (any_activity_) SetActivities();
+    return true;
+  }
+  // `Source` reads bytes and variable-length integers.
   template <class Source>
-  void DecodeHeader(Source& source);
-  bool NextCompressed();
+  [[gnu::always_inline]] void DecodeHeader(Source& r) {
+    EventRow& s = row_;
+    const uint8_t flags = r.U8();
+    if (flags & kMetadataId) s.metadata_id = r.VarU32();
+    if (flags & kCaptureThread) {
+      order_.sequence += r.VarU32() + 1;
+      order_.capture_thread = r.VarU64();
+      (void)r.VarU32();  // processor
+    } else if (version_ >= 6 || s.metadata_id != 0) {
+      order_.sequence += 1;
+    }
+    if (flags & kThreadId) s.thread = r.VarU64();
+    if (flags & kStackId) s.stack_id = r.VarU32();
+    s.time = static_cast<int64_t>(static_cast<uint64_t>(s.time) + r.VarU64());
+    if (version_ >= 6) {
+      if (flags & kActivity) s.label_list = r.VarU32();
+    } else if (flags & (kActivity | kRelatedActivity)) {
+      any_activity_ = true;
+      if (flags & kActivity) activity_ = Guid(r.Take(16));
+      if (flags & kRelatedActivity) related_activity_ = Guid(r.Take(16));
+    }
+    order_.sorted = (flags & kSorted) != 0;
+    if (flags & kPayloadSize) s.payload_size = r.VarU32();
+  }
+  void DecodeLastHeaders();  // near the block's end, where each byte is checked
   bool NextUncompressed();
-  void SetActivities();
+  bool Fail();
+  static const std::byte* Guid(Bytes bytes);  // null when all of it is zero
+  void SetActivities() {
+    row_.activity_back = Back(activity_);
+    row_.related_back = Back(related_activity_);
+  }
+  uint32_t Back(const std::byte* id) const {
+    return id == nullptr ? 0 : static_cast<uint32_t>(row_.payload - id);
+  }
 
   ByteReader reader_;
   uint32_t version_;
@@ -77,6 +103,7 @@ class EventBlockReader {
   RowOrder order_;
   const std::byte* activity_ = nullptr;  // null = none
   const std::byte* related_activity_ = nullptr;
+  bool any_activity_ = false;  // a header had one, perhaps of zeros
   size_t last_position_ = 0;
 };
 

@@ -39,23 +39,13 @@ void EventMerge::CountGap(const Thread& thread, uint32_t expected, int64_t time)
                     std::max(gaps_.back().before, here.before)};
 }
 
-void EventMerge::Queue(uint32_t thread, const EventRow& row) {
+void EventMerge::Activate(uint32_t thread) {
   Thread& t = threads_[thread];
-  if (t.head == t.rows.size()) {
-    t.rows.clear();
-    t.rests.clear();
-    t.head = 0;
-    if (!t.active) active_.push_back(thread);
-    t.active = true;
-  }
-  // Drain() stops before a time: the last moment there is would wait for ever.
-  t.rows.push_back({std::min(row.time, INT64_MAX - 1), row.payload, row.payload_size,
-                    row.metadata_id, row.stack_id, 0});
-  if (row.thread != t.id || (row.label_list | row.activity_back | row.related_back) != 0) {
-    t.rests.push_back({row.thread, row.label_list, row.activity_back, row.related_back});
-    t.rows.back().rest = static_cast<uint32_t>(t.rests.size());
-  }
-  ++queued_;
+  t.rows.clear();
+  t.rests.clear();
+  t.head = 0;
+  if (!t.active) active_.push_back(thread);
+  t.active = true;
 }
 
 void EventMerge::BuildHeap(int64_t stop) {

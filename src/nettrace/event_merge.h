@@ -4,6 +4,7 @@
 // numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "base/large_vector.h"
-#include "nettrace/event_block.h"
+#include "nettrace/event_row.h"
 
 namespace clrscope::nettrace {
 
@@ -24,7 +25,7 @@ class EventMerge {
   // deliver.Prefetch(payload, stack_id) some rows before that: they waited while what they point to
   // left the cache.
   template <class Deliver>
-  void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
+  [[gnu::always_inline]] void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
     if (order.capture_thread != last_id_ || last_ == kNone)
       SelectThread(order.capture_thread, order.sequence - 1);
     NoteSequence(threads_[last_], order.sequence - 1, row.time);
@@ -124,16 +125,29 @@ class EventMerge {
     if (thread.sequence != expected) CountGap(thread, expected, time);
   }
   void CountGap(const Thread& thread, uint32_t expected, int64_t time);
-  void Queue(uint32_t thread, const EventRow& row);
-  void ReleaseDrained();  // when nothing waits any more
+  [[gnu::always_inline]] void Queue(uint32_t thread, const EventRow& row) {
+    Thread& t = threads_[thread];
+    if (t.head == t.rows.size()) Activate(thread);
+    uint32_t rest = 0;
+    if (row.thread != t.id || (row.label_list | row.activity_back | row.related_back) != 0) {
+      t.rests.push_back({row.thread, row.label_list, row.activity_back, row.related_back});
+      rest = static_cast<uint32_t>(t.rests.size());
+    }
+    // Drain() stops before a time: the last moment there is would wait for ever.
+    t.rows.push_back({std::min(row.time, INT64_MAX - 1), row.payload, row.payload_size,
+                      row.metadata_id, row.stack_id, rest});
+    ++queued_;
+  }
+  void Activate(uint32_t thread);  // it has no rows yet
+  void ReleaseDrained();           // when nothing waits any more
   void BuildHeap(int64_t stop);
   void SiftDown(size_t i);
   void PopHeap(int64_t stop);
 
-  static constexpr size_t kPrefetchRows = 8;
+  static constexpr std::ptrdiff_t kPrefetchRows = 8;
 
   template <class Deliver>
-  void Drain(int64_t stop, Deliver&& deliver) {
+  [[gnu::noinline]] void Drain(int64_t stop, Deliver&& deliver) {
     BuildHeap(stop);
     while (!heap_.empty()) {
       // The oldest thread goes on for as long as it stays the oldest.
@@ -141,14 +155,16 @@ class EventMerge {
       int64_t limit = stop;
       if (heap_.size() > 1 && heap_[1].time < limit) limit = heap_[1].time;
       if (heap_.size() > 2 && heap_[2].time < limit) limit = heap_[2].time;
+      const WaitingRow* row = t.rows.data() + t.head;
+      const WaitingRow* const first = row;
+      const WaitingRow* const end = t.rows.data() + t.rows.size();
       do {
-        if (t.head + kPrefetchRows < t.rows.size()) {
-          const WaitingRow& soon = t.rows[t.head + kPrefetchRows];
-          deliver.Prefetch(soon.payload, soon.stack_id);
-        }
-        deliver(t.Row(t.rows[t.head++]));
-        --queued_;
-      } while (t.head < t.rows.size() && t.rows[t.head].time < limit);
+        if (end - row > kPrefetchRows)
+          deliver.Prefetch(row[kPrefetchRows].payload, row[kPrefetchRows].stack_id);
+        deliver(t.Row(*row++));
+      } while (row != end && row->time < limit);
+      t.head += static_cast<size_t>(row - first);
+      queued_ -= static_cast<size_t>(row - first);
       PopHeap(stop);
     }
   }

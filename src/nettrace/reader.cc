@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "nettrace/event_block.h"
+
 namespace clrscope::nettrace {
 namespace {
 
@@ -180,6 +182,55 @@ Status Reader::OnTrace(const Object& object) {
   return OkStatus();
 }
 
+// Takes rows from the merge.
+struct Reader::Delivery {
+  Reader* reader;
+  // Always inlined: a row that waited is put together from its parts, which need no memory then.
+  [[gnu::always_inline]] void operator()(const EventRow& row) {
+    Reader& r = *reader;
+    CountedKind* kind = r.metadata_.Find(row.metadata_id);
+    if (kind == nullptr) {
+      r.losses_.Add(Loss::kUnknownMetadata);
+      return;
+    }
+    ++kind->count;
+    ++r.events_;
+    clr::RawEvent e;
+    e.kind = kind;
+    e.process = r.info_.pid;
+    e.thread = row.thread;
+    e.time_ns = r.ToNanos(row.time);
+    e.payload = {row.payload, row.payload_size};
+    e.pointer_size = static_cast<uint8_t>(r.info_.pointer_size);
+    if ((row.activity_back | row.related_back) != 0) {
+      e.activity = row.activity();
+      e.related_activity = row.related_activity();
+    }
+    if (row.stack_id != 0) {
+      e.stack_state = !r.stacks_.Find(row.stack_id, e.stack) ? clr::StackState::kMissing
+                      : e.stack.empty()                      ? clr::StackState::kNone
+                                                             : clr::StackState::kPresent;
+    }
+    if (r.info_.version >= 6) {
+      if (const auto it = r.threads_.find(row.thread); it != r.threads_.end()) {
+        e.process = it->second.pid;
+        e.thread = it->second.tid;
+      }
+      if (row.label_list != 0) {
+        if (const auto it = r.labels_.find(row.label_list); it != r.labels_.end()) {
+          e.activity = it->second.activity;
+          e.related_activity = it->second.related;
+        }
+      }
+    }
+    r.sink_->OnEvent(e);
+  }
+  void Prefetch(const std::byte* payload, uint32_t stack_id) {
+    __builtin_prefetch(payload);
+    reader->stacks_.Prefetch(stack_id);
+  }
+};
+
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
   while (const EventRow* row = rows.Next()) {
@@ -350,43 +401,6 @@ Status Reader::OnLabels(const Object& object) {
   }
   if (!r.ok()) return Corrupt(object.content_offset + r.position(), "a label list ends early");
   return OkStatus();
-}
-
-void Reader::Deliver(const EventRow& row) {
-  CountedKind* kind = metadata_.Find(row.metadata_id);
-  if (kind == nullptr) {
-    losses_.Add(Loss::kUnknownMetadata);
-    return;
-  }
-  ++kind->count;
-  ++events_;
-  clr::RawEvent e;
-  e.kind = kind;
-  e.process = info_.pid;
-  e.thread = row.thread;
-  e.time_ns = ToNanos(row.time);
-  e.payload = {row.payload, row.payload_size};
-  e.pointer_size = static_cast<uint8_t>(info_.pointer_size);
-  e.activity = row.activity();
-  e.related_activity = row.related_activity();
-  if (row.stack_id != 0) {
-    e.stack_state = !stacks_.Find(row.stack_id, e.stack) ? clr::StackState::kMissing
-                    : e.stack.empty()                    ? clr::StackState::kNone
-                                                         : clr::StackState::kPresent;
-  }
-  if (info_.version >= 6) {
-    if (const auto it = threads_.find(row.thread); it != threads_.end()) {
-      e.process = it->second.pid;
-      e.thread = it->second.tid;
-    }
-    if (row.label_list != 0) {
-      if (const auto it = labels_.find(row.label_list); it != labels_.end()) {
-        e.activity = it->second.activity;
-        e.related_activity = it->second.related;
-      }
-    }
-  }
-  sink_->OnEvent(e);
 }
 
 void Reader::ReportGaps() {

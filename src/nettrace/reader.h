@@ -91,15 +91,7 @@ class Reader {
   Status OnThreads(const Object& object);
   Status OnRemoveThreads(const Object& object);
   Status OnLabels(const Object& object);
-  struct Delivery {
-    Reader* reader;
-    void operator()(const EventRow& row) { reader->Deliver(row); }
-    void Prefetch(const std::byte* payload, uint32_t stack_id) {
-      __builtin_prefetch(payload);
-      reader->stacks_.Prefetch(stack_id);
-    }
-  };
-  void Deliver(const EventRow& row);
+  struct Delivery;
   void FlushEvents();
   void ReportGaps();
   int64_t ToNanos(int64_t ticks) const;

@@ -29,6 +29,13 @@ uint32_t SharedRoots(const std::byte* a, const uint64_t* b, uint32_t limit) {
     std::memcpy(&v, a - sizeof(Ip) * (n + i), sizeof(Ip));
     return v ^ *(b - n - i);
   };
+  if constexpr (sizeof(Ip) == sizeof(*b)) {
+    constexpr uint32_t kStep = 16;  // the C library compares by the widest registers there are
+    const auto same = [&](uint32_t i) {
+      return std::memcmp(a - sizeof(Ip) * i, b - i, sizeof(Ip) * kStep) == 0;
+    };
+    while (n + kStep <= limit && same(n + kStep)) n += kStep;
+  }
   while (n + 4 <= limit && (differs(1) | differs(2) | differs(3) | differs(4)) == 0) n += 4;
   while (n < limit && differs(1) == 0) ++n;
   return n;
