@@ -17,6 +17,7 @@
 #include "capture/trace_file.h"
 #include "clr/alloc_events.h"
 #include "clr/gc_events.h"
+#include "profile/slice.h"
 
 namespace {
 
@@ -220,10 +221,6 @@ class Sites {
   std::unordered_map<uint64_t, uint32_t> sites_;
 };
 
-struct NoSlices final : profile::SliceSink {
-  void OnSlice(profile::Slice&&) override {}
-};
-
 int Run(const char* out, const char* all, const char* ticks) {
   TickSink tick_sink;
   if (ticks != nullptr) {
@@ -235,7 +232,7 @@ int Run(const char* out, const char* all, const char* ticks) {
   }
   const size_t ticked = tick_sink.ticks.size();
   profile::Recording recording;
-  NoSlices slices;
+  profile::NoSlices slices;
   analysis::TraceFold fold(&recording, &slices);
   SequenceSink sink(&fold, std::move(tick_sink.ticks));
   nettrace::Reader reader(&sink);

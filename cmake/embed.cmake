@@ -52,6 +52,7 @@ __asm__(
     list(APPEND embedded ${source})
   endforeach()
   add_library(clrscope_web STATIC ${embedded})
+  set_target_properties(clrscope_web PROPERTIES UNITY_BUILD OFF)  # would lose OBJECT_DEPENDS
   target_link_libraries(${target} PRIVATE clrscope_web)
 
   if(CLRSCOPE_TESTS)

@@ -20,5 +20,6 @@ __asm__(
 ]])
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${image})
   add_library(clrscope_agent_image STATIC ${source})
+  set_target_properties(clrscope_agent_image PROPERTIES UNITY_BUILD OFF)  # would lose OBJECT_DEPENDS
   target_link_libraries(${target} PRIVATE clrscope_agent_image)
 endfunction()

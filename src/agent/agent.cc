@@ -10,12 +10,12 @@
 #include "agent/clock.h"
 #include "agent/term_signal.h"
 #include "agent/thread.h"
+#include "base/units.h"
 #include "clr/event_table.h"
 
 namespace clrscope::agent {
 namespace {
 
-constexpr int64_t kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kOwnerPatience = 20 * kSecond;    // until whoever attached must be connected

@@ -5,11 +5,10 @@
 #include "agent/agent.h"
 #include "agent/clock.h"
 #include "agent/term_signal.h"
+#include "base/units.h"
 
 namespace clrscope::agent {
 namespace {
-
-constexpr int64_t kMillisecond = 1'000'000;
 
 void JsonText(std::string& out, std::string_view text) {
   out += '"';

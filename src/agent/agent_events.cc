@@ -17,8 +17,6 @@ namespace {
 constexpr uint32_t kGcStart = 1, kGcEnd = 2, kGcRestartEnd = 3, kGcHeapStats = 4,
                    kGcSuspendBegin = 9, kAllocationTick = 10, kAllocationSampled = 303;
 
-constexpr uint32_t kBackground = 1;  // GCStart's type: nothing moves
-
 // Bytes that an event stands for; a sample's follow from its object's size.
 uint64_t AmountOf(const clr::AllocationTick& e) { return e.amount; }
 uint64_t AmountOf(const clr::AllocationSampled&) { return 0; }
@@ -57,7 +55,7 @@ void Agent::OnGcEvent(const clr::RawEvent& event) {
       clr::GcStart e;
       readable = clr::Decode(event, e);
       if (readable) sampler_->gcs_begun.fetch_add(1);
-      if (e.type != kBackground) phase_.Begun();
+      if (e.type != clr::kBackgroundGc) phase_.Begun();  // else nothing moves
       n.kind = GcNote::Kind::kStart;
       n.number = e.number;
       n.generation = static_cast<int8_t>(e.generation);

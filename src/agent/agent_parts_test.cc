@@ -7,6 +7,7 @@
 #include "agent/options.h"
 #include "agent/spool.h"
 #include "base/control_path.h"
+#include "base/units.h"
 
 namespace clrscope::agent {
 namespace {
@@ -131,7 +132,7 @@ TEST(Spool, NamesAreExpanded) {
 }
 
 TEST(Spool, IntervalsThatEndWithinASecondDoNotShareAFile) {
-  constexpr int64_t kTime = 1'763'720'100'000'000'000, kSecond = 1'000'000'000;
+  constexpr int64_t kTime = 1'763'720'100'000'000'000;
   SpoolNames names;
   EXPECT_EQ(names.Next("/x.y/%t", "shop", 12, kTime), "/x.y/20251121T101500Z");
   EXPECT_EQ(names.Next("/x.y/%t", "shop", 12, kTime + kSecond / 2), "/x.y/20251121T101500Z-2");

@@ -14,7 +14,7 @@ void Collector::Bind(uint32_t frame, uint32_t method) {
 }
 
 uint32_t Collector::Child(uint32_t parent, uint32_t method) {
-  const uint64_t key = uint64_t{parent} << 32 | method;
+  const uint64_t key = PairKey(parent, method);
   const uint32_t there = children_.Find(key);
   if (there != FlatMap::kNone) return there;
   if (nodes_.size() >= kMaxNodes && parent != 0) return kNoRoom;

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kRbp = 6, kRsp = 7, kReturnAddress = 16;
 constexpr int kMaxRemembered = 8;
 
-const std::byte* At(uintptr_t address) {
+const std::byte* Pointer(uintptr_t address) {
   return reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 uintptr_t AddressOf(const std::byte* p) { return reinterpret_cast<uintptr_t>(p); }
@@ -19,7 +19,7 @@ uintptr_t AddressOf(const std::byte* p) { return reinterpret_cast<uintptr_t>(p);
 // From `address` to the end of what is mapped of the module.
 ByteReader ReaderAt(const NativeModule& m, uintptr_t address) {
   if (address < m.image || address >= m.image_end) return ByteReader(Bytes{});
-  return ByteReader(Bytes{At(address), m.image_end - address});
+  return ByteReader(Bytes{Pointer(address), m.image_end - address});
 }
 
 int64_t SignedLeb(ByteReader& r) {
@@ -71,7 +71,7 @@ std::optional<uintptr_t> Encoded(ByteReader& r, uint8_t encoding, uintptr_t data
 // The FDE that may cover `ip`, by the header's sorted table; 0 = none.
 uintptr_t FindFde(const NativeModule& m, uintptr_t ip) {
   if (m.header_end - m.header < 12) return 0;
-  ByteReader r(Bytes{At(m.header), m.header_end - m.header});
+  ByteReader r(Bytes{Pointer(m.header), m.header_end - m.header});
   const uint8_t version = r.U8(), frame_encoding = r.U8(), count_encoding = r.U8(),
                 table_encoding = r.U8();
   if (version != 1 || table_encoding != 0x3b || count_encoding != 0x03) return 0;

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include "clr/gc_events.h"
+
 namespace clrscope::agent {
 namespace {
 
-constexpr int8_t kBackground = 1;  // GCStart's type
 constexpr size_t kMaxOpen = 64;
 constexpr size_t kMaxDone = 100'000;  // of one interval
 
@@ -64,8 +65,8 @@ void GcHistory::Add(const GcNote& n) {
         if (o.gc.number != n.number || o.ended) continue;
         o.ended = true;
         o.gc.end_ns = n.time_ns;
-        passes_.push_back({o.index, o.gc.generation, o.gc.type == kBackground});
-        if (o.thread == n.thread && o.gc.type != kBackground)
+        passes_.push_back({o.index, o.gc.generation, o.gc.type == clr::kBackgroundGc});
+        if (o.thread == n.thread && o.gc.type != clr::kBackgroundGc)
           work_.emplace_back(n.thread, std::max<int64_t>(0, n.thread_ns - o.thread_ns));
       }
       break;

@@ -3,10 +3,12 @@
 
 #include <charconv>
 
+#include "base/units.h"
+
 namespace clrscope::agent {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000, kLongest = 7 * 86'400 * kSecond;
+constexpr int64_t kLongest = 7 * 86'400 * kSecond;
 
 Error Wrong(std::string_view key, std::string_view value) {
   return {ErrorCode::kUsage,

@@ -8,7 +8,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr int kMaxTypeDepth = 32;
 constexpr uint32_t kMaxRank = 32;
 constexpr uint32_t kTypeDef = 0x02000000, kTypeRef = 0x01000000, kTypeSpec = 0x1b000000;
 constexpr uint8_t kSentinel = 0x41;
@@ -171,7 +171,7 @@ class Printer {
   }
 
   bool Type(Bytes& in, int depth) {
-    if (in.empty() || ++depth > kMaxDepth) return false;
+    if (in.empty() || ++depth > kMaxTypeDepth) return false;
     const auto element = static_cast<uint8_t>(in[0]);
     in = in.subspan(1);
     if (const std::string_view name = SimpleName(element); !name.empty()) {

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/units.h"
+
 namespace clrscope::agent {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(Silence, WhatWasNeverHeardIsAskedForLessAndLessOften) {
   Silence s;

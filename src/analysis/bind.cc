@@ -24,10 +24,6 @@ using profile::Profile;
 using profile::Source;
 using profile::StackTree;
 
-constexpr uint32_t kNone = FlatMap::kNone;
-
-uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
-
 bool AnyEventLost(const LossCounters& losses) {
   static constexpr Loss kLost[] = {
       Loss::kEventsDropped, Loss::kBytesDiscarded,  Loss::kBlocksDiscarded,   Loss::kTruncatedInput,
@@ -171,11 +167,11 @@ class Binder {
     if (source != out_.source) out_.mixed = out_.processes.back().ticks = true;
     if (source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
 
-    frame_of_address_.assign(t.stacks.addresses().size(), kNone);
+    frame_of_address_.assign(t.stacks.addresses().size(), FlatMap::kNone);
     frame_of_method_.clear();
-    canonical_.assign(t.stacks.size(), kNone);
+    canonical_.assign(t.stacks.size(), FlatMap::kNone);
     canonical_[StackTree::kRoot] = 0;
-    type_of_.assign(t.types.size(), kNone);
+    type_of_.assign(t.types.size(), FlatMap::kNone);
     tree_.BeginProcess();
     BindGcs(index, t);
     if (options_.places != nullptr) {
@@ -194,7 +190,7 @@ class Binder {
     if (found == aggregate_.agents().end()) return;
     std::unordered_map<uint64_t, uint32_t> same_type;
     for (uint32_t i = 1; i < process_->types.size(); ++i)
-      if (type_of_[i] != kNone) same_type[process_->types[i].id] = type_of_[i];
+      if (type_of_[i] != FlatMap::kNone) same_type[process_->types[i].id] = type_of_[i];
     AgentBinder(options_, *process_, index, &tree_, &out_)
         .Bind(found->second, std::move(same_type), source);
   }
@@ -256,7 +252,7 @@ class Binder {
   uint32_t NodeFor(uint32_t node) {
     // Parents first, without recursion.
     path_.clear();
-    while (canonical_[node] == kNone) {
+    while (canonical_[node] == FlatMap::kNone) {
       path_.push_back(node);
       node = process_->stacks.parent(node);
     }
@@ -280,7 +276,7 @@ class Binder {
     }
     const uint32_t address = process_->stacks.address_index(node);
     uint32_t& frame = frame_of_address_[address];
-    if (frame == kNone) frame = ResolveAddress(process_->stacks.addresses()[address]);
+    if (frame == FlatMap::kNone) frame = ResolveAddress(process_->stacks.addresses()[address]);
     return frame;
   }
 
@@ -299,14 +295,15 @@ class Binder {
   uint32_t MethodFrame(const profile::MethodCode& m) {
     const std::string_view owner = Str(m.owner), name = Str(m.name), signature = Str(m.signature);
     uint32_t module = ModuleFor(m.module_id);
-    if (module == kNone) module = ModuleAt(m.start);
+    if (module == FlatMap::kNone) module = ModuleAt(m.start);
     profile::Frame f;
-    f.module = module == kNone ? StringId{} : out_.modules[module].name;
+    f.module = module == FlatMap::kNone ? StringId{} : out_.modules[module].name;
     f.method = out_.strings.Intern(clr::CsharpMethodName(owner, name, signature));
     f.raw = out_.strings.Intern(clr::RawMethodName(owner, name, signature));
     f.token = m.token;
     // Without its module a method is judged by its namespace, which mostly bears the same name.
-    if (module != kNone ? out_.modules[module].framework : options_.framework.Matches(owner, {}))
+    if (module != FlatMap::kNone ? out_.modules[module].framework
+                                 : options_.framework.Matches(owner, {}))
       f.flags |= profile::kFramework;
     // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
@@ -330,7 +327,7 @@ class Binder {
 
   uint32_t ModuleFor(uint64_t id) {
     const profile::ModuleImage* image = process_->code.FindModule(id);
-    return image == nullptr ? kNone : FindModule(image->path, image->mvid);
+    return image == nullptr ? FlatMap::kNone : FindModule(image->path, image->mvid);
   }
 
   // The module whose image is mapped at `address`.
@@ -341,16 +338,16 @@ class Binder {
           if (image.path == m.path) return FindModule(image.path, image.mvid);
         return FindModule(m.path, {});
       }
-    return kNone;
+    return FlatMap::kNone;
   }
 
   uint32_t FindModule(StringId path_id, StringId mvid_id) {
     const std::string_view path = Str(path_id);
     const StringId name = out_.strings.Intern(ModuleName(path));
     const StringId mvid = Copy(mvid_id);
-    const uint64_t key = Pair(name.value, mvid.value);
+    const uint64_t key = PairKey(name.value, mvid.value);
     uint32_t module = module_by_name_.Find(key);
-    if (module == kNone) {
+    if (module == FlatMap::kNone) {
       module = static_cast<uint32_t>(out_.modules.size());
       out_.modules.push_back(
           {name, Copy(path_id), mvid, options_.framework.Matches(ModuleName(path), path)});
@@ -361,7 +358,7 @@ class Binder {
 
   uint32_t TypeFor(uint32_t process, uint32_t index) {
     uint32_t& type = type_of_[index];
-    if (type != kNone) return type;
+    if (type != FlatMap::kNone) return type;
     const profile::RuntimeType& r = process_->types[index];
     profile::Type t;
     t.id = r.id;

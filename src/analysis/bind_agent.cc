@@ -13,17 +13,13 @@ namespace clrscope::analysis {
 
 using profile::Source;
 
-namespace {
-constexpr uint32_t kNone = FlatMap::kNone;
-}  // namespace
-
 void AgentBinder::Bind(const Aggregate::Agent& agent,
                        std::unordered_map<uint64_t, uint32_t> same_type, Source source) {
   const profile::AgentTables& t = tables_.agent;
   same_type_ = std::move(same_type);
-  frame_.assign(t.methods.size(), kNone);
-  node_.assign(t.nodes.size(), kNone);
-  type_.assign(t.types.size(), kNone);
+  frame_.assign(t.methods.size(), FlatMap::kNone);
+  node_.assign(t.nodes.size(), FlatMap::kNone);
+  type_.assign(t.types.size(), FlatMap::kNone);
   if (!node_.empty()) node_[0] = 0;
   if (options_.agent_places != nullptr) {
     AgentPlaces& places = options_.agent_places->back();
@@ -64,7 +60,7 @@ bool AgentBinder::TellsAllocations(Source source) const {
 
 uint32_t AgentBinder::Node(uint32_t node) {
   path_.clear();
-  while (node_[node] == kNone) {
+  while (node_[node] == FlatMap::kNone) {
     path_.push_back(node);
     node = tables_.agent.nodes[node].parent;
   }
@@ -78,7 +74,7 @@ uint32_t AgentBinder::Node(uint32_t node) {
 
 uint32_t AgentBinder::Frame(uint32_t method) {
   uint32_t& frame = frame_[method];
-  if (frame != kNone) return frame;
+  if (frame != FlatMap::kNone) return frame;
   const profile::IntervalMethod& m = tables_.agent.methods[method];
   profile::Frame f;
   f.module = out_.strings.Intern(m.module);
@@ -103,7 +99,7 @@ uint32_t AgentBinder::Frame(uint32_t method) {
 
 uint32_t AgentBinder::Type(uint32_t index) {
   uint32_t& type = type_[index];
-  if (type != kNone) return type;
+  if (type != FlatMap::kNone) return type;
   const profile::IntervalType& told = tables_.agent.types[index];
   // The same type of a session that recorded too: one row.
   if (const auto same = same_type_.find(told.id); told.id != 0 && same != same_type_.end())

@@ -43,7 +43,7 @@ bool Sound(const GcBrief& r) {
   return r.has(profile::kGcComplete) && !r.has(profile::kGcMaybeTouched);
 }
 
-void Add(int64_t& sum, int64_t more) { sum = SaturatedAdd(sum, more); }
+void AddTo(int64_t& sum, int64_t more) { sum = SaturatedAdd(sum, more); }
 
 template <class Value>
 Value Median(std::vector<Value> values) {
@@ -59,7 +59,7 @@ std::optional<GcAdvice> Induced(const Observed& o) {
   for (const GcBrief& r : o.gcs) {
     if (!clr::IsInduced(r.reason)) continue;
     ++induced;
-    Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
+    AddTo(pause_ns, std::max<int64_t>(r.pause_ns, 0));
   }
   const double share = Part(pause_ns, o.stats.paused_ns);
   if (induced < 3 || share < 0.1) return {};
@@ -82,11 +82,11 @@ std::optional<GcAdvice> LohChurn(const Observed& o) {
     constexpr int32_t kAllocLarge = 4, kOutOfSpaceLoh = 6;
     if (r.reason != kAllocLarge && r.reason != kOutOfSpaceLoh) continue;
     ++by_large;
-    Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
+    AddTo(pause_ns, std::max<int64_t>(r.pause_ns, 0));
     if (!Sound(r) || r.generations <= kGcLoh) continue;
     const profile::GcGeneration loh = r.Unpack().generation_data[kGcLoh];
-    Add(before, loh.objects_before());
-    Add(survived, loh.survived());
+    AddTo(before, loh.objects_before());
+    AddTo(survived, loh.survived());
   }
   const double alive = Part(survived, before);
   if (by_large < 3 || by_large * 2 < full || before < 10 * kMiB || alive > 0.5) return {};
@@ -167,8 +167,8 @@ std::optional<GcAdvice> SlowSuspension(const Observed& o) {
   for (const GcBrief& r : o.gcs) {
     if (r.suspend_ns < 0 || r.pause_ns < 0 || r.has(profile::kGcMaybeTouched)) continue;
     ++known;
-    Add(suspended_ns, r.suspend_ns);
-    Add(paused_ns, r.pause_ns);
+    AddTo(suspended_ns, r.suspend_ns);
+    AddTo(paused_ns, r.pause_ns);
     longest_ns = std::max(longest_ns, r.longest_suspend_ns);
     slow += r.longest_suspend_ns >= kSlowNs ? 1 : 0;
   }
@@ -195,7 +195,7 @@ std::optional<GcAdvice> Gen1Budget(const Observed& o) {
     ++young;
     if (r.generation != 1) continue;
     ++gen1;
-    Add(pause_ns, std::max<int64_t>(r.pause_ns, 0));
+    AddTo(pause_ns, std::max<int64_t>(r.pause_ns, 0));
     if (!Sound(r)) continue;
     const GcRecord whole = r.Unpack();
     if (whole.condemn_reasons0 < 0) continue;
@@ -252,12 +252,12 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
   for (const PackedGc& r : o.gcs) {
     if (!Sound(r) || r.generations <= 2 || r.generation < 1 || clr::IsInduced(r.reason)) continue;
     const profile::GcGeneration gen2 = r.Unpack().generation_data[2];
-    if (r.generation == 1) Add(arrived, gen2.in);
+    if (r.generation == 1) AddTo(arrived, gen2.in);
     if (r.generation != 2) continue;
     ++full;
-    Add(before, gen2.objects_before());
-    Add(died, std::max<int64_t>(gen2.objects_before() - gen2.survived(), 0));
-    Add(pause_ns, r.pause_ns);
+    AddTo(before, gen2.objects_before());
+    AddTo(died, std::max<int64_t>(gen2.objects_before() - gen2.survived(), 0));
+    AddTo(pause_ns, r.pause_ns);
   }
   const double dead = Part(died, before), cost = Part(pause_ns, o.stats.paused_ns);
   if (full < 5 || dead < 0.4 || died < 50 * kMiB || arrived < died / 2 || cost < 0.2) return {};

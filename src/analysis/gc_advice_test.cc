@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace clrscope::analysis {
 namespace {
 
@@ -12,7 +14,7 @@ using profile::GcFacts;
 using profile::GcRecord;
 using profile::kGcLoh;
 
-constexpr int64_t kMs = 1'000'000, kMiB = 1 << 20;
+constexpr int64_t kMiB = 1 << 20;
 
 GcRecord Gc(uint32_t number, int32_t generation, int32_t reason = 0, int64_t pause_ms = 10) {
   GcRecord r;
@@ -20,10 +22,10 @@ GcRecord Gc(uint32_t number, int32_t generation, int32_t reason = 0, int64_t pau
   r.generation = generation;
   r.reason = reason;
   r.type = 0;
-  r.pause_start_ns = r.start_ns = int64_t{number} * 1000 * kMs;
-  r.pause_ns = pause_ms * kMs;
+  r.pause_start_ns = r.start_ns = int64_t{number} * 1000 * kMillisecond;
+  r.pause_ns = pause_ms * kMillisecond;
   r.restart_ns = r.end_ns = r.start_ns + r.pause_ns;
-  r.suspend_ns = r.longest_suspend_ns = kMs / 100;
+  r.suspend_ns = r.longest_suspend_ns = kMillisecond / 100;
   r.flags = profile::kGcComplete | profile::kGcHasStats;
   r.generations = 5;
   return r;
@@ -32,7 +34,7 @@ GcRecord Gc(uint32_t number, int32_t generation, int32_t reason = 0, int64_t pau
 std::vector<std::string> Rules(const std::vector<GcRecord>& records, const GcFacts& facts = {}) {
   const profile::GcRecords gcs(records.begin(), records.end());
   const GcFigureList figures = FiguresOf(gcs);
-  const GcStats stats = StatsOf(gcs, figures.flows(), 0, 100'000 * kMs);
+  const GcStats stats = StatsOf(gcs, figures.flows(), 0, 100'000 * kMillisecond);
   std::vector<std::string> out;
   for (const GcAdvice& a : AdviceFor(gcs, figures, stats, facts)) {
     EXPECT_FALSE(a.evidence.empty() || a.advice.empty() || a.setting.empty()) << a.rule;
@@ -55,10 +57,10 @@ TEST(GcAdvice, InducedWhenTheyCostATenthOfThePauses) {
   for (uint32_t i = 21; i <= 23; ++i) gcs.push_back(Gc(i, 2, 1));
   EXPECT_EQ(Rules(gcs), Names{"induced"});
   for (GcRecord& r : gcs)
-    if (r.reason == 1) r.pause_ns = kMs;  // 3 of 203 ms
+    if (r.reason == 1) r.pause_ns = kMillisecond;  // 3 of 203 ms
   EXPECT_EQ(Rules(gcs), Names());
   gcs.resize(22);  // two are too few
-  for (GcRecord& r : gcs) r.pause_ns = 10 * kMs;
+  for (GcRecord& r : gcs) r.pause_ns = 10 * kMillisecond;
   EXPECT_EQ(Rules(gcs), Names());
 }
 
@@ -125,11 +127,11 @@ TEST(GcAdvice, SlowSuspensionWhenItIsAGoodPartOfThePauses) {
   std::vector<GcRecord> gcs;
   for (uint32_t i = 1; i <= 10; ++i) {
     gcs.push_back(Gc(i, 0, 0, 20));
-    if (i > 6) gcs.back().suspend_ns = gcs.back().longest_suspend_ns = 18 * kMs;
+    if (i > 6) gcs.back().suspend_ns = gcs.back().longest_suspend_ns = 18 * kMillisecond;
   }
   EXPECT_EQ(Rules(gcs), Names{"slow_suspension"});
   auto once = gcs;
-  for (uint32_t i = 7; i < 10; ++i) once[i].suspend_ns = once[i].longest_suspend_ns = kMs;
+  for (uint32_t i = 7; i < 10; ++i) once[i].suspend_ns = once[i].longest_suspend_ns = kMillisecond;
   EXPECT_EQ(Rules(once), Names());
 }
 
@@ -192,7 +194,7 @@ TEST(GcAdvice, MidLifeCrisisWhenWhatGen1PromotesDiesInGen2) {
   EXPECT_EQ(Rules(staying), Names());
   auto cheap = gcs;
   for (GcRecord& r : cheap)
-    if (r.generation == 2) r.pause_ns = kMs / 10;
+    if (r.generation == 2) r.pause_ns = kMillisecond / 10;
   EXPECT_EQ(Rules(cheap), Names());
 }
 

@@ -14,6 +14,9 @@ inline constexpr uint64_t kMaxBytes = uint64_t{1} << 50;
 inline int64_t I64(uint64_t v) { return static_cast<int64_t>(std::min(v, kMaxBytes)); }
 inline int64_t Known(int64_t v) { return std::clamp<int64_t>(v, -1, kMaxBytes); }
 
+// Of server GC; more is damage.
+inline constexpr uint32_t kMaxHeaps = 1024;
+
 // Clocks of damaged input run backwards, too.
 inline int64_t Since(int64_t from_ns, int64_t to_ns) {
   return std::clamp<int64_t>(SaturatedSub(to_ns, from_ns), 0, int64_t{1} << 60);

@@ -5,24 +5,24 @@
 
 #include <cmath>
 
+#include "base/units.h"
+
 namespace clrscope::analysis {
 namespace {
 
 using profile::GcRecord;
 
-constexpr int64_t kMs = 1'000'000;
-
-GcRecord Gc(uint32_t number, int32_t generation, int64_t start_ms, int64_t pause_ms,
-            int32_t reason = 0, int32_t type = 0) {
+GcRecord GcAt(uint32_t number, int32_t generation, int64_t start_ms, int64_t pause_ms,
+              int32_t reason = 0, int32_t type = 0) {
   GcRecord r;
   r.number = number;
   r.generation = generation;
   r.reason = reason;
   r.type = type;
-  r.pause_start_ns = r.start_ns = start_ms * kMs;
-  r.pause_ns = pause_ms * kMs;
+  r.pause_start_ns = r.start_ns = start_ms * kMillisecond;
+  r.pause_ns = pause_ms * kMillisecond;
   r.restart_ns = r.end_ns = r.start_ns + r.pause_ns;
-  r.suspend_ns = r.longest_suspend_ns = kMs / 10;
+  r.suspend_ns = r.longest_suspend_ns = kMillisecond / 10;
   r.flags = profile::kGcComplete;
   return r;
 }
@@ -49,19 +49,19 @@ TEST(Percentiles, AreValuesThatOccurred) {
 }
 
 TEST(GcStats, RollupDividesEachGenerationsAllocationByItsOwnPauses) {
-  const profile::GcRecords gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30), Gc(3, 1, 300, 20),
-                                  Gc(4, 2, 400, 5, 1), Gc(5, 2, 500, 1, 10, 1)};
+  const profile::GcRecords gcs = {GcAt(1, 0, 100, 10), GcAt(2, 0, 200, 30), GcAt(3, 1, 300, 20),
+                                  GcAt(4, 2, 400, 5, 1), GcAt(5, 2, 500, 1, 10, 1)};
   const std::vector<GcFlow> figures = {Allocated(100, 1), Allocated(300, 2), Allocated(-1, 3),
                                        Allocated(50, -1), Allocated(5, 5)};
-  const GcStats s = StatsOf(gcs, figures, 0, 1000 * kMs);
+  const GcStats s = StatsOf(gcs, figures, 0, 1000 * kMillisecond);
   ASSERT_EQ(s.rollup.size(), 6u);
   const GcRollup &gen0 = s.rollup[0], &gen1 = s.rollup[1], &gen2 = s.rollup[2],
                  &blocking = s.rollup[3], &background = s.rollup[4];
   EXPECT_EQ(gen0.count, 2u);
-  EXPECT_EQ(gen0.pause_ns, 40 * kMs);
-  EXPECT_DOUBLE_EQ(gen0.mean_pause_ns(), 20.0 * kMs);
-  EXPECT_EQ(gen0.max_pause_ns, 30 * kMs);
-  EXPECT_DOUBLE_EQ(gen0.allocated_per_pause_ns() * kMs, 10);
+  EXPECT_EQ(gen0.pause_ns, 40 * kMillisecond);
+  EXPECT_DOUBLE_EQ(gen0.mean_pause_ns(), 20.0 * kMillisecond);
+  EXPECT_EQ(gen0.max_pause_ns, 30 * kMillisecond);
+  EXPECT_DOUBLE_EQ(gen0.allocated_per_pause_ns() * kMillisecond, 10);
   EXPECT_EQ(gen1.allocated_known, 0u);
   EXPECT_TRUE(std::isnan(gen1.allocated_per_pause_ns()));
   EXPECT_EQ(gen2.count, 2u);
@@ -72,18 +72,18 @@ TEST(GcStats, RollupDividesEachGenerationsAllocationByItsOwnPauses) {
   EXPECT_EQ(background.count, 1u);
   EXPECT_EQ(s.all().count, 5u);
   EXPECT_EQ(s.all().allocated_bytes, 455);
-  EXPECT_EQ(s.paused_ns, 66 * kMs);
+  EXPECT_EQ(s.paused_ns, 66 * kMillisecond);
   EXPECT_DOUBLE_EQ(s.paused_percent(), 6.6);
 }
 
 TEST(GcStats, UnknownPausesAreInNoSum) {
-  profile::GcRecords gcs = {Gc(1, 0, 100, 10), Gc(2, 0, 200, 30)};
+  profile::GcRecords gcs = {GcAt(1, 0, 100, 10), GcAt(2, 0, 200, 30)};
   gcs[1].pause_ns = -1;
   gcs[1].flags = profile::kGcMaybeTouched;
-  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(2), 0, 1000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(2), 0, 1000 * kMillisecond);
   EXPECT_EQ(s.all().count, 2u);
   EXPECT_EQ(s.all().pauses_known, 1u);
-  EXPECT_DOUBLE_EQ(s.all().mean_pause_ns(), 10.0 * kMs);
+  EXPECT_DOUBLE_EQ(s.all().mean_pause_ns(), 10.0 * kMillisecond);
   EXPECT_EQ(s.incomplete, 1u);
   EXPECT_EQ(s.maybe_touched, 1u);
 }
@@ -91,11 +91,13 @@ TEST(GcStats, UnknownPausesAreInNoSum) {
 TEST(GcStats, HistogramCountsEveryPauseOnceInStepsOfOneTwoFive) {
   profile::GcRecords gcs;
   const int64_t pauses[] = {1, 1, 2, 4, 5, 9, 10, 19, 20, 250};
-  for (uint32_t i = 0; i < std::size(pauses); ++i) gcs.push_back(Gc(i + 1, 0, i * 300, pauses[i]));
-  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 4000 * kMs);
+  for (uint32_t i = 0; i < std::size(pauses); ++i)
+    gcs.push_back(GcAt(i + 1, 0, i * 300, pauses[i]));
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 4000 * kMillisecond);
   std::vector<std::array<int64_t, 3>> got;
   for (const GcHistogramBucket& b : s.pause_histogram)
-    got.push_back({b.from_ns / kMs, b.to_ns / kMs, static_cast<int64_t>(b.count)});
+    got.push_back(
+        {b.from_ns / kMillisecond, b.to_ns / kMillisecond, static_cast<int64_t>(b.count)});
   EXPECT_EQ(got, (std::vector<std::array<int64_t, 3>>{{1, 2, 2},
                                                       {2, 5, 2},
                                                       {5, 10, 2},
@@ -107,16 +109,16 @@ TEST(GcStats, HistogramCountsEveryPauseOnceInStepsOfOneTwoFive) {
 }
 
 TEST(GcStats, ShareOverTimeAddsUpToThePauses) {
-  profile::GcRecords gcs = {Gc(1, 0, 50, 100), Gc(2, 0, 9'990, 10), Gc(3, 0, 395, 210)};
+  profile::GcRecords gcs = {GcAt(1, 0, 50, 100), GcAt(2, 0, 9'990, 10), GcAt(3, 0, 395, 210)};
   std::swap(gcs[1], gcs[2]);
-  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(3), 0, 10'000 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(3), 0, 10'000 * kMillisecond);
   ASSERT_EQ(s.share.size(), 100u);
-  EXPECT_EQ(s.share[0].paused_ns, 50 * kMs);
-  EXPECT_EQ(s.share[1].paused_ns, 50 * kMs);
-  EXPECT_EQ(s.share[3].paused_ns, 5 * kMs);
-  EXPECT_EQ(s.share[4].paused_ns, 100 * kMs);
-  EXPECT_EQ(s.share[5].paused_ns, 100 * kMs);
-  EXPECT_EQ(s.share[6].paused_ns, 5 * kMs);
+  EXPECT_EQ(s.share[0].paused_ns, 50 * kMillisecond);
+  EXPECT_EQ(s.share[1].paused_ns, 50 * kMillisecond);
+  EXPECT_EQ(s.share[3].paused_ns, 5 * kMillisecond);
+  EXPECT_EQ(s.share[4].paused_ns, 100 * kMillisecond);
+  EXPECT_EQ(s.share[5].paused_ns, 100 * kMillisecond);
+  EXPECT_EQ(s.share[6].paused_ns, 5 * kMillisecond);
   int64_t sum = 0;
   for (const GcShare& b : s.share) sum += b.paused_ns;
   EXPECT_EQ(sum, s.paused_ns);
@@ -126,10 +128,10 @@ TEST(GcStats, HeapCountChangesAreListed) {
   profile::GcRecords gcs;
   const int32_t heaps[] = {1, 1, -1, 4, 4, 2};
   for (uint32_t i = 0; i < std::size(heaps); ++i) {
-    gcs.push_back(Gc(i + 1, 0, i * 10, 1));
+    gcs.push_back(GcAt(i + 1, 0, i * 10, 1));
     gcs.back().heap_count = heaps[i];
   }
-  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 100 * kMs);
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 100 * kMillisecond);
   ASSERT_EQ(s.heap_counts.size(), 2u);
   EXPECT_EQ(s.heap_counts[0].gc, 4u);
   EXPECT_EQ(s.heap_counts[0].from, 1);
@@ -140,10 +142,10 @@ TEST(GcStats, HeapCountChangesAreListed) {
 
 TEST(GcStats, SlowSuspensionsStandOutAgainstTheMedian) {
   profile::GcRecords gcs;
-  for (uint32_t i = 0; i < 20; ++i) gcs.push_back(Gc(i + 1, 0, i * 10, 1));
-  gcs[7].longest_suspend_ns = 5 * kMs;
-  gcs[8].longest_suspend_ns = kMs / 2;  // unusual, but nobody notices
-  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 1000 * kMs);
+  for (uint32_t i = 0; i < 20; ++i) gcs.push_back(GcAt(i + 1, 0, i * 10, 1));
+  gcs[7].longest_suspend_ns = 5 * kMillisecond;
+  gcs[8].longest_suspend_ns = kMillisecond / 2;  // unusual, but nobody notices
+  const GcStats s = StatsOf(gcs, std::vector<GcFlow>(gcs.size()), 0, 1000 * kMillisecond);
   EXPECT_EQ(s.slow_suspensions, (std::vector<uint32_t>{7}));
 }
 

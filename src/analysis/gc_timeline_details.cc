@@ -10,10 +10,6 @@ namespace clrscope::analysis {
 
 using profile::GcRecord;
 
-namespace {
-constexpr size_t kMaxHeaps = 1024;  // more are damage
-}
-
 void GcTimeline::OnHeapStats(const clr::RawEvent& event, int64_t now_ns) {
   clr::GcHeapStats stats;
   if (!clr::Decode(event, stats)) return losses_->Add(Loss::kUnsupportedVersion);

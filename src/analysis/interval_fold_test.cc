@@ -7,6 +7,7 @@
 
 #include "analysis/bind.h"
 #include "analysis/testing/simulated_agent.h"
+#include "base/units.h"
 #include "profile/testing/interval_frames.h"
 #include "profile/views/show_live.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 using profile::AgentInterval;
 using profile::IntervalFrame;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 struct Keep final : profile::IntervalSink {
   void OnInterval(AgentInterval&& i) override { intervals.push_back(std::move(i)); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/gc_amounts.h"
 #include "base/hash_bytes.h"
 #include "base/utf.h"
 #include "clr/alloc_events.h"
@@ -23,8 +24,6 @@ using profile::StackTree;
 
 // 0 = no name yet.
 uint64_t HashName(Utf16View name) { return name.empty() ? 0 : HashBytes(name.bytes()) | 1; }
-
-constexpr uint32_t kMaxHeaps = 1024;  // of server GC; more is damage
 
 }  // namespace
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/profile_tree.h"
 
+#include "base/flat_map.h"
+
 namespace clrscope::analysis {
 namespace {
 
 using profile::Estimate;
 using profile::HeapKind;
 
-constexpr uint32_t kNone = FlatMap::kNone;
-
-uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
-
 }  // namespace
 
 uint32_t ProfileTree::FindFrame(const profile::Frame& f) {
-  const uint64_t key = Pair(f.module.value, f.raw.value);
+  const uint64_t key = PairKey(f.module.value, f.raw.value);
   uint32_t index = frame_by_name_.Find(key);
-  if (index == kNone) {
+  if (index == FlatMap::kNone) {
     index = static_cast<uint32_t>(out_.frames.size());
     out_.frames.push_back(f);
     frame_by_name_.Set(key, index);
@@ -32,18 +30,18 @@ uint32_t ProfileTree::PseudoFrame(std::string_view text) {
 }
 
 Estimate& ProfileTree::CellAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
-  const auto [it, is_new] =
-      cell_of_.try_emplace(Pair(node, type) * 4 + static_cast<uint64_t>(kind), out_.cells.size());
+  const auto [it, is_new] = cell_of_.try_emplace(
+      PairKey(node, type) * 4 + static_cast<uint64_t>(kind), out_.cells.size());
   if (is_new) out_.cells.push_back({node, type, process, kind, {}});
   return out_.cells[it->second].value;
 }
 
 uint32_t ProfileTree::ChildOf(uint32_t parent, uint32_t frame) {
-  uint32_t child = child_of_.Find(Pair(parent, frame));
-  if (child == kNone) {
+  uint32_t child = child_of_.Find(PairKey(parent, frame));
+  if (child == FlatMap::kNone) {
     child = static_cast<uint32_t>(out_.nodes.size());
     out_.nodes.push_back({parent, frame});
-    child_of_.Set(Pair(parent, frame), child);
+    child_of_.Set(PairKey(parent, frame), child);
   }
   return child;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace clrscope {
@@ -14,6 +15,9 @@ using Bytes = std::span<const std::byte>;
 
 inline Bytes AsBytes(const void* data, size_t size) {
   return {static_cast<const std::byte*>(data), size};
+}
+inline std::string_view AsText(Bytes b) {
+  return {reinterpret_cast<const char*>(b.data()), b.size()};
 }
 
 // What lies there, at any alignment; nobody checks that it does.

@@ -18,6 +18,9 @@ class ByteSink {
   virtual Status Finish() { return OkStatus(); }
 };
 
+// Who writes in small pieces gathers so many bytes first.
+inline constexpr size_t kFlushBytes = 64 * 1024;
+
 class StringSink final : public ByteSink {
  public:
   Status Write(std::string_view bytes) override {

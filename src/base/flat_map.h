@@ -10,6 +10,9 @@
 
 namespace clrscope {
 
+// A key of two parts.
+inline uint64_t PairKey(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
+
 class FlatMap {
  public:
   static constexpr uint32_t kNone = ~0u;

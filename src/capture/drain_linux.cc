@@ -9,14 +9,10 @@
 #include <sys/socket.h>
 
 #include "capture/drain.h"
+#include "capture/event_fd.h"
 
 namespace clrscope::capture {
 namespace {
-
-void Notify(int event_fd) {
-  const uint64_t one = 1;
-  (void)!::write(event_fd, &one, sizeof(one));
-}
 
 Error SystemError(const char* what) {
   return Error{ErrorCode::kIo, fmt::format("{}: {}", what, strerror(errno))};

@@ -12,12 +12,14 @@
 #include <thread>
 
 #include "nettrace/reader.h"
+#include "nettrace/testing/collecting_sink.h"
 #include "nettrace/testing/synthetic_writer.h"
 
 namespace clrscope::capture {
 namespace {
 
 using nettrace::testing::EventRowSpec;
+using nettrace::testing::IgnoringSink;
 using nettrace::testing::SyntheticWriter;
 
 constexpr int kBlocks = 400, kPerBlock = 5;
@@ -67,10 +69,6 @@ bool WaitFor(const Drain& drain) {
   return ::read(drain.ready_fd(), &count, sizeof(count)) == sizeof(count);
 }
 
-struct Sink final : nettrace::EventSink {
-  void OnEvent(const clr::RawEvent&) override {}
-};
-
 TEST(Drain, EverySocketIsReadToItsEndIntoItsRing) {
   const std::string trace = Trace();
   auto drain = Drain::Start();
@@ -87,9 +85,9 @@ TEST(Drain, EverySocketIsReadToItsEndIntoItsRing) {
       EXPECT_TRUE(Send(fd.get(), trace, 100 + 1000 * i));
     });
   }
-  std::vector<Sink> sinks(kSockets);
+  std::vector<IgnoringSink> sinks(kSockets);
   std::vector<std::unique_ptr<nettrace::Reader>> readers;
-  for (Sink& sink : sinks) readers.push_back(std::make_unique<nettrace::Reader>(&sink));
+  for (IgnoringSink& sink : sinks) readers.push_back(std::make_unique<nettrace::Reader>(&sink));
   const auto exhausted = [&rings] {
     return std::all_of(rings.begin(), rings.end(), [](const auto& r) { return r->exhausted(); });
   };
@@ -120,7 +118,7 @@ TEST(Drain, NobodyWhoPopsHoldsNoRuntimeUp) {
   std::thread runtime(
       [&trace, fd = std::move(pair.theirs)] { EXPECT_TRUE(Send(fd.get(), trace, 4096)); });
   runtime.join();
-  Sink sink;
+  IgnoringSink sink;
   nettrace::Reader reader(&sink);
   while (!ring->exhausted()) {
     StreamRing::Item item;

@@ -29,7 +29,7 @@ TEST(ParseTaskStat, NamesMayHoldSpacesAndParentheses) {
     EXPECT_FALSE(ParseTaskStat(bad, &name, &ticks)) << bad;
 }
 
-class GcThreadsTest : public testing::Test {
+class GcThreadsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/clrscope_gc_threads_XXXXXX";

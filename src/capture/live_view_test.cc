@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/units.h"
 #include "capture/testing/fake_machine.h"
 
 namespace clrscope::capture {
@@ -10,7 +11,6 @@ namespace {
 
 using analysis::LiveBy;
 using testing::FakeMachine;
-using testing::kSecond;
 
 class LiveViewTest : public ::testing::Test {
  protected:

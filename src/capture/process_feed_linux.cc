@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "capture/event_fd.h"
 #include "capture/ipc_link.h"
 #include "capture/process_feed.h"
 #include "ipc/diagnosis.h"
@@ -24,11 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAskTimeout = 2000ms;
-
-void Notify(int event_fd) {
-  const uint64_t one = 1;
-  (void)!::write(event_fd, &one, sizeof(one));
-}
 
 class LiveFeed final : public ProcessFeed {
  public:

@@ -17,8 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kProgressEvery = 250ms;
-constexpr auto kStopPatience = 20000ms;
-constexpr auto kPausePatience = 3000ms;
+constexpr auto kRunDownPatience = 20000ms;
 constexpr auto kRuntimePatience = 30s;
 constexpr std::string_view kCaptureEnding = ".clrscope";
 
@@ -246,9 +245,9 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   }
   on_progress(Snapshot(true));
   const auto keep_waiting = [this] { return KeepWaiting(); };
-  if (agents_ != nullptr) agents_->Stop(kStopPatience, keep_waiting, Noter());
-  (void)engine_->StopAll(kStopPatience, keep_waiting);
-  if (stop_requests_ < 2) engine_->RunDownWhatIsUnnamed(kStopPatience, keep_waiting);
+  if (agents_ != nullptr) agents_->Stop(kRunDownPatience, keep_waiting, Noter());
+  (void)engine_->StopAll(kRunDownPatience, keep_waiting);
+  if (stop_requests_ < 2) engine_->RunDownWhatIsUnnamed(kRunDownPatience, keep_waiting);
   summary_.interrupted_twice = stop_requests_ > 1;
   if (keeper_) {
     keeper_->Finish();

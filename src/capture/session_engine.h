@@ -27,6 +27,9 @@ namespace clrscope::capture {
 
 class SessionEngine;
 
+// For StopAll() before clrscope itself is stopped (Ctrl-Z).
+inline constexpr std::chrono::milliseconds kPausePatience{3000};
+
 // Takes part in what an engine does. Calls come inside Work(), StopAll(), Rotate() and Close().
 class SessionObserver {
  public:

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/units.h"
+#include "capture/event_fd.h"
 #include "capture/ipc_link.h"
 #include "capture/session_engine.h"
 
@@ -18,7 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kFirstRetryNs = kSecond / 4, kLongestRetryNs = 30 * kSecond;
 // A process whose session ended is looked for again after this: mostly it has gone.
 constexpr int64_t kAfterEndNs = 2 * kSecond;
@@ -129,8 +130,7 @@ void SessionEngine::BeginJoin(const ProcessKey& key) {
       const std::lock_guard lock(inbox_mutex_);
       inbox_.push_back(std::move(joined));
     }
-    const uint64_t one = 1;
-    (void)!::write(inbox_event_.get(), &one, sizeof(one));
+    Notify(inbox_event_.get());
   });
 }
 

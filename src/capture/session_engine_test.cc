@@ -7,6 +7,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
+#include "base/units.h"
 #include "capture/testing/fake_machine.h"
 
 namespace clrscope::capture {
@@ -14,7 +15,6 @@ namespace {
 
 using testing::FakeMachine;
 using testing::FakeRuntime;
-using testing::kSecond;
 
 // What an observer was told, by process.
 class Listener final : public SessionObserver {

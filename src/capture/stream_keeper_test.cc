@@ -11,12 +11,14 @@
 #include <sstream>
 
 #include "nettrace/reader.h"
+#include "nettrace/testing/collecting_sink.h"
 #include "nettrace/testing/synthetic_writer.h"
 
 namespace clrscope::capture {
 namespace {
 
 using nettrace::testing::EventRowSpec;
+using nettrace::testing::IgnoringSink;
 using nettrace::testing::SyntheticWriter;
 using nettrace::testing::WriterOptions;
 
@@ -43,13 +45,9 @@ std::string Trace(uint32_t version) {
   return w.str();
 }
 
-struct Sink final : nettrace::EventSink {
-  void OnEvent(const clr::RawEvent&) override {}
-};
-
 // As the decoder does it: what the ring gives, to the reader and to the file.
 void Keep(StreamRing& ring, StreamKeeper::File& file) {
-  Sink sink;
+  IgnoringSink sink;
   nettrace::Reader reader(&sink);
   StreamRing::Item item;
   while (ring.Pop(item)) {
@@ -110,7 +108,7 @@ TEST_F(StreamKeeperTest, AFileWithGapsIsReadToItsEndAndTheGapsAreCounted) {
     keeper.Finish();
     const std::string kept = Contents("gaps.nettrace");
     ASSERT_LT(kept.size(), trace.size() / 2);
-    Sink sink;
+    IgnoringSink sink;
     nettrace::Reader reader(&sink);
     const Status status = reader.Feed(AsBytes(kept.data(), kept.size()));
     EXPECT_TRUE(status.ok()) << version << ": " << status.error().message;

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "nettrace/reader.h"
+#include "nettrace/testing/collecting_sink.h"
 #include "nettrace/testing/synthetic_writer.h"
 
 namespace clrscope::capture {
 namespace {
 
 using nettrace::testing::EventRowSpec;
+using nettrace::testing::IgnoringSink;
 using nettrace::testing::SyntheticWriter;
 
 // Many event blocks of some 600 bytes each, `per_block` events in every one.
@@ -31,17 +33,15 @@ std::string Trace(int blocks, int per_block) {
   return w.str();
 }
 
-struct Counted {
+struct Outcome {
   uint64_t events = 0, dropped = 0, discarded_blocks = 0;
   bool ok = true, ended = false;
 };
 
-Counted Decode(StreamRing& ring) {
-  struct Sink final : nettrace::EventSink {
-    void OnEvent(const clr::RawEvent&) override {}
-  } sink;
+Outcome Decode(StreamRing& ring) {
+  IgnoringSink sink;
   nettrace::Reader reader(&sink);
-  Counted out;
+  Outcome out;
   StreamRing::Item item;
   while (ring.Pop(item)) {
     if (item.skipped_bytes != 0) reader.SkipDiscarded(item.skipped_bytes, item.skipped_blocks);
@@ -62,7 +62,7 @@ TEST(StreamRing, PassesEverythingOnWhenThereIsRoom) {
     for (size_t at = 0; at < trace.size(); at += piece)
       ring.Push(AsBytes(trace.data() + at, std::min(piece, trace.size() - at)));
     ring.Close();
-    const Counted c = Decode(ring);
+    const Outcome c = Decode(ring);
     EXPECT_TRUE(c.ok) << piece;
     EXPECT_TRUE(c.ended) << piece;
     EXPECT_EQ(c.events, 250u) << piece;
@@ -78,7 +78,7 @@ TEST(StreamRing, DiscardsWholeBlocksWhenFullAndEveryLostEventIsCounted) {
     for (size_t at = 0; at < trace.size(); at += piece)
       ring.Push(AsBytes(trace.data() + at, std::min(piece, trace.size() - at)));
     ring.Close();
-    const Counted c = Decode(ring);
+    const Outcome c = Decode(ring);
     EXPECT_TRUE(c.ok) << piece;
     EXPECT_TRUE(c.ended) << piece;
     EXPECT_GT(c.events, 0u);
@@ -91,9 +91,7 @@ TEST(StreamRing, DiscardsWholeBlocksWhenFullAndEveryLostEventIsCounted) {
 TEST(StreamRing, GoesOnAfterItWasEmptied) {
   const std::string trace = Trace(100, 5);
   StreamRing ring(20'000);
-  struct Sink final : nettrace::EventSink {
-    void OnEvent(const clr::RawEvent&) override {}
-  } sink;
+  IgnoringSink sink;
   nettrace::Reader reader(&sink);
   const size_t half = trace.size() / 2;
   const auto drain = [&] {
@@ -135,7 +133,7 @@ TEST(StreamRing, WhoFloodsThePoolIsDiscardedAndTheOthersAreNot) {
   EXPECT_LE(pool->bytes(), 400'000u);
   quiet.Push(AsBytes(little.data(), little.size()));
   quiet.Close();
-  const Counted lost = Decode(flood), whole = Decode(quiet);
+  const Outcome lost = Decode(flood), whole = Decode(quiet);
   EXPECT_TRUE(lost.ok && lost.ended);
   EXPECT_GT(lost.discarded_blocks, 500u);
   EXPECT_EQ(lost.events + lost.dropped, 10'000u);

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/units.h"
 #include "capture/watch_folder.h"
 #include "store/leftover.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "clrscope.", kSuffix = ".clrscope";
 constexpr const char* kLock = ".clrscope-watch.lock";
-constexpr int64_t kSecond = 1'000'000'000;
 // What SQLite keeps beside a capture; the capture itself goes last.
 constexpr const char* kFiles[] = {"-wal", "-shm", "-journal", ""};
 
@@ -31,7 +31,7 @@ bool IsOurs(std::string_view name) {
          std::all_of(name.begin(), name.begin() + 8, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Error SystemError(const std::string& what) {
+Error FolderError(const std::string& what) {
   return Error{
       errno == EACCES || errno == EPERM || errno == EROFS ? ErrorCode::kPermission : ErrorCode::kIo,
       fmt::format("{}: {}", what, strerror(errno))};
@@ -49,12 +49,12 @@ uint64_t WatchFolder::BytesOf(const std::string& path) {
 
 Result<std::unique_ptr<WatchFolder>> WatchFolder::Open(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
-    return SystemError(fmt::format("cannot make {}", path));
+    return FolderError(fmt::format("cannot make {}", path));
   std::unique_ptr<WatchFolder> folder(new WatchFolder);
   folder->path_ = path;
   const std::string lock = path + "/" + kLock;
   folder->lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!folder->lock_.valid()) return SystemError(fmt::format("cannot write in {}", path));
+  if (!folder->lock_.valid()) return FolderError(fmt::format("cannot write in {}", path));
   if (::flock(folder->lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     char owner[32] = {};
     (void)!::pread(folder->lock_.get(), owner, sizeof(owner) - 1, 0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/units.h"
 #include "capture/watch.h"
 
 namespace clrscope::capture {
@@ -13,9 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr auto kStopPatience = 10000ms;
-constexpr auto kPausePatience = 3000ms;
 // How long to wait before a disk that took nothing is tried again.
 constexpr int64_t kRetryOutputNs = 10 * kSecond;
 // A recording that has grown by so much in memory is closed early: the next one begins with nothing

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "analysis/bind.h"
+#include "base/units.h"
 #include "capture/testing/fake_machine.h"
 #include "store/capture_reader.h"
 #include "store/leftover.h"
@@ -25,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::FakeMachine;
 using testing::FakeRuntime;
-using testing::kSecond;
 
 constexpr int64_t kHour = 3600 * kSecond;
 

@@ -101,15 +101,15 @@ Status CheckSources(const std::vector<DiffInput>& before, const std::vector<Diff
   return OkStatus();
 }
 
-Json Number(double v) { return Json(std::round(v * 1000) / 1000); }
+Json Thousandths(double v) { return Json(std::round(v * 1000) / 1000); }
 
 Json RowOf(const DiffRow& r, const DiffTable& t) {
   const profile::Difference& d = r.difference;
   Json row = r.key.is_null() ? Json::object() : r.key;
   const auto figure = [&](std::string_view name, double v, const profile::Interval& i) {
-    row[std::string(name)] = Number(v);
-    row[fmt::format("{}_low", name)] = d.has_interval ? Number(i.low) : Json();
-    row[fmt::format("{}_high", name)] = d.has_interval ? Number(i.high) : Json();
+    row[std::string(name)] = Thousandths(v);
+    row[fmt::format("{}_low", name)] = d.has_interval ? Thousandths(i.low) : Json();
+    row[fmt::format("{}_high", name)] = d.has_interval ? Thousandths(i.high) : Json();
   };
   row["samples_before"] = r.before.samples;
   row["samples_after"] = r.after.samples;

@@ -31,9 +31,9 @@ std::string LastNames(const std::string& method) {
   return method;
 }
 
-class Writer {
+class DiffWords {
  public:
-  Writer(const DiffTable& table, const DiffTextOptions& options) : t_(table), o_(options) {}
+  DiffWords(const DiffTable& table, const DiffTextOptions& options) : t_(table), o_(options) {}
 
   std::string Figure(double v) const {
     const std::string text = t_.metric == profile::Metric::kBytes ? HumanBytes(v) : HumanCount(v);
@@ -166,7 +166,7 @@ std::string SideText(std::string_view title, const std::vector<DiffInput>& side)
 }
 
 // What a cell of a Markdown table cannot hold.
-std::string Escape(const std::string& text) {
+std::string EscapeMarkdown(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '|' || c == '<' || c == '>' || c == '*' || c == '_' || c == '`' || c == '\\')
@@ -180,7 +180,7 @@ std::string Escape(const std::string& text) {
 
 std::string DiffText(const std::vector<DiffInput>& before, const std::vector<DiffInput>& after,
                      const DiffTable& table, const DiffTextOptions& options) {
-  const Writer w(table, options);
+  const DiffWords w(table, options);
   std::string text = SideText("before", before) + SideText("after", after);
   text += fmt::format("total   {}\n\n", w.TotalLine());
   TextTable lines({{"Change", Align::kRight},
@@ -206,16 +206,17 @@ std::string DiffText(const std::vector<DiffInput>& before, const std::vector<Dif
 
 std::string DiffMarkdown(const std::vector<DiffInput>& before, const std::vector<DiffInput>& after,
                          const DiffTable& table, const DiffTextOptions& options) {
-  const Writer w(table, options);
-  std::string text = fmt::format("**Allocations:** {}\n\n", Escape(w.TotalLine()));
+  const DiffWords w(table, options);
+  std::string text = fmt::format("**Allocations:** {}\n\n", EscapeMarkdown(w.TotalLine()));
   if (table.changed != 0) {
     text += fmt::format("| Change | | Before | After |{} {} |\n|--:|--:|--:|--:|:--|{}\n",
                         w.has_type() ? " Type |" : "", w.Title(), w.has_type() ? ":--|" : "");
     for (size_t i = 0; i < std::min(options.limit, table.changed); ++i) {
       const DiffRow& r = table.rows[i];
       text += fmt::format("| {} | {} | {} | {} |{} {} |\n", w.Signed(r.difference.difference),
-                          w.Ratio(r), Escape(w.Before(r)), Escape(w.After(r)),
-                          w.has_type() ? " " + Escape(w.Type(r)) + " |" : "", Escape(w.Name(r)));
+                          w.Ratio(r), EscapeMarkdown(w.Before(r)), EscapeMarkdown(w.After(r)),
+                          w.has_type() ? " " + EscapeMarkdown(w.Type(r)) + " |" : "",
+                          EscapeMarkdown(w.Name(r)));
     }
     if (table.changed > options.limit)
       text += fmt::format("\n… {} more.\n", Thousands(table.changed - options.limit));
@@ -228,7 +229,7 @@ std::string DiffMarkdown(const std::vector<DiffInput>& before, const std::vector
                           side == &after && &i == &side->front() ? " → "
                           : &i == &side->front()                 ? ""
                                                                  : ", ",
-                          Escape(i.name), HumanDuration(i.seconds), i.gcs);
+                          EscapeMarkdown(i.name), HumanDuration(i.seconds), i.gcs);
   return text + "</sub>\n";
 }
 

@@ -5,17 +5,11 @@
 #include "capture/trace_file.h"
 #include "cli/damage.h"
 #include "cli/input.h"
+#include "profile/slice.h"
 #include "profile/views/filter.h"
 #include "store/capture_reader.h"
 
 namespace clrscope::cli {
-namespace {
-
-struct NoSlices final : profile::SliceSink {
-  void OnSlice(profile::Slice&&) override {}
-};
-
-}  // namespace
 
 Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
   GcInput input;
@@ -29,7 +23,7 @@ Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
                                           analysis::Aggregate(&reader->recording()), {});
   } else {
     profile::Recording recording;
-    NoSlices no_slices;
+    profile::NoSlices no_slices;
     auto read = capture::ReadTrace(path, &recording, &no_slices);
     if (!read.ok()) return Unreadable(read.error());
     input.damage = DamageOf(*read, path, recording.complete);

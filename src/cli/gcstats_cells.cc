@@ -20,7 +20,7 @@ using profile::GcRecord;
 namespace {
 
 // "2B", "0F", "1N", and an I when it was asked for: PerfView's letters.
-std::string Kind(const GcRecord& r) {
+std::string KindLetters(const GcRecord& r) {
   if (r.generation < 0) return kUnknown;
   std::string out = std::to_string(r.generation);
   out += r.type == 1 ? "B" : r.type == 2 ? "F" : r.type == 0 ? "N" : "";
@@ -69,15 +69,12 @@ std::string Marks(const profile::GcBrief& r) {
 }
 
 std::vector<std::string> Cells(const GcRecord& r, const GcFigures& f) {
-  std::vector<std::string> row = {std::to_string(r.number),
-                                  fmt::format("{:.3f}", static_cast<double>(r.start_ns) / 1e9),
-                                  Kind(r),
-                                  ReasonText(r.reason),
-                                  Millis(r.pause_ns),
-                                  Millis(r.suspend_ns),
-                                  Mib(f.allocated_bytes),
-                                  Mib(f.peak_bytes),
-                                  Mib(f.promoted_bytes)};
+  std::vector<std::string> row = {
+      std::to_string(r.number), fmt::format("{:.3f}", static_cast<double>(r.start_ns) / 1e9),
+      KindLetters(r),           ReasonText(r.reason),
+      Millis(r.pause_ns),       Millis(r.suspend_ns),
+      Mib(f.allocated_bytes),   Mib(f.peak_bytes),
+      Mib(f.promoted_bytes)};
   for (const int64_t size : r.size_after) row.push_back(Mib(size));
   return row;
 }

@@ -16,15 +16,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
+#include "profile/slice.h"
 #include "store/capture_reader.h"
 
 namespace clrscope::cli {
 namespace {
-
-class NoSlices final : public profile::SliceSink {
- public:
-  void OnSlice(profile::Slice&&) override {}
-};
 
 // Notes the time span and folds, so that processes get their names.
 class Watcher final : public nettrace::EventSink {
@@ -46,7 +42,7 @@ class Watcher final : public nettrace::EventSink {
   uint64_t stacks = 0;
 
  private:
-  NoSlices slices_;
+  profile::NoSlices slices_;
 };
 
 struct EventRow {

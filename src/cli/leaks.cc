@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report_cells.h"
+#include "cli/report_rows.h"
 #include "cli/shorten.h"
 #include "cli/wrap.h"
 
@@ -22,7 +23,6 @@ using analysis::LeakWindow;
 using analysis::Verdict;
 using profile::Profile;
 
-constexpr size_t kAll = static_cast<size_t>(-1);
 constexpr size_t kFramesInText = 8;
 
 struct LeaksOptions {
@@ -211,7 +211,7 @@ int RunLeaks(const Args& args) {
   AddFormatOptions(verb, o.format, false);
   AddColorOption(verb, o.color);
   if (const auto code = verb.Parse(args)) return *code;
-  if (o.limit && *o.limit == 0) o.limit = kAll;
+  if (o.limit && *o.limit == 0) o.limit = kAllRows;
   if (o.input.live || !o.input.older_than.empty() || !o.input.event.empty())
     return Fail({ErrorCode::kUsage,
                  "leaks looks at live objects of every age: --live, "
@@ -227,7 +227,7 @@ int RunLeaks(const Args& args) {
   Output out;
   if (o.format.json) {
     JsonDocument document(out, HeadJson(*input), "suspects");
-    const size_t n = std::min(o.limit.value_or(kAll), input->leaks->rows.size());
+    const size_t n = std::min(o.limit.value_or(kAllRows), input->leaks->rows.size());
     for (size_t i = 0; i < n; ++i) document.Row(SuspectJson(input->leaks->rows[i], input->profile));
     document.End();
   } else if (empty.ok()) {

@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "capture/event_fd.h"
 #include "cli/metrics_text.h"
 
 namespace clrscope::cli {
@@ -45,8 +46,7 @@ void MetricsServer::FreeEvent(event* e) { event_free(e); }
 
 MetricsServer::~MetricsServer() {
   if (!thread_.joinable()) return;
-  const uint64_t one = 1;
-  (void)!::write(stop_.get(), &one, sizeof(one));
+  capture::Notify(stop_.get());
   thread_.join();
 }
 

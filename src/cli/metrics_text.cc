@@ -14,7 +14,7 @@ using Process = LiveView::ProcessState;
 constexpr const char* kGenerations[] = {"gen0", "gen1", "gen2", "loh", "poh"};
 constexpr const char* kKinds[] = {"soh", "loh", "poh", "unknown"};
 
-std::string Escape(std::string_view text) {
+std::string EscapeLabel(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\' || c == '"') out += '\\';
@@ -26,9 +26,9 @@ std::string Escape(std::string_view text) {
   return out;
 }
 
-class Writer {
+class FamilyWriter {
  public:
-  Writer(const LiveView& view, MetricsFormat format) : view_(view), format_(format) {}
+  FamilyWriter(const LiveView& view, MetricsFormat format) : view_(view), format_(format) {}
 
   // `name` without "_total"; `unit`: its last part, or "".
   void Family(std::string_view name, bool counter, std::string_view unit, std::string_view help) {
@@ -46,8 +46,8 @@ class Writer {
     for (size_t i = 0; i < view_.processes().size(); ++i) {
       const auto& known = view_.tables().processes()[i];
       if (known.ended) continue;
-      const std::string labels = fmt::format("process=\"{}\",pid=\"{}\"",
-                                             Escape(view_.tables().str(known.name)), known.pid);
+      const std::string labels = fmt::format(
+          "process=\"{}\",pid=\"{}\"", EscapeLabel(view_.tables().str(known.name)), known.pid);
       f(view_.processes()[i], [&](std::string_view more, double value) {
         out_ +=
             fmt::format("{}{{{}{}{}}} {}\n", name_, labels, more.empty() ? "" : ",", more, value);
@@ -69,7 +69,7 @@ std::string Generation(size_t i) {
   return fmt::format("dotnet_gc_heap_generation=\"{}\"", kGenerations[i]);
 }
 
-void WriteGc(Writer& w) {
+void WriteGc(FamilyWriter& w) {
   w.Family("dotnet_gc_collections", true, "",
            "Garbage collections that ended since clrscope joined the process, by generation.");
   w.ForEach([](const Process& p, auto add) {
@@ -89,7 +89,7 @@ void WriteGc(Writer& w) {
   });
 }
 
-void WriteAllocations(Writer& w) {
+void WriteAllocations(FamilyWriter& w) {
   w.Family("clrscope_allocated_bytes", true, "bytes",
            "Bytes allocated since clrscope joined the process, estimated from samples, by heap.");
   w.ForEach([](const Process& p, auto add) {
@@ -128,7 +128,7 @@ std::string_view ContentType(MetricsFormat format) {
 }
 
 std::string MetricsText(const LiveView& view, MetricsFormat format) {
-  Writer w(view, format);
+  FamilyWriter w(view, format);
   WriteAllocations(w);
   WriteGc(w);
   return w.Take();

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/units.h"
+
 namespace clrscope::cli {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(ParseDurationTest, TakesWhatPeopleType) {
   const std::pair<const char*, int64_t> kCases[] = {{"30", 30 * kSecond},

@@ -143,7 +143,7 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   return options;
 }
 
-int Fail(const Error& error) {
+int FailRecording(const Error& error) {
   fmt::print(stderr, "clrscope record: {}\n", error.message);
   return ExitCodeOf(error.code);
 }
@@ -161,16 +161,16 @@ Status PrepareOutput(const RecordArguments& a) {
 }  // namespace
 
 int RunRecord(const RecordArguments& arguments) {
-  if (Status s = PrepareOutput(arguments); !s.ok()) return Fail(s.error());
+  if (Status s = PrepareOutput(arguments); !s.ok()) return FailRecording(s.error());
   Result<capture::RecordOptions> options = MakeOptions(arguments);
-  if (!options.ok()) return Fail(options.error());
+  if (!options.ok()) return FailRecording(options.error());
   const auto duration = options->duration;
   const bool launching = !options->command.empty();
   if (options->target.types != profile::CountMode::kUnknown && !arguments.quiet)
     fmt::print(stderr, "{}", SlowDown(options->target.types));
   Result<std::unique_ptr<capture::Recorder>> recorder = capture::Recorder::Start(options.Take());
   if (!recorder.ok()) {
-    const int code = Fail(recorder.error());
+    const int code = FailRecording(recorder.error());
     if (!launching) return code;
     return recorder.error().code == ErrorCode::kNotFound     ? 127
            : recorder.error().code == ErrorCode::kPermission ? 126
@@ -192,7 +192,7 @@ int RunRecord(const RecordArguments& arguments) {
   Result<capture::RecordSummary> summary =
       (*recorder)->Run([&line](const capture::Progress& p) { line.Show(p); });
   line.Clear();
-  if (!summary.ok()) return Fail(summary.error());
+  if (!summary.ok()) return FailRecording(summary.error());
   for (const std::string& note : summary->notes)
     if (words) fmt::print(stderr, "note: {}\n", note);
   const std::string& file = (*recorder)->output();

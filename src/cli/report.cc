@@ -21,8 +21,6 @@
 namespace clrscope::cli {
 namespace {
 
-constexpr size_t kAll = static_cast<size_t>(-1);
-
 struct ReportOptions {
   InputOptions input;
   FormatOptions format;
@@ -259,7 +257,7 @@ void WriteText(const Input& input, ReportOptions& o, Output& out) {
       table(View::kStack);
     }
   } else {
-    if (!o.limit) o.rows.limit = o.view == View::kStack ? 5 : o.view == View::kTime ? kAll : 30;
+    if (!o.limit) o.rows.limit = o.view == View::kStack ? 5 : o.view == View::kTime ? kAllRows : 30;
     table(o.view);
     if (const std::string missing = ThreadsMissing(p); o.view == View::kThread && !missing.empty())
       out.Write(fmt::format("\nNot of every process: {}\n", missing));
@@ -304,8 +302,8 @@ int RunReport(const Args& args) {
   AddOptions(verb, o);
   if (const auto code = verb.Parse(args)) return *code;
   if (Status status = Resolve(o); !status.ok()) return Fail(status.error());
-  if (o.limit) o.rows.limit = *o.limit == 0 ? kAll : *o.limit;
-  if (o.limit && *o.limit == 0) o.limit = kAll;
+  if (o.limit) o.rows.limit = *o.limit == 0 ? kAllRows : *o.limit;
+  if (o.limit && *o.limit == 0) o.limit = kAllRows;
   Result<Input> input = LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());
   std::optional<Error> empty = EmptyReason(*input, o.input);

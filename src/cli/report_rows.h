@@ -29,9 +29,11 @@ enum class View {
   kBottomUp
 };
 
+inline constexpr size_t kAllRows = static_cast<size_t>(-1);
+
 struct RowOptions {
   profile::SortBy sort = profile::SortBy::kBytes;
-  size_t limit = static_cast<size_t>(-1);
+  size_t limit = kAllRows;
   bool framework = false;  // raw leaves and machinery
   int64_t bucket_ns = 0;   // --by time; 0 = chosen
 };

@@ -26,7 +26,7 @@ struct NameColumn {
   std::function<std::string(const ReportRow&)> text;
 };
 
-double Number(const Json& value) { return value.is_null() ? 0 : value.get<double>(); }
+double NumberOrZero(const Json& value) { return value.is_null() ? 0 : value.get<double>(); }
 
 NameColumn Named(std::string title, std::string key, Fit fit = Fit::kName) {
   return {{std::move(title), Align::kLeft, fit},
@@ -61,15 +61,16 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
   switch (table.view) {
     case View::kType:
       if (p.counted())
-        names = {{{"Average", Align::kRight, Fit::kFixed},
-                  [](const ReportRow& r) { return HumanBytes(Number(r.key.at("average_size"))); }},
-                 {{"LOH size", Align::kRight, Fit::kFixed},
-                  [](const ReportRow& r) {
-                    const double share = Number(r.key.at("loh_size_share"));
-                    return share > 0 ? HumanShare(share, 1) : std::string();
-                  }},
-                 TypeIds(table),
-                 Named("Type", "type")};
+        names = {
+            {{"Average", Align::kRight, Fit::kFixed},
+             [](const ReportRow& r) { return HumanBytes(NumberOrZero(r.key.at("average_size"))); }},
+            {{"LOH size", Align::kRight, Fit::kFixed},
+             [](const ReportRow& r) {
+               const double share = NumberOrZero(r.key.at("loh_size_share"));
+               return share > 0 ? HumanShare(share, 1) : std::string();
+             }},
+            TypeIds(table),
+            Named("Type", "type")};
       else
         names = {TypeIds(table), Named("Type", "type")};
       // The type's name needs the room more.

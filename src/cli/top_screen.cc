@@ -50,7 +50,7 @@ std::string Spark(const std::vector<double>& values, size_t width) {
 }
 
 // Of a rate over the window, "±12 %"; "~" when the event has no known error.
-std::string Error(const Estimate& e, bool biased) {
+std::string ErrorText(const Estimate& e, bool biased) {
   if (e.samples == 0) return "";
   if (biased) return "~";
   const profile::Interval i = profile::BytesInterval(e);
@@ -144,7 +144,8 @@ void TopScreen::DrawHead(const TopModel& m) {
   const Estimate& w = m.window();
   const bool biased = std::any_of(view.processes().begin(), view.processes().end(),
                                   [](const auto& p) { return p.biased; });
-  std::string line = fmt::format("Alloc  {}/s {}", HumanBytes(w.bytes / seconds), Error(w, biased));
+  std::string line =
+      fmt::format("Alloc  {}/s {}", HumanBytes(w.bytes / seconds), ErrorText(w, biased));
   if (view.tables().objects_known())
     line += fmt::format("   {} objects/s", HumanCount(w.objects / seconds));
   line += fmt::format("   total {}", HumanBytes(view.tables().everything().total.bytes));
@@ -246,7 +247,7 @@ void TopScreen::DrawRows(const TopModel& m, int top, int height) {
     ::attron(style);
     if (i == m.selected()) ::mvhline(y, 0, ' ', COLS);
     Right(y, 0, idle ? "0" : HumanBytes(r.window.bytes / seconds), 10);
-    Text(y, at_error, Error(r.window, r.biased), 6);
+    Text(y, at_error, ErrorText(r.window, r.biased), 6);
     if (m.view().tables().objects_known())
       Right(y, at_objects, idle ? "0" : HumanCount(r.window.objects / seconds), 9);
     Right(y, at_share, idle ? "" : HumanShare(r.window.bytes, whole), 7);

@@ -9,12 +9,14 @@
 
 namespace clrscope::clr {
 
+inline constexpr int32_t kBackgroundGc = 1;
+
 // GCStart V0–V2.
 struct GcStart {
   uint32_t number = 0;
   int32_t generation = -1;  // condemned
   int32_t reason = -1;
-  int32_t type = -1;  // 0 blocking, 1 background, 2 foreground; -1 before V1
+  int32_t type = -1;  // 0 blocking, kBackgroundGc, 2 foreground; -1 before V1
   uint64_t client_sequence = 0;
 };
 bool Decode(const RawEvent& event, GcStart& out);

@@ -29,14 +29,13 @@ namespace {
 using analysis::GcFigures;
 using analysis::ProcessGcs;
 using profile::GcRecord;
-using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 
 #ifdef CLRSCOPE_WEB_OFF
-std::string_view Template() { return {}; }
+std::string_view GcViewer() { return {}; }
 #else
-std::string_view Template() {
+std::string_view GcViewer() {
   return {clrscope_gc_html, static_cast<size_t>(clrscope_gc_html_end - clrscope_gc_html)};
 }
 #endif
@@ -140,9 +139,8 @@ std::vector<Row> RowsOf(const ProcessGcs& report, const GcHtmlOptions& o) {
 // Numbers without a fraction that nobody needs: text is what the page weighs.
 double Micro(int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3; }
 Json Ms(int64_t ns) { return ns < 0 ? Json() : Json(Micro(ns)); }
-Json Known(int64_t v) { return v < 0 ? Json() : Json(v); }
 
-class Names {
+class NameList {
  public:
   uint32_t Of(std::string_view name) {
     const auto [it, is_new] =
@@ -158,7 +156,7 @@ class Names {
 };
 
 Json DetailOf(const GcRecord& r, const profile::Profile& p, const analysis::GcSites& sites,
-              Names& names) {
+              NameList& names) {
   Json types = Json::array(), methods = Json::array(), stack = Json::array();
   for (const profile::GcAllocated& a : r.top_types)
     types.push_back({names.Of(p.str(p.types[a.type].name)), a.bytes});
@@ -214,7 +212,7 @@ Json ColumnsOf(const std::vector<Row>& rows) {
   return c;
 }
 
-std::string Title(std::span<const ProcessGcs> reports, const profile::Profile& p) {
+std::string GcTitle(std::span<const ProcessGcs> reports, const profile::Profile& p) {
   const ProcessGcs* busiest = nullptr;
   for (const ProcessGcs& r : reports)
     if (busiest == nullptr || r.gcs.size() > busiest->gcs.size()) busiest = &r;
@@ -242,7 +240,7 @@ std::string GcPageData(std::span<const ProcessGcs> reports, const profile::Profi
   Json& reasons = page["reasons"] = Json::array();
   for (int32_t i = 0; !clr::GcReasonName(i).empty(); ++i) reasons.push_back(clr::GcReasonName(i));
   const analysis::GcSites sites(p);
-  Names names;
+  NameList names;
   Json& processes = page["processes"] = Json::array();
   for (const ProcessGcs& report : reports) {
     if (report.gcs.empty() && reports.size() > 1) continue;
@@ -274,7 +272,7 @@ std::string GcPageData(std::span<const ProcessGcs> reports, const profile::Profi
 Status WriteGcHtml(std::span<const ProcessGcs> reports, const profile::Profile& profile,
                    const GcHtmlOptions& options, ByteSink& sink) {
   ASSIGN_OR_RETURN(const std::string packed, Deflate(GcPageData(reports, profile, options)));
-  return WriteHtmlPage(Template(), Title(reports, profile), packed, sink);
+  return WriteHtmlPage(GcViewer(), GcTitle(reports, profile), packed, sink);
 }
 
 }  // namespace clrscope::exporter

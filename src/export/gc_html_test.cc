@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/byte_sink.h"
+#include "base/units.h"
 #include "export/testing/profile_builder.h"
 
 namespace clrscope::exporter {
@@ -20,7 +21,7 @@ using nlohmann::json;
 using profile::GcRecord;
 using profile::Profile;
 
-constexpr int64_t kMs = 1'000'000, kMiB = 1 << 20;
+constexpr int64_t kMiB = 1 << 20;
 
 // A program whose heap grows and is collected: mostly gen0, each tenth gen1, each fiftieth gen2,
 // which runs in the background.
@@ -41,13 +42,14 @@ void Fill(testing::ProfileBuilder& b, uint32_t gcs, const std::string& name = "o
     r.reason = i % 97 == 0 ? 1 : 0;
     r.flags = profile::kGcComplete | profile::kGcHasStats;
     r.previous_restart_ns = t;
-    t += 20 * kMs + static_cast<int64_t>(random() % 20) * kMs;
+    t += 20 * kMillisecond + static_cast<int64_t>(random() % 20) * kMillisecond;
     r.pause_start_ns = t;
-    r.start_ns = t + kMs / 20;
-    r.pause_ns = kMs / 2 + static_cast<int64_t>(random() % 4000) * 1000 * (r.generation + 1);
+    r.start_ns = t + kMillisecond / 20;
+    r.pause_ns =
+        kMillisecond / 2 + static_cast<int64_t>(random() % 4000) * 1000 * (r.generation + 1);
     t += r.pause_ns;
     r.end_ns = r.restart_ns = t;
-    r.suspend_ns = r.longest_suspend_ns = kMs / 20;
+    r.suspend_ns = r.longest_suspend_ns = kMillisecond / 20;
     gen2 = r.generation == 2 ? 60 * kMiB : gen2 + static_cast<int64_t>(random() % 512) * 1024;
     r.size_after = {kMiB, 2 * kMiB, gen2, 30 * kMiB, 3 * kMiB};
     r.promoted = {kMiB / 4, 0, 0, 0, 0};
@@ -65,14 +67,14 @@ void Fill(testing::ProfileBuilder& b, uint32_t gcs, const std::string& name = "o
     if (r.reason == 1) r.trigger_node = leaf;
     p.gcs.push_back(r);
   }
-  p.processes.back().end_ns = p.duration_ns = t + 50 * kMs;
+  p.processes.back().end_ns = p.duration_ns = t + 50 * kMillisecond;
 }
 
 json Page(const Profile& p, const GcHtmlOptions& options = {}) {
   return json::parse(GcPageData(analysis::GcReportOf(p), p, options));
 }
 
-double Sum(const json& column) {
+double SumOfColumn(const json& column) {
   double sum = 0;
   for (const json& v : column) sum += v.is_null() ? 0 : v.get<double>();
   return sum;
@@ -95,13 +97,13 @@ TEST(WriteGcHtml, OlderCollectionsAreMergedWithTheirSumsAndLongestPauses) {
   const json &a = whole["columns"], &c = merged["columns"];
   EXPECT_EQ(a["number"].size(), 1000u);
   EXPECT_EQ(c["number"].size(), 100u + 40);
-  EXPECT_EQ(Sum(c["count"]), 1000);
-  EXPECT_NEAR(Sum(c["pause_ms"]), Sum(a["pause_ms"]), 1);
-  EXPECT_NEAR(Sum(c["pause_ms"]), whole["pause_total_ms"].get<double>(), 1);
+  EXPECT_EQ(SumOfColumn(c["count"]), 1000);
+  EXPECT_NEAR(SumOfColumn(c["pause_ms"]), SumOfColumn(a["pause_ms"]), 1);
+  EXPECT_NEAR(SumOfColumn(c["pause_ms"]), whole["pause_total_ms"].get<double>(), 1);
   EXPECT_EQ(Max(c["max_pause_ms"]), Max(a["max_pause_ms"]));
   EXPECT_EQ(Max(c["peak_bytes"]), Max(a["peak_bytes"]));
-  EXPECT_EQ(Sum(c["allocated_bytes"]), Sum(a["allocated_bytes"]));
-  EXPECT_EQ(Sum(c["promoted_bytes"]), Sum(a["promoted_bytes"]));
+  EXPECT_EQ(SumOfColumn(c["allocated_bytes"]), SumOfColumn(a["allocated_bytes"]));
+  EXPECT_EQ(SumOfColumn(c["promoted_bytes"]), SumOfColumn(a["promoted_bytes"]));
   EXPECT_EQ(c["last_number"][39], 900);
   EXPECT_EQ(c["number"][40], 901);
   // Every column has every row; a heap's size is that after the last one of the row.
@@ -115,7 +117,7 @@ TEST(WriteGcHtml, UnknownStaysUnknown) {
   b.Process(1, "old");
   GcRecord r;
   r.number = 3;
-  r.start_ns = r.end_ns = 5 * kMs;
+  r.start_ns = r.end_ns = 5 * kMillisecond;
   r.size_after = {1, 2, 3, 4, -1};  // before there was a POH
   b.profile().gcs.push_back(r);
   const json c = Page(b.profile())["processes"][0]["columns"];
@@ -145,7 +147,7 @@ TEST(WriteGcHtml, TheLongestPausesKeepWhatWasAllocatedBeforeThem) {
   EXPECT_LE(longer, 10u);
 }
 
-std::string Html(const Profile& p) {
+std::string GcHtml(const Profile& p) {
   StringSink sink;
   const Status status = WriteGcHtml(analysis::GcReportOf(p), p, {}, sink);
   EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
@@ -155,7 +157,7 @@ std::string Html(const Profile& p) {
 TEST(WriteGcHtml, AHundredThousandCollectionsAreUnderTenMegabytes) {
   testing::ProfileBuilder b;
   Fill(b, 100'000);
-  EXPECT_LT(Html(b.profile()).size(), 10'000'000u);
+  EXPECT_LT(GcHtml(b.profile()).size(), 10'000'000u);
 }
 
 // Pages for the browser test (web/test/gc.browser.test.mjs) and for people to look at.
@@ -163,7 +165,7 @@ TEST(WriteGcHtml, WritesPagesForTheBrowserTest) {
   const char* directory = std::getenv("CLRSCOPE_HTML_OUT");
   if (directory == nullptr) GTEST_SKIP() << "CLRSCOPE_HTML_OUT names no directory";
   const auto write = [&](const char* name, const Profile& p) {
-    std::ofstream(std::string(directory) + "/" + name, std::ios::binary) << Html(p);
+    std::ofstream(std::string(directory) + "/" + name, std::ios::binary) << GcHtml(p);
   };
   testing::ProfileBuilder shop, many, hostile, empty;
   Fill(shop, 400);

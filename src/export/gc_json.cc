@@ -13,11 +13,7 @@ namespace {
 using analysis::GcFigures;
 using analysis::ProcessGcs;
 using profile::GcRecord;
-using Json = nlohmann::ordered_json;
 
-Json Known(int64_t v) { return v < 0 ? Json() : Json(v); }
-Json Known(double v) { return std::isfinite(v) ? Json(v) : Json(); }
-Json Known(std::string_view v) { return v.empty() ? Json() : Json(v); }
 Json Millis(int64_t ns) { return ns < 0 ? Json() : Json(static_cast<double>(ns) / 1e6); }
 Json Millis(double ns) { return std::isfinite(ns) ? Json(ns / 1e6) : Json(); }
 
@@ -39,7 +35,7 @@ Json Reason(const GcRecord& r) {
   return name.empty() ? Json(std::to_string(r.reason)) : Json(name);
 }
 
-Json Type(const GcRecord& r) { return Known(clr::GcTypeName(r.type)); }
+Json GcType(const GcRecord& r) { return Known(clr::GcTypeName(r.type)); }
 
 Json Condemned(uint32_t reasons0, uint32_t reasons1) {
   const clr::CondemnedReasons c = clr::DecodeCondemned(reasons0, reasons1);
@@ -253,7 +249,7 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   Json row{{"pid", profile.processes[report.process].pid},
            {"number", r.number},
            {"generation", r.generation < 0 ? Json() : Json(r.generation)},
-           {"type", Type(r)},
+           {"type", GcType(r)},
            {"reason", Reason(r)},
            {"induced", clr::IsInduced(r.reason)},
            {"complete", r.has(profile::kGcComplete)},

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "export/testing/full_sink.h"
+
 namespace clrscope::exporter {
 namespace {
 
@@ -28,11 +30,6 @@ std::string Gunzip(const std::string& in) {
   inflateEnd(&z);
   return out;
 }
-
-class FullSink final : public ByteSink {
- public:
-  Status Write(std::string_view) override { return Error{ErrorCode::kIo, "full"}; }
-};
 
 TEST(GzipSinkTest, WhatWentInComesOutAgain) {
   std::string text;
@@ -62,7 +59,7 @@ TEST(GzipSinkTest, TheHeaderHoldsNoTime) {
 }
 
 TEST(GzipSinkTest, AFailureBelowIsReportedAndSticks) {
-  FullSink full;
+  testing::FullSink full;
   GzipSink gzip(full);
   (void)gzip.Write("text");
   EXPECT_EQ(gzip.Finish().error().message, "full");

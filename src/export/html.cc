@@ -21,16 +21,16 @@ namespace {
 constexpr uint32_t kFewestNodes = 64;
 
 #ifdef CLRSCOPE_WEB_OFF
-std::string_view Template() { return {}; }
+std::string_view ReportViewer() { return {}; }
 #else
-std::string_view Template() {
+std::string_view ReportViewer() {
   return {clrscope_report_html,
           static_cast<size_t>(clrscope_report_html_end - clrscope_report_html)};
 }
 #endif
 
 // "orders (4711)", "orders (4711) and 3 more", "allocations"
-std::string Title(const profile::Profile& p) {
+std::string ReportTitle(const profile::Profile& p) {
   if (p.processes.empty()) return "allocations";
   const profile::Process& first = p.processes.front();
   std::string_view name = p.str(first.name);
@@ -60,9 +60,9 @@ Result<std::string> PackToFit(const profile::Profile& p, const HtmlOptions& opti
 }  // namespace
 
 Status WriteHtml(const profile::Profile& profile, const HtmlOptions& options, ByteSink& sink) {
-  const std::string_view page = Template();
+  const std::string_view page = ReportViewer();
   ASSIGN_OR_RETURN(const std::string packed, PackToFit(profile, options, page.size()));
-  return WriteHtmlPage(page, Title(profile), packed, sink);
+  return WriteHtmlPage(page, ReportTitle(profile), packed, sink);
 }
 
 }  // namespace clrscope::exporter

@@ -2,6 +2,7 @@
 // What a page's data is put together from: numbered strings, and columns of numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,12 @@ class Columns {
   nlohmann::json index_ = nlohmann::json::array();
   std::string bytes_;
 };
+
+inline constexpr size_t kMaxTimeBins = 1000;
+// Width of a step, so that kMaxTimeBins of them hold everything from `begin` to `end`.
+inline int64_t BinWidth(int64_t begin, int64_t end) {
+  return std::max<int64_t>(1, (end - begin) / static_cast<int64_t>(kMaxTimeBins));
+}
 
 inline double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 

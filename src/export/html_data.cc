@@ -17,10 +17,8 @@ namespace clrscope::exporter {
 namespace {
 
 using profile::Profile;
-using Json = nlohmann::json;
 
-constexpr uint32_t kNone = ~uint32_t{0};
-constexpr size_t kMaxTimeBins = 1000;
+constexpr uint32_t kNoId = ~uint32_t{0};
 constexpr size_t kMaxGcs = 20'000;
 
 void PackNodes(const Profile& p, const PageTree& page, Names& names, Columns& out) {
@@ -65,7 +63,7 @@ void PackNodes(const Profile& p, const PageTree& page, Names& names, Columns& ou
 // process stays a type of its own: `dup` counts them from 0.
 std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& names,
                                 Columns& out) {
-  std::vector<uint32_t> ids(p.types.size(), kNone), name, raw, dup;
+  std::vector<uint32_t> ids(p.types.size(), kNoId), name, raw, dup;
   std::vector<char> used(p.types.size(), 0);
   const auto use = [&used](const auto& cells) {
     for (const auto& c : cells)
@@ -109,7 +107,7 @@ void PackTimes(const Profile& p, Columns& out) {
     begin = std::min(begin, row.start_ns);
     end = std::max(end, row.end_ns);
   }
-  const int64_t width = std::max<int64_t>(1, (end - begin) / static_cast<int64_t>(kMaxTimeBins));
+  const int64_t width = BinWidth(begin, end);
   std::map<std::tuple<int64_t, uint32_t, profile::HeapKind>, profile::TimeRow> bins;
   for (const profile::TimeRow& row : p.times) {
     const auto key = std::tuple((row.start_ns - begin) / width, row.process, row.kind);
@@ -169,8 +167,8 @@ void PackGcs(const Profile& p, Columns& out) {
   out.U8("gc_generation", generation);
 }
 
-Json Describe(const Profile& p, const PageTree& page) {
-  Json processes = Json::array(), losses = Json::array();
+nlohmann::json Describe(const Profile& p, const PageTree& page) {
+  nlohmann::json processes = nlohmann::json::array(), losses = nlohmann::json::array();
   for (const profile::Process& process : p.processes) {
     processes.push_back({{"pid", process.pid},
                          {"name", p.str(process.name)},
@@ -217,10 +215,10 @@ std::string PackPage(const Profile& p, const PageTree& page) {
   PackGcCpu(p, columns);
   PackGcs(p, columns);
 
-  Json json = Describe(p, page);
+  nlohmann::json json = Describe(p, page);
   json["strings"] = names.list();
   json["columns"] = columns.index();
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 
   std::string out = "CLRP";
   AppendU32(out, 1);

@@ -14,12 +14,10 @@ using profile::Cell;
 using profile::Estimate;
 using profile::Profile;
 using profile::Source;
+using testing::ExpectSameSum;
 using testing::FillMany;
 using testing::FillShop;
 using testing::PageBuilder;
-
-// A relative difference that only the order of additions explains.
-void ExpectSameSum(double got, double wanted) { EXPECT_NEAR(got, wanted, 1e-11 * wanted); }
 
 Estimate SumOf(const std::vector<Cell>& cells) {
   Estimate e;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "export/html_data.h"
+#include "export/testing/full_sink.h"
 #include "export/testing/page_profiles.h"
 
 namespace clrscope::exporter {
@@ -27,6 +28,7 @@ using profile::Estimate;
 using profile::HeapKind;
 using profile::Profile;
 using profile::Source;
+using testing::ExpectSameSum;
 using testing::FillMany;
 using testing::FillShop;
 using testing::PageBuilder;
@@ -81,8 +83,8 @@ std::vector<T> ColumnOf(const std::string& container, std::string_view name) {
   std::memcpy(&length, container.data() + 8, 4);
   const std::map<std::string, size_t> widths = {{"u8", 1}, {"u32", 4}, {"f32", 4}, {"f64", 8}};
   size_t at = 12 + length;
-  const nlohmann::json json = JsonOf(container);
-  for (const auto& column : json["columns"]) {
+  const nlohmann::json page = JsonOf(container);
+  for (const auto& column : page["columns"]) {
     const size_t n = column["count"], width = widths.at(column["type"]);
     if (column["name"] == name) {
       std::vector<T> out(n);
@@ -105,9 +107,6 @@ double SumOfCells(const std::string& container, const std::string& field) {
   for (const uint32_t row : ColumnOf<uint32_t>(container, "cell_value")) sum += values[row];
   return sum;
 }
-
-// A relative difference that only the order of additions explains.
-void ExpectSameSum(double got, double wanted) { EXPECT_NEAR(got, wanted, 1e-11 * wanted); }
 
 // Skipped in a build without the page (-DCLRSCOPE_WEB=off), where WriteHtml has to say so.
 class WriteHtmlTest : public ::testing::Test {
@@ -146,9 +145,9 @@ TEST_F(WriteHtmlTest, PageAddsUpToTheProfile) {
   ExpectSameSum(SumOfCells(data, "samples"), static_cast<double>(total.samples));
   ExpectSameSum(SumOfCells(data, "bytes"), total.bytes);
   ExpectSameSum(SumOfCells(data, "objects"), total.objects);
-  const auto json = JsonOf(data);
-  ExpectSameSum(json["views"][0]["total"]["bytes"], total.bytes);
-  EXPECT_GT(json["foldedNodes"], 0);
+  const auto page = JsonOf(data);
+  ExpectSameSum(page["views"][0]["total"]["bytes"], total.bytes);
+  EXPECT_GT(page["foldedNodes"], 0);
   EXPECT_LE(ColumnOf<uint32_t>(data, "node_back").size(), 4'000u);
 }
 
@@ -221,9 +220,9 @@ TEST_F(WriteHtmlTest, ViewsAreWhatTheRecordingHolds) {
   PageBuilder b;
   FillShop(b, Source::kSampled);
   Profile& p = b.profile();
-  const auto shows = [](const nlohmann::json& json) {
+  const auto shows = [](const nlohmann::json& page) {
     std::vector<std::string> names;
-    for (const auto& view : json["views"]) names.push_back(view["shows"]);
+    for (const auto& view : page["views"]) names.push_back(view["shows"]);
     return names;
   };
   EXPECT_EQ(shows(JsonOf(Unpack(Html(p)))), (std::vector<std::string>{"allocated"}));
@@ -245,11 +244,11 @@ TEST_F(WriteHtmlTest, ViewsAreWhatTheRecordingHolds) {
   cpu.server_gc_ns = 2'000'000'000;
   p.gc_cpu = {cpu};
   const std::string data = Unpack(Html(p));
-  const auto json = JsonOf(data);
-  EXPECT_EQ(shows(json), (std::vector<std::string>{"allocated", "live", "gc-cpu"}));
-  EXPECT_EQ(json["views"][1]["at"], 50.0);
-  EXPECT_EQ(json["views"][1]["total"]["samples"], 6);
-  ExpectSameSum(json["views"][0]["total"]["bytes"], p.Total().bytes);
+  const auto page = JsonOf(data);
+  EXPECT_EQ(shows(page), (std::vector<std::string>{"allocated", "live", "gc-cpu"}));
+  EXPECT_EQ(page["views"][1]["at"], 50.0);
+  EXPECT_EQ(page["views"][1]["total"]["samples"], 6);
+  ExpectSameSum(page["views"][0]["total"]["bytes"], p.Total().bytes);
   auto ages = ColumnOf<uint8_t>(data, "live_age");
   std::sort(ages.begin(), ages.end());
   EXPECT_EQ(ages, (std::vector<uint8_t>{0, 1, 2, 3, 4, 5}));
@@ -266,16 +265,11 @@ TEST_F(WriteHtmlTest, ViewsAreWhatTheRecordingHolds) {
   EXPECT_EQ(moments.back(), 4'999);
 }
 
-class FailingSink final : public ByteSink {
- public:
-  Status Write(std::string_view) override { return Error{ErrorCode::kIo, "disk full"}; }
-};
-
 TEST_F(WriteHtmlTest, ReportsWhatTheSinkSays) {
-  FailingSink sink;
+  testing::FullSink sink;
   const Status status = WriteHtml(Profile{}, {}, sink);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, "disk full");
+  EXPECT_EQ(status.error().message, "full");
 }
 
 // Pages for the browser test (web/test/report.browser.test.mjs) and for people to look at.

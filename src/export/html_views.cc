@@ -16,9 +16,6 @@ namespace {
 
 using profile::Estimate;
 using profile::Profile;
-using Json = nlohmann::json;
-
-constexpr size_t kMaxTimeBins = 1000;
 
 std::string_view SourceName(profile::Source source) {
   switch (source) {
@@ -35,14 +32,14 @@ std::string_view SourceName(profile::Source source) {
 }
 
 template <class Cells>
-Json TotalOf(const Cells& cells) {
+nlohmann::json TotalOf(const Cells& cells) {
   Estimate total;
   for (const auto& c : cells) total += c.value;
   return {{"samples", total.samples}, {"bytes", total.bytes}, {"objects", total.objects}};
 }
 
-Json Allocated(const Profile& p, const PageTree& page) {
-  Json also = Json::array();
+nlohmann::json Allocated(const Profile& p, const PageTree& page) {
+  nlohmann::json also = nlohmann::json::array();
   for (const profile::Source source : p.also) also.push_back(SourceName(source));
   return {{"shows", "allocated"},
           {"at", Seconds(p.duration_ns)},
@@ -55,7 +52,7 @@ Json Allocated(const Profile& p, const PageTree& page) {
           {"total", TotalOf(page.cells)}};
 }
 
-Json Live(const Profile& p, const PageTree& page) {
+nlohmann::json Live(const Profile& p, const PageTree& page) {
   int64_t at_ns = 0;
   Estimate unseen;
   for (const profile::Process& process : p.processes) unseen += process.live_unseen;
@@ -64,7 +61,7 @@ Json Live(const Profile& p, const PageTree& page) {
   return {{"shows", "live"},
           {"at", Seconds(at_ns)},
           {"source", SourceName(basis.source)},
-          {"also", Json::array()},
+          {"also", nlohmann::json::array()},
           {"biased", basis.source == profile::Source::kTick || basis.mixed},
           {"hasInterval", basis.source == profile::Source::kSampled && !basis.mixed},
           {"exact", false},
@@ -126,15 +123,10 @@ void PackCellsOf(const Cells& cells, const std::string& prefix,
   rounded("max_objects", &Estimate::max_objects);
 }
 
-// Width of a step, so that kMaxTimeBins of them hold everything from `begin` to `end`.
-int64_t BinWidth(int64_t begin, int64_t end) {
-  return std::max<int64_t>(1, (end - begin) / static_cast<int64_t>(kMaxTimeBins));
-}
-
 }  // namespace
 
-Json DescribeViews(const Profile& p, const PageTree& page) {
-  Json views = Json::array();
+nlohmann::json DescribeViews(const Profile& p, const PageTree& page) {
+  nlohmann::json views = nlohmann::json::array();
   const bool live = std::any_of(p.processes.begin(), p.processes.end(),
                                 [](const profile::Process& process) { return process.followed; });
   if (p.shows == profile::Shows::kAllocated) views.push_back(Allocated(p, page));
@@ -143,7 +135,7 @@ Json DescribeViews(const Profile& p, const PageTree& page) {
     views.push_back({{"shows", "gc-cpu"},
                      {"at", Seconds(p.duration_ns)},
                      {"source", "unknown"},
-                     {"also", Json::array()},
+                     {"also", nlohmann::json::array()},
                      {"biased", false},
                      {"hasInterval", false},
                      {"exact", false},

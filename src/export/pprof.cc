@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_sink.h"
 #include "export/notes.h"
 #include "export/stack_walk.h"
 #include "export/weights.h"
@@ -74,7 +75,6 @@ enum FunctionField : protozero::pbf_tag_type {
   kFunctionSystemName = 3,
 };
 
-constexpr size_t kFlushBytes = 64 * 1024;
 // The mapping of frames that are no code of a module: types, [truncated], unresolved addresses.
 constexpr std::string_view kSyntheticModule = "[clrscope]";
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "export/gzip_sink.h"
+#include "export/testing/full_sink.h"
 #include "export/testing/profile_builder.h"
 #include "export/testing/scratch_dir.h"
 #include "profile/interval_frame.h"
@@ -264,9 +265,7 @@ TEST(PprofTest, TheSameProfileGivesTheSameBytes) {
 }
 
 TEST(PprofTest, AFailingSinkIsReported) {
-  class FullSink final : public ByteSink {
-    Status Write(std::string_view) override { return Error{ErrorCode::kIo, "full"}; }
-  } sink;
+  testing::FullSink sink;
   EXPECT_EQ(WritePprof(ShopProfile(), {}, sink).error().message, "full");
 }
 

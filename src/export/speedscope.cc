@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_sink.h"
 #include "export/notes.h"
 #include "export/stack_walk.h"
 #include "export/weights.h"
@@ -22,7 +23,6 @@ namespace {
 
 using profile::Profile;
 
-constexpr size_t kFlushBytes = 64 * 1024;
 constexpr uint32_t kNoFrame = ~uint32_t{0};
 
 std::string Quoted(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
 #include "profile/profile.h"
 
 namespace clrscope::import {
@@ -15,7 +16,6 @@ using profile::Estimate;
 using profile::HeapKind;
 using profile::IntervalFrame;
 
-constexpr int64_t kSecond = 1'000'000'000;
 // Node ids are deep chains: no stack of any tool is deeper.
 constexpr size_t kMostFrames = 4'096;
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/units.h"
 #include "import/gunzip.h"
 #include "import/pprof_frames.h"
 #include "import/pprof_reader.h"
@@ -15,8 +16,6 @@ namespace clrscope::import {
 namespace {
 
 using protozero::pbf_writer;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 // A heap profile as Go's runtime/pprof writes it: two stacks, an inlined frame, sizes as labels.
 class GoHeap {

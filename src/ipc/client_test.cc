@@ -14,13 +14,13 @@ using std::chrono::milliseconds;
 using testing::Buffer;
 using testing::FakePeer;
 using testing::FromHex;
+using testing::kLong;
 using testing::Message;
 using testing::RefusalMessage;
 using testing::TempDir;
 using testing::ToHex;
 
 constexpr milliseconds kSoon{150};
-constexpr milliseconds kLong{5000};
 
 // The error of ProcessInfo against a peer, and that it came before `kLong` was over.
 Error InfoError(FakePeer::Script script, milliseconds wait = kSoon) {

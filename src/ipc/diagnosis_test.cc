@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "ipc/testing/find_check.h"
+
 namespace clrscope::ipc {
 namespace {
+
+using testing::Find;
 
 ProcessFacts Healthy() {
   ProcessFacts facts;
@@ -36,12 +40,6 @@ Diagnosis Judge(const ProcessFacts& facts, uid_t us = 1000,
   diagnosis.process.pid = facts.pid;
   diagnosis.checks = Examine(facts, us, answer);
   return diagnosis;
-}
-
-const Check* Find(const Diagnosis& diagnosis, std::string_view name) {
-  for (const Check& check : diagnosis.checks)
-    if (check.name == name) return &check;
-  return nullptr;
 }
 
 void ExpectFailure(const ProcessFacts& facts, std::string_view name, ErrorCode code,

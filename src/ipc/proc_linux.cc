@@ -19,7 +19,7 @@
 namespace clrscope::ipc {
 namespace {
 
-Error FromErrno(int error, const std::string& path) {
+Error FileError(int error, const std::string& path) {
   ErrorCode code = ErrorCode::kIo;
   if (error == ENOENT || error == ESRCH || error == ENOTDIR) code = ErrorCode::kNotFound;
   if (error == EACCES || error == EPERM) code = ErrorCode::kPermission;
@@ -42,12 +42,12 @@ ssize_t ReadSome(int fd, char* out, size_t size) {
 
 Result<std::string> ReadFile(const std::string& path, size_t limit) {
   const Fd fd = OpenToRead(path);
-  if (!fd.valid()) return FromErrno(errno, path);
+  if (!fd.valid()) return FileError(errno, path);
   std::string text;
   std::array<char, 16384> chunk;
   while (text.size() < limit) {
     const ssize_t n = ReadSome(fd.get(), chunk.data(), std::min(chunk.size(), limit - text.size()));
-    if (n < 0) return FromErrno(errno, path);
+    if (n < 0) return FileError(errno, path);
     if (n == 0) break;
     text.append(chunk.data(), static_cast<size_t>(n));
   }

@@ -12,22 +12,18 @@
 #include "ipc/diagnosis.h"
 #include "ipc/proc_text.h"
 #include "ipc/testing/fake_peer.h"
+#include "ipc/testing/find_check.h"
 #include "ipc/testing/idle_process.h"
 
 namespace clrscope::ipc {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Find;
 using testing::IdleProcess;
 using testing::TempDir;
 
 const FindOptions kPatient{.ask = true, .timeout = milliseconds(5000)};
-
-const Check* Find(const Diagnosis& diagnosis, std::string_view name) {
-  for (const Check& check : diagnosis.checks)
-    if (check.name == name) return &check;
-  return nullptr;
-}
 
 Verdict VerdictOf(const Diagnosis& diagnosis, std::string_view name) {
   const Check* check = Find(diagnosis, name);

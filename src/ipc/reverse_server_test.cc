@@ -14,9 +14,9 @@ namespace {
 using std::chrono::milliseconds;
 using testing::Buffer;
 using testing::FromHex;
+using testing::kLong;
 
 constexpr milliseconds kShort{100};
-constexpr milliseconds kLong{5000};
 
 Guid CookieOf(uint8_t last) {
   Guid cookie{};

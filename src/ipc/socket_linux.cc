@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBacklog = 255;  // as the runtime's own (ds-ipc-pal-socket.c)
 
-Error FromErrno(int error, std::string_view what) {
+Error SocketError(int error, std::string_view what) {
   ErrorCode code = ErrorCode::kIo;
   if (error == EACCES || error == EPERM) code = ErrorCode::kPermission;
   if (error == ENOENT || error == ENOTDIR || error == ECONNREFUSED) code = ErrorCode::kNotFound;
@@ -42,7 +42,7 @@ Result<Address> MakeAddress(const std::string& path) {
     const size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     address.folder = Fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!address.folder.valid()) return FromErrno(errno, folder);
+    if (!address.folder.valid()) return SocketError(errno, folder);
     name = fmt::format("/proc/self/fd/{}/{}", address.folder.get(), path.substr(slash + 1));
     if (name.size() >= sizeof(address.un.sun_path))
       return Error{ErrorCode::kUsage, fmt::format("{}: the socket's name is too long", path)};
@@ -53,7 +53,7 @@ Result<Address> MakeAddress(const std::string& path) {
 
 Result<Fd> NewSocket() {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return FromErrno(errno, "socket");
+  if (!fd.valid()) return SocketError(errno, "socket");
   return fd;
 }
 
@@ -63,7 +63,7 @@ Status WaitFor(int fd, short events, Deadline deadline, std::string_view what) {
     pollfd p{fd, events, 0};
     const int n = ::poll(&p, 1, deadline.poll_timeout_ms());
     if (n > 0) return OkStatus();
-    if (n < 0 && errno != EINTR) return FromErrno(errno, "poll");
+    if (n < 0 && errno != EINTR) return SocketError(errno, "poll");
     if (n == 0 && deadline.expired())
       return Error{ErrorCode::kTimeout, fmt::format("no answer in time while {}", what)};
   }
@@ -78,7 +78,7 @@ Result<Fd> ConnectUnix(const std::string& path, Deadline deadline) {
     if (::connect(fd.get(), address.get(), sizeof(address.un)) == 0) return fd;
     if (errno == EINTR) continue;
     // A full backlog is EAGAIN on Linux, and there is nothing to poll for.
-    if (errno != EAGAIN) return FromErrno(errno, path);
+    if (errno != EAGAIN) return SocketError(errno, path);
     if (deadline.expired())
       return Error{ErrorCode::kTimeout, fmt::format("{}: does not accept connections", path)};
     std::this_thread::sleep_for(std::chrono::milliseconds(deadline.poll_timeout_ms(5)));
@@ -89,9 +89,9 @@ Result<Fd> ListenUnix(const std::string& path) {
   ASSIGN_OR_RETURN(const Address address, MakeAddress(path));
   ASSIGN_OR_RETURN(Fd fd, NewSocket());
   // On Linux the mode of an unbound socket becomes that of its file, less the umask.
-  if (::fchmod(fd.get(), 0600) != 0) return FromErrno(errno, path);
-  if (::bind(fd.get(), address.get(), sizeof(address.un)) != 0) return FromErrno(errno, path);
-  if (::listen(fd.get(), kBacklog) != 0) return FromErrno(errno, path);
+  if (::fchmod(fd.get(), 0600) != 0) return SocketError(errno, path);
+  if (::bind(fd.get(), address.get(), sizeof(address.un)) != 0) return SocketError(errno, path);
+  if (::listen(fd.get(), kBacklog) != 0) return SocketError(errno, path);
   return fd;
 }
 
@@ -103,7 +103,7 @@ Status SendAll(int fd, Bytes bytes, Deadline deadline) {
       continue;
     }
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno != EAGAIN) return FromErrno(errno, "sending a request");
+    if (n < 0 && errno != EAGAIN) return SocketError(errno, "sending a request");
     RETURN_IF_ERROR(WaitFor(fd, POLLOUT, deadline, "sending the request"));
   }
   return OkStatus();
@@ -126,7 +126,7 @@ Status ReceiveExactly(int fd, std::span<std::byte> out, Deadline deadline) {
     } else if (errno == EAGAIN) {
       RETURN_IF_ERROR(WaitFor(fd, POLLIN, deadline, "waiting for the reply"));
     } else if (errno != EINTR) {
-      return FromErrno(errno, "reading a reply");
+      return SocketError(errno, "reading a reply");
     }
   }
   return OkStatus();

@@ -23,8 +23,6 @@ Object Found(ObjectKind kind, size_t size, Bytes content, uint64_t content_offse
   return Object{kind, size, kind, content, content_offset};
 }
 
-std::string_view Text(Bytes b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
-
 ObjectKind KindOf(std::string_view name) {
   if (name == "Trace") return ObjectKind::kTrace;
   if (name == "EventBlock") return ObjectKind::kEvents;
@@ -43,7 +41,7 @@ Result<Object> Framer::Next(Bytes bytes, uint64_t offset) {
 
 Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
   const size_t known = std::min(bytes.size(), kMagic.size());
-  if (Text(bytes.first(known)) != kMagic.substr(0, known))
+  if (AsText(bytes.first(known)) != kMagic.substr(0, known))
     return Error::At(ErrorCode::kCorrupt, offset,
                      "not a nettrace file: it does not begin with 'Nettrace'");
   if (bytes.size() < kMagic.size() + 4) return NeedMore(kMagic.size() + 4);
@@ -64,7 +62,7 @@ Result<Object> Framer::NextHeader(Bytes bytes, uint64_t offset) {
                      "not a nettrace file: its header is damaged");
   if (r.remaining() < kSerialization.size())
     return NeedMore(kMagic.size() + 4 + kSerialization.size());
-  if (Text(r.Take(kSerialization.size())) != kSerialization)
+  if (AsText(r.Take(kSerialization.size())) != kSerialization)
     return Error::At(ErrorCode::kCorrupt, offset + kMagic.size() + 4,
                      "not a nettrace file: its header is damaged");
   version_ = 4;  // the Trace object tells 4 from 5
@@ -91,7 +89,7 @@ Result<Object> Framer::NextV4(Bytes bytes, uint64_t offset) {
   if (name_bytes > kMaxNameBytes)
     return corrupt(11, fmt::format("the name of a type is {} bytes long", name_bytes));
   if (r.remaining() < name_bytes + 1) return NeedMore(r.position() + name_bytes + 1 + 4);
-  const std::string_view name = Text(r.Take(name_bytes));
+  const std::string_view name = AsText(r.Take(name_bytes));
   if (r.U8() != kTagEnd) return corrupt(r.position() - 1, "a type without its end tag");
   const ObjectKind kind = KindOf(name);
 

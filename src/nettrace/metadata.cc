@@ -8,10 +8,7 @@ namespace {
 
 constexpr uint32_t kDenseIds = 1 << 14;
 
-std::string Utf8String(ByteReader& r) {
-  const Bytes b = r.Take(r.VarU32());
-  return {reinterpret_cast<const char*>(b.data()), b.size()};
-}
+std::string Utf8String(ByteReader& r) { return std::string(AsText(r.Take(r.VarU32()))); }
 
 // V6 optional metadata: kinds that carry what we need, and how to step over the others.
 void ReadOptions(ByteReader& r, CountedKind& kind) {

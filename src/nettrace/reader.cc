@@ -45,8 +45,6 @@ int64_t UnixNanos(const int16_t (&t)[8]) {
   return (seconds * 1000 + t[7]) * 1'000'000;
 }
 
-std::string_view Text(Bytes b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
-
 }  // namespace
 
 Status Reader::Feed(Bytes bytes) {
@@ -162,8 +160,8 @@ Status Reader::OnTrace(const Object& object) {
   } else {
     const uint32_t pairs = r.U32();
     for (uint32_t i = 0; i < pairs && r.ok(); ++i) {
-      const std::string_view key = Text(r.Take(r.VarU32()));
-      const std::string value(Text(r.Take(r.VarU32())));
+      const std::string_view key = AsText(r.Take(r.VarU32()));
+      const std::string value(AsText(r.Take(r.VarU32())));
       if (key == "ProcessId")
         info_.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
       if (key == "HardwareThreadCount")

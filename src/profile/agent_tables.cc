@@ -8,7 +8,6 @@ namespace clrscope::profile {
 namespace {
 
 auto KeyOf(const IntervalFlow& f) { return std::tie(f.node, f.type, f.kind); }
-auto KeyOf(const IntervalTurnover& t) { return std::tie(t.node, t.type, t.birth_bucket); }
 void AddUp(IntervalFlow& a, const IntervalFlow& b) { a.value += b.value; }
 void AddUp(IntervalTurnover& a, const IntervalTurnover& b) {
   a.births += b.births;

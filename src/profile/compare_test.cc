@@ -19,7 +19,7 @@ struct Site {
   double object_bytes;
   uint64_t objects;
 };
-std::vector<Site> Program() {
+std::vector<Site> SitesOfOneProgram() {
   std::vector<Site> sites;
   std::mt19937_64 random(7);
   for (size_t i = 0; i < kRows; ++i) {
@@ -50,7 +50,7 @@ size_t Changed(const std::vector<Difference>& all) {
 }
 
 TEST(Compare, NamesNothingWhenNothingChanged) {
-  const std::vector<Site> program = Program();
+  const std::vector<Site> program = SitesOfOneProgram();
   for (const Metric metric : {Metric::kBytes, Metric::kObjects}) {
     std::mt19937_64 random(1);
     int named = 0;
@@ -67,7 +67,7 @@ TEST(Compare, NamesNothingWhenNothingChanged) {
 
 // Windows of different length: what is compared is per second.
 TEST(Compare, NamesNothingWhenOnlyTheLengthDiffers) {
-  const std::vector<Site> program = Program();
+  const std::vector<Site> program = SitesOfOneProgram();
   std::mt19937_64 random(2);
   int named = 0;
   for (int round = 0; round < 400; ++round) {
@@ -83,7 +83,7 @@ TEST(Compare, NamesNothingWhenOnlyTheLengthDiffers) {
 }
 
 TEST(Compare, FindsTenPercentOfEightThousandSamples) {
-  std::vector<Site> program = Program();
+  std::vector<Site> program = SitesOfOneProgram();
   program[0] = {64, static_cast<uint64_t>(8'000 / HitProbability(64))};
   std::mt19937_64 random(3);
   int found = 0;
@@ -99,7 +99,7 @@ TEST(Compare, FindsTenPercentOfEightThousandSamples) {
 
 // The interval of the difference holds the true one: 5 % of 400 rows, many of few samples.
 TEST(Compare, IntervalsOfDifferencesHoldTheTruth) {
-  const std::vector<Site> program = Program();
+  const std::vector<Site> program = SitesOfOneProgram();
   std::mt19937_64 random(4);
   int inside = 0, all = 0;
   for (int round = 0; round < 100; ++round)
@@ -129,7 +129,7 @@ TEST(Compare, WhatWasNotSampledHasAnUpperBound) {
 
 // Two runs of the same program differ by 10 %: three a side tell, one a side cannot.
 TEST(Compare, ASpreadBetweenRunsIsNoChange) {
-  const std::vector<Site> program = Program();
+  const std::vector<Site> program = SitesOfOneProgram();
   std::mt19937_64 random(5);
   std::normal_distribution<double> noise(1, 0.1);
   int named = 0, named_blindly = 0, found = 0;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/counting.h"
 #include "profile/gamma.h"
 
 namespace clrscope::profile {
 namespace {
 
-constexpr double kSmallestObject = 24;  // bytes, on 64 bits
 constexpr double kLowTail = 0.025, kHighTail = 0.975;
 
 // -ln(0.025): where a Poisson count has this mean, it is 0 with a chance of 2.5 %. The upper end of
@@ -53,7 +53,8 @@ Interval BytesInterval(const Estimate& e) {
 }
 
 Interval ObjectsInterval(const Estimate& e) {
-  if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / kSmallestObject};
+  if (e.samples == 0)
+    return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   return SeenPlusGamma(e.seen_objects, e.objects - e.seen_objects, e.var_objects,
                        e.objects - e.seen_objects, e.max_objects);
 }

@@ -89,8 +89,7 @@ class In {
   }
   std::string Text() {
     const uint64_t n = Below(kMostNameBytes + 1);
-    const Bytes b = reader_.Take(static_cast<size_t>(n));
-    return {reinterpret_cast<const char*>(b.data()), b.size()};
+    return std::string(AsText(reader_.Take(static_cast<size_t>(n))));
   }
   // Finite and not below 0, as all that is summed here.
   double Number() {

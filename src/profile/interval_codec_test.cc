@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/units.h"
 #include "profile/testing/interval_frames.h"
 
 namespace clrscope::profile {
@@ -127,7 +128,6 @@ TEST(IntervalCodec, IdsBeyondTheDictionariesAreAnError) {
 }
 
 TEST(IntervalFrame, BucketsBeginAtTheirBounds) {
-  constexpr int64_t kSecond = 1'000'000'000;
   EXPECT_EQ(AgeBucket(-5), 0);
   EXPECT_EQ(AgeBucket(0), 0);
   EXPECT_EQ(AgeBucket(kSecond - 1), 0);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,7 @@ struct IntervalTurnover {
   Estimate births, deaths;
   double deaths_age_s = 0;  // sum over the dead, weighted like deaths.objects
 };
+inline auto KeyOf(const IntervalTurnover& t) { return std::tie(t.node, t.type, t.birth_bucket); }
 
 struct IntervalGc {
   uint32_t number = 0;

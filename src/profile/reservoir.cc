@@ -15,7 +15,6 @@ int8_t FirstGeneration(HeapKind kind) {
   return kind == HeapKind::kLoh ? int8_t{3} : kind == HeapKind::kPoh ? int8_t{4} : int8_t{0};
 }
 
-auto KeyOf(const IntervalTurnover& t) { return std::tie(t.node, t.type, t.birth_bucket); }
 auto KeyOf(const IntervalLive& l) {
   return std::tie(l.node, l.type, l.kind, l.generation, l.age_bucket, l.birth_bucket, l.young);
 }

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "base/units.h"
+
 namespace clrscope::profile {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 LiveObject Object(uint64_t handle, uint64_t size, uint32_t type = 1) {
   LiveObject o;

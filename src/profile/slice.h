@@ -41,6 +41,12 @@ class SliceSink {
   virtual void OnSlice(Slice&& slice) = 0;
 };
 
+// For who wants what else a fold finds.
+class NoSlices final : public SliceSink {
+ public:
+  void OnSlice(Slice&&) override {}
+};
+
 // Adds `from` to `into`; the span becomes the hull of both.
 void MergeSlice(Slice& into, const Slice& from);
 

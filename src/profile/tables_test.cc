@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/units.h"
 #include "profile/code_map.h"
 #include "profile/series.h"
 #include "profile/slice.h"
@@ -262,7 +263,6 @@ MethodCode Code(uint64_t start, uint32_t size, uint64_t id, int64_t load = kAlwa
   m.load_ns = load;
   return m;
 }
-constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(CodeMap, FindsTheOwnerByRange) {
   CodeMap map;

@@ -9,6 +9,7 @@
 
 #include "analysis/bind.h"
 #include "analysis/interval_fold.h"
+#include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/testing/captures.h"
@@ -17,7 +18,6 @@ namespace clrscope::store {
 namespace {
 
 using profile::HeapKind;
-using testing::kSecond;
 using testing::MakeProcess;
 using testing::TempFile;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is old becomes wider slices, so that a long recording stays small.
+#include "base/units.h"
 #include "store/capture_writer.h"
 #include "store/column_codec.h"
 #include "store/slice_codec.h"
@@ -7,7 +8,6 @@
 namespace clrscope::store {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kFineNs = 600 * kSecond;     // 1 s slices for the last 10 minutes
 constexpr int64_t kMediumNs = 7200 * kSecond;  // 10 s slices for the last 2 hours
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/testing/captures.h"
@@ -17,7 +18,6 @@ namespace {
 
 using profile::Slice;
 using testing::AddTo;
-using testing::kSecond;
 using testing::MakeProcess;
 using testing::RandomSlice;
 using testing::TempFile;

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/testing/captures.h"
@@ -17,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using profile::Slice;
 using testing::AddTo;
-using testing::kSecond;
 using testing::MakeProcess;
 using testing::RandomSlice;
 using testing::TempFile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/capture_writer.h"
 
+#include "base/units.h"
 #include "store/column_codec.h"
 #include "store/schema.h"
 #include "store/slice_codec.h"
@@ -8,10 +9,6 @@
 namespace clrscope::store {
 namespace {
 
-int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
-Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
-
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kCompactEveryNs = 60 * kSecond;
 
 }  // namespace

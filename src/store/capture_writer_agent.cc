@@ -6,11 +6,6 @@
 #include "store/slice_codec.h"
 
 namespace clrscope::store {
-namespace {
-
-Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
-
-}  // namespace
 
 CaptureWriter::EncodedInterval CaptureWriter::Encode(const profile::AgentInterval& interval) {
   return {interval.process, interval.start_ns(), interval.end_ns(), interval.shift_ns,

@@ -9,9 +9,6 @@
 namespace clrscope::store {
 namespace {
 
-int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
-Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
-
 constexpr int64_t kGcsTogether = 512;  // in one blob of details
 
 }  // namespace

@@ -21,10 +21,6 @@ void PutAge(sqlite3_context* out, uint8_t bucket, bool end) {
   if (i < profile::kAgeStarts.size()) Put(out, profile::kAgeStarts[i]);
 }
 
-void PutNanos(sqlite3_context* out, int64_t ns) {
-  if (ns >= 0) PutSeconds(out, ns);
-}
-
 // One row for each row of `rows_of(interval)`, interval by interval.
 template <class RowsOf, class PutRow>
 class IntervalCursor final : public TableCursor {
@@ -204,19 +200,19 @@ std::unique_ptr<TableCursor> GcCpu(const Catalog& c, std::optional<int64_t>) {
       case 3:
         return PutSeconds(out, r.end_ns);
       case 4:
-        return PutNanos(out, r.gc_ns());
+        return PutKnownSeconds(out, r.gc_ns());
       case 5:
         return r.gc_ns() >= 0 && r.process_ns > 0
                    ? Put(out, static_cast<double>(r.gc_ns()) / static_cast<double>(r.process_ns))
                    : void();
       case 6:
-        return PutNanos(out, r.server_gc_ns);
+        return PutKnownSeconds(out, r.server_gc_ns);
       case 7:
-        return PutNanos(out, r.background_gc_ns);
+        return PutKnownSeconds(out, r.background_gc_ns);
       case 8:
-        return PutNanos(out, r.workstation_gc_ns);
+        return PutKnownSeconds(out, r.workstation_gc_ns);
       case 9:
-        return PutNanos(out, r.process_ns);
+        return PutKnownSeconds(out, r.process_ns);
       default:
         return Put(out, r.process);
     }

@@ -93,10 +93,6 @@ struct GcQueryRow {
   analysis::GcFlow flow;
 };
 
-void PutNanos(sqlite3_context* out, int64_t ns) {
-  if (ns >= 0) PutSeconds(out, ns);
-}
-
 std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
   std::vector<GcQueryRow> rows;
@@ -134,9 +130,9 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
       case 14:
         return PutKnown(out, clr::GcReasonName(r.reason));
       case 15:
-        return PutNanos(out, r.pause_ns);
+        return PutKnownSeconds(out, r.pause_ns);
       case 16:
-        return PutNanos(out, r.suspend_ns);
+        return PutKnownSeconds(out, r.suspend_ns);
       case 17:
         return PutKnown(out, analysis::FiguresOf(r.Unpack(), f).before_bytes);
       case 18:

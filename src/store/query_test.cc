@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "analysis/testing/simulated_agent.h"
+#include "base/units.h"
 #include "profile/series.h"
 #include "store/capture_writer.h"
 #include "store/explode.h"
@@ -32,7 +33,6 @@ std::unique_ptr<Catalog> SmallCatalog() {
   const uint32_t tick = tables->series.Find(
       SeriesKey::Make(node, 1, HeapKind::kSoh, Source::kTick, size), 100, 3, &capped);
   recording->processes.push_back(std::move(tables));
-  constexpr int64_t kSecond = 1'000'000'000;
   recording->end_ns = 2 * kSecond;
   profile::Slice first, second;
   first.start_ns = 0;
@@ -106,7 +106,7 @@ TEST(QueryTest, MistakesTellTheirPosition) {
 
 // A minute of a program whose `Orders.Order` objects leak and whose strings are refreshed each 15
 // s, told by an agent, with 12 samples of the first in each of the six intervals.
-class AgentQueryTest : public testing::Test {
+class AgentQueryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     namespace simulated = analysis::testing;

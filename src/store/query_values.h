@@ -29,6 +29,9 @@ inline void PutSeconds(sqlite3_context* out, int64_t ns) {
 // "" and -1 stand for what is not known: null.
 void PutKnown(sqlite3_context* out, std::string_view v);
 void PutKnown(sqlite3_context* out, int64_t v);
+inline void PutKnownSeconds(sqlite3_context* out, int64_t ns) {
+  if (ns >= 0) PutSeconds(out, ns);
+}
 void PutProcess(sqlite3_context* out, const profile::Profile& p, uint32_t process);
 
 // Seven columns: samples, bytes, bytes_low, bytes_high, objects, objects_low, objects_high.

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "base/units.h"
 #include "store/column_codec.h"
 #include "store/testing/captures.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using profile::Slice;
 using profile::Source;
-using testing::kSecond;
 using testing::MakeProcess;
 using testing::RandomSlice;
 

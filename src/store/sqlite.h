@@ -14,6 +14,11 @@
 
 namespace clrscope::store {
 
+// What a column holds of an unsigned number: its bits.
+inline int64_t Signed(uint64_t v) { return static_cast<int64_t>(v); }
+// A blob of what lies in a string; a string as such is text.
+inline Bytes BytesOf(const std::string& s) { return AsBytes(s.data(), s.size()); }
+
 class Statement {
  public:
   Statement() = default;

@@ -11,6 +11,7 @@
 #include "analysis/bind.h"
 #include "analysis/gc_report.h"
 #include "capture/trace_file.h"
+#include "profile/slice.h"
 #include "traces.h"
 
 namespace clrscope {
@@ -25,17 +26,13 @@ constexpr const char* kGens[] = {"gen0", "gen1", "gen2", "loh", "poh"};
 constexpr double kMicrosecond = 0.001;  // in ms
 constexpr double kByte = 0.9e-6;        // in MB; TraceEvent's figures are rounded to 1 byte
 
-struct NoSlices final : profile::SliceSink {
-  void OnSlice(profile::Slice&&) override {}
-};
-
 struct Trace {
   profile::Profile profile;
   std::vector<analysis::ProcessGcs> reports;
   json oracle;
 };
 
-Trace& Load(const std::string& name) {
+Trace& LoadGcs(const std::string& name) {
   static std::map<std::string, std::unique_ptr<Trace>> cache;
   std::unique_ptr<Trace>& t = cache[name];
   if (t) return *t;
@@ -46,7 +43,7 @@ Trace& Load(const std::string& name) {
   std::ofstream(file, std::ios::binary)
       << Unzstd(ReadFile(fs::path(CLRSCOPE_GOLDEN_TRACES) / (name + ".nettrace.zst")));
   profile::Recording recording;
-  NoSlices slices;
+  profile::NoSlices slices;
   auto read = capture::ReadTrace(file.string(), &recording, &slices);
   fs::remove(file);
   if (read.ok()) t->profile = analysis::Bind(recording, analysis::Aggregate(&recording));
@@ -62,7 +59,7 @@ struct Pair {
 
 class GcGolden : public ::testing::TestWithParam<const char*> {
  protected:
-  Trace& trace() { return Load(GetParam()); }
+  Trace& trace() { return LoadGcs(GetParam()); }
   // Every collection with TraceEvent's; the order is that of their start.
   std::vector<Pair> Pairs() {
     std::vector<Pair> out;

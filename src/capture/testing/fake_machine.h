@@ -10,14 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "capture/clock.h"
 #include "capture/process_feed.h"
 #include "clr/event_table.h"
 #include "nettrace/testing/synthetic_writer.h"
 
 namespace clrscope::capture::testing {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 class FakeClock final : public Clock {
  public:

@@ -2,6 +2,8 @@
 // Profiles for the tests of pages: a web shop, and one that is far too large for a page.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <map>
 #include <random>
@@ -18,6 +20,9 @@ using profile::Estimate;
 using profile::HeapKind;
 using profile::Profile;
 using profile::Source;
+
+// A relative difference that only the order of additions explains.
+inline void ExpectSameSum(double got, double wanted) { EXPECT_NEAR(got, wanted, 1e-11 * wanted); }
 
 // Builds profiles stack by stack.
 class PageBuilder {

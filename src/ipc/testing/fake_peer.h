@@ -26,6 +26,9 @@ namespace clrscope::ipc::testing {
 
 using Buffer = std::vector<std::byte>;
 
+// More than anything takes here that does not fail.
+inline constexpr std::chrono::milliseconds kLong{5000};
+
 // A folder of its own for one test, removed at its end.
 class TempDir {
  public:

@@ -59,6 +59,12 @@ class CollectingSink final : public EventSink {
   std::vector<SeenEvent> events;
 };
 
+// For tests of what a Reader itself counts.
+class IgnoringSink final : public EventSink {
+ public:
+  void OnEvent(const clr::RawEvent&) override {}
+};
+
 // Everything that reading `bytes` in one go gives.
 struct ReadResult {
   CollectingSink sink;

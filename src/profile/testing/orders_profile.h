@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/units.h"
 #include "profile/profile.h"
 
 namespace clrscope::profile::testing {
@@ -83,7 +84,6 @@ inline Profile OrdersProfile() {
   b.Add(b.Stack({main, walk, add}), other_nodes, 4, 1000);
   b.Add(b.Stack({pool, read, pool}), bytes, 2, 200000, HeapKind::kLoh);
   b.Add(b.Stack({none}), bytes, 1, 1000);
-  constexpr int64_t kSecond = 1'000'000'000;
   b.p.duration_ns = 20 * kSecond;
   b.p.times = {{0, kSecond, 0, HeapKind::kSoh, EstimateSampled(10, 1000)},
                {12 * kSecond, 13 * kSecond, 0, HeapKind::kSoh, EstimateSampled(5, 1000)},

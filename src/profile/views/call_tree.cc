@@ -41,7 +41,7 @@ class Builder {
     uint32_t at = 0;
     tree_.nodes[0].total += value;
     for (const uint32_t frame : path) {
-      const uint64_t key = uint64_t{at} << 32 | frame;
+      const uint64_t key = PairKey(at, frame);
       uint32_t child = child_.Find(key);
       if (child == FlatMap::kNone) {
         child = static_cast<uint32_t>(tree_.nodes.size());

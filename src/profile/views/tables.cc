@@ -6,11 +6,10 @@
 #include <unordered_map>
 
 #include "base/flat_map.h"
+#include "base/units.h"
 
 namespace clrscope::profile {
 namespace {
-
-uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
 // Adds up `items` by key(item) into rows that make(item) starts.
 template <class Row, class Items, class Key, class Make>
@@ -55,7 +54,7 @@ double SortValue(const Estimate& value, SortBy sort) {
 std::vector<TypeRow> ByType(const Profile& p, SortBy sort) {
   const auto heap = [&p](const Cell& c) { return p.counted() ? HeapKind::kUnknown : c.kind; };
   auto rows = GroupBy<TypeRow>(
-      p.cells, [&](const Cell& c) { return Pair(c.type, static_cast<uint32_t>(heap(c))); },
+      p.cells, [&](const Cell& c) { return PairKey(c.type, static_cast<uint32_t>(heap(c))); },
       [&](const Cell& c) {
         return TypeRow{c.type, heap(c), {}, {}};
       });
@@ -85,7 +84,7 @@ std::vector<uint32_t> SiteFrames(const Profile& p, bool raw_leaf) {
 std::vector<SiteRow> BySite(const Profile& p, SortBy sort, bool raw_leaf) {
   const std::vector<uint32_t> site = SiteFrames(p, raw_leaf);
   auto rows = GroupBy<SiteRow>(
-      p.cells, [&](const Cell& c) { return Pair(c.type, site[c.node]); },
+      p.cells, [&](const Cell& c) { return PairKey(c.type, site[c.node]); },
       [&](const Cell& c) {
         return SiteRow{c.type, site[c.node], {}};
       });
@@ -128,10 +127,10 @@ std::vector<StackRow> ByStack(const Profile& p, SortBy sort) {
   std::vector<StackRow> rows;
   FlatMap index;
   for (const Cell& c : p.cells) {
-    uint32_t at = index.Find(Pair(c.process, c.node));
+    uint32_t at = index.Find(PairKey(c.process, c.node));
     if (at == FlatMap::kNone) {
       at = static_cast<uint32_t>(rows.size());
-      index.Set(Pair(c.process, c.node), at);
+      index.Set(PairKey(c.process, c.node), at);
       rows.push_back({c.process, c.node, {}, {}});
     }
     StackRow& row = rows[at];
@@ -197,7 +196,6 @@ std::vector<ThreadTotal> ByThread(const Profile& p, SortBy sort) {
 
 std::vector<TimeBucket> ByTime(const Profile& p, int64_t width_ns) {
   if (p.times.empty()) return {};
-  constexpr int64_t kSecond = 1'000'000'000;
   int64_t first = p.times.front().start_ns, last = first, widest = 1;
   for (const TimeRow& t : p.times) {
     first = std::min(first, t.start_ns);

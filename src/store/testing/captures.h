@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "profile/process_tables.h"
 #include "profile/slice.h"
 
@@ -23,8 +24,6 @@ using profile::HeapKind;
 using profile::SeriesKey;
 using profile::Slice;
 using profile::Source;
-
-inline constexpr int64_t kSecond = 1'000'000'000;
 
 class TempFile {
  public:
