@@ -46,7 +46,8 @@ class StreamingWriter final : public profile::SliceSink {
 Result<std::optional<Error>> WritePprofs(const std::string& input, const std::string& path) {
   profile::Recording recording;
   ASSIGN_OR_RETURN(std::vector<profile::AgentInterval> intervals, ReadPprofs(input, recording));
-  ASSIGN_OR_RETURN(const auto writer, store::CaptureWriter::Create(path, &recording));
+  ASSIGN_OR_RETURN(const auto writer,
+                   store::CaptureWriter::Create(path, &recording, store::Readable::kWhenFinished));
   for (profile::AgentInterval& interval : intervals) writer->OnInterval(std::move(interval));
   RETURN_IF_ERROR(writer->Finish(true));
   return std::optional<Error>();
@@ -55,7 +56,8 @@ Result<std::optional<Error>> WritePprofs(const std::string& input, const std::st
 Result<std::optional<Error>> WriteCapture(const std::string& input, const std::string& path) {
   if (input != "-" && LooksLikePprof(input)) return WritePprofs(input, path);
   profile::Recording recording;
-  ASSIGN_OR_RETURN(const auto writer, store::CaptureWriter::Create(path, &recording));
+  ASSIGN_OR_RETURN(const auto writer,
+                   store::CaptureWriter::Create(path, &recording, store::Readable::kWhenFinished));
   StreamingWriter sink(writer.get());
   ASSIGN_OR_RETURN(const capture::TraceSummary trace, capture::ReadTrace(input, &recording, &sink));
   RETURN_IF_ERROR(sink.status());

@@ -14,13 +14,15 @@ constexpr int64_t kCompactEveryNs = 60 * kSecond;
 }  // namespace
 
 Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& path,
-                                                             profile::Recording* recording) {
+                                                             profile::Recording* recording,
+                                                             Readable readable) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
+  RETURN_IF_ERROR(db.Execute("pragma page_size=8192; pragma cache_size=-4096"));
   // WAL: a commit is one append, and a reader may look while we write. NORMAL survives our death at
   // any moment; a power cut can cost the last commits but not the file.
-  RETURN_IF_ERROR(
-      db.Execute("pragma page_size=8192; pragma journal_mode=wal; pragma synchronous=normal; "
-                 "pragma cache_size=-4096;"));
+  RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways
+                                 ? "pragma journal_mode=wal; pragma synchronous=normal"
+                                 : "pragma journal_mode=off; pragma synchronous=off"));
   RETURN_IF_ERROR(db.Execute("begin"));
   RETURN_IF_ERROR(db.Execute(kSchema));
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(db), recording));

@@ -17,11 +17,16 @@
 
 namespace clrscope::store {
 
+// When a capture can be read: at any moment, also when its writer is killed; or, which is cheaper,
+// once it is finished.
+enum class Readable { kAlways, kWhenFinished };
+
 class CaptureWriter final : public profile::SliceSink, public profile::IntervalSink {
  public:
   // Creates `path`, which must not exist. `recording` must outlive the writer.
   static Result<std::unique_ptr<CaptureWriter>> Create(const std::string& path,
-                                                       profile::Recording* recording);
+                                                       profile::Recording* recording,
+                                                       Readable readable = Readable::kAlways);
 
   // Takes a slice; it is on disk after the next Commit().
   void Add(const profile::Slice& slice);
