@@ -7,7 +7,7 @@
 
 namespace clrscope::store {
 namespace {
-constexpr int kLevel = 3;
+constexpr int kLevel = 1;
 }  // namespace
 
 double ColumnReader::Number() {
