@@ -62,7 +62,7 @@ void ProcessWatch::ReadInotify() {
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
         rescan_all_ = true;
       } else if ((event.mask & IN_IGNORED) != 0) {  // a container's folder has gone
-        std::erase_if(folders_, [&](const auto& f) { return f.second == event.wd; });
+        std::erase_if(folders_, [wd = event.wd](const auto& f) { return f.second == wd; });
       } else if (event.len != 0) {
         if (const auto socket = ParseSocketName(name)) named_[socket->pid] = socket->key;
       }
