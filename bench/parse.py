@@ -71,6 +71,9 @@ def main():
             seconds, peak = run(command)
             cpu[name].append(seconds)
             memory[name].append(peak)
+            for left in (etlx, etlx + ".new"):  # what it wrote must not burden the next one's memory and disk
+                if os.path.exists(left):
+                    os.unlink(left)
     print(f"trace: {size:.0f} MB, {rounds} rounds")
     ours = cpu["clrscope convert"]
     for name in commands:

@@ -119,7 +119,7 @@ std::optional<GcAdvice> Pinning(const Observed& o) {
   if (objects < 50 || share < 0.2 || bytes < 16 * kMiB) return {};
   return GcAdvice{
       "pinning",
-      fmt::format("a young GC finds {} pinned objects (median), and the free space between them "
+      fmt::format("A young GC finds {} pinned objects (median), and the free space between them "
                   "in gen0 is {}, {} of the heap",
                   objects, Mib(bytes), Share(share)),
       "Allocate buffers that are pinned for long on the pinned object heap, and pin others for "
