@@ -42,8 +42,8 @@ bool FrameworkRule::Matches(std::string_view name, std::string_view path) const 
   // A shared framework lies in …/shared/Microsoft.NETCore.App/10.0.0/; what lies elsewhere of a
   // framework-dependent program is its own, whatever it is called.
   if (path.find("/shared/Microsoft.") != std::string_view::npos) return true;
-  static constexpr std::string_view kNames[] = {"mscorlib", "netstandard", "System", "WindowsBase",
-                                                "Microsoft.CSharp"};
+  static constexpr std::string_view kNames[] = {"mscorlib",    "netstandard",      "System",
+                                                "WindowsBase", "Microsoft.CSharp", "FSharp.Core"};
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
   static constexpr std::string_view kPrefixes[] = {"System.",
                                                    "Microsoft.Extensions.",

@@ -65,6 +65,24 @@ bool IsClosure(std::string_view component) {
          component.starts_with("<>c__");
 }
 
+// The F# compiler's closures and state machines are types "NAME@LINE" or "NAME@LINE-N", after the
+// function or value that they were made from: the length of NAME, 0 for any other type.
+size_t FsharpNameLength(std::string_view component) {
+  const size_t at = component.rfind('@');
+  if (at == std::string_view::npos || at + 1 == component.size()) return 0;
+  const std::string_view line = component.substr(at + 1);
+  return line.find_first_not_of("0123456789-") == std::string_view::npos ? at : 0;
+}
+
+// What such a method was made from: "work@8.MoveNext", "orders@9.GenerateNext", "main@20-1.Invoke".
+std::string FsharpMethod(std::string_view component, size_t name_length, std::string_view method) {
+  const std::string made_from(component.substr(0, name_length));
+  if (method == "MoveNext") return made_from + " [async]";
+  if (method == "GenerateNext") return made_from + " [iterator]";
+  if (method == "Invoke") return made_from + ".λ" + std::string(component.substr(name_length + 1));
+  return made_from + "." + std::string(method);
+}
+
 // Type arguments belong to the flat list at the owner's end. An enclosing type takes as many as it
 // and its own owners declare; the rest were the dropped component's.
 std::string OuterName(std::string_view outer, std::string_view arguments) {
@@ -119,6 +137,8 @@ std::string CsharpMethodName(std::string_view owner, std::string_view name,
     if (name == "MoveNext") return out + (iterator ? " [iterator]" : " [async]");
     return out + "." + std::string(name);
   }
+  if (const size_t length = FsharpNameLength(last); length != 0 && !parts.outer.empty())
+    return OuterName(parts.outer, parts.arguments) + "." + FsharpMethod(last, length, name);
   if (!parts.outer.empty() && IsClosure(last))
     return OuterName(parts.outer, parts.arguments) + "." + ReadableMethod(name);
   return CsharpTypeName(owner) + "." + ReadableMethod(name);

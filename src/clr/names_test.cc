@@ -88,6 +88,19 @@ TEST(MethodName, CompilerMadeNamesBecomeWhatTheyWereMadeFrom) {
             "Roslyn.Utilities.StringTable..cctor");
 }
 
+TEST(MethodName, FsharpClosuresBecomeWhatTheyWereMadeFrom) {
+  EXPECT_EQ(CsharpMethodName("Shop.Program+work@8", "MoveNext", "instance void  ()"),
+            "Shop.Program.work [async]");
+  EXPECT_EQ(CsharpMethodName("Shop.Program+main@20-1", "Invoke", "instance class A  (class B)"),
+            "Shop.Program.main.λ20-1");
+  EXPECT_EQ(CsharpMethodName("Shop.Program+orders@9", "GenerateNext", "instance int32  ()"),
+            "Shop.Program.orders [iterator]");
+  EXPECT_EQ(CsharpMethodName("Shop.Seq+Map@746[System.__Canon,System.Int32]", "Invoke", ""),
+            "Shop.Seq.Map.λ746");
+  EXPECT_EQ(CsharpMethodName("Shop.Program+user@home", "Invoke", ""),
+            "Shop.Program.user@home.Invoke");
+}
+
 TEST(MethodName, PlumbingIsRecognised) {
   EXPECT_TRUE(IsMachinery("System.Runtime.CompilerServices.AsyncMethodBuilderCore", "Start"));
   EXPECT_TRUE(IsMachinery("System.Threading.Tasks.Task", "ExecuteWithThreadLocal"));
