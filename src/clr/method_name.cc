@@ -65,6 +65,28 @@ bool IsClosure(std::string_view component) {
          component.starts_with("<>c__");
 }
 
+// The Visual Basic compiler's state machines are types "VB$StateMachine_N_NAME": the NAME, empty
+// for any other type.
+std::string_view BasicMachine(std::string_view component) {
+  constexpr std::string_view kPrefix = "VB$StateMachine_";
+  if (!component.starts_with(kPrefix)) return {};
+  const size_t end = component.find('_', kPrefix.size());
+  return end == std::string_view::npos ? std::string_view{} : component.substr(end + 1);
+}
+
+// Its closures are types "_Closure$__…" with methods "_Lambda$__N", which do not say where they
+// are.
+std::string BasicLambda(std::string_view name) {
+  constexpr std::string_view kPrefix = "_Lambda$__";
+  return name.starts_with(kPrefix) ? "λ" + std::string(name.substr(kPrefix.size()))
+                                   : std::string(name);
+}
+
+std::string MachineSuffix(std::string_view signature) {
+  const bool iterator = signature.find("bool") < signature.find('(');
+  return iterator ? " [iterator]" : " [async]";
+}
+
 // The F# compiler's closures and state machines are types "NAME@LINE" or "NAME@LINE-N", after the
 // function or value that they were made from: the length of NAME, 0 for any other type.
 size_t FsharpNameLength(std::string_view component) {
@@ -133,10 +155,16 @@ std::string CsharpMethodName(std::string_view owner, std::string_view name,
                            ? OuterName(outer.outer, parts.arguments)
                            : OuterName(parts.outer, parts.arguments);
     std::string out = type + "." + ReadableMethod(machine.method);
-    const bool iterator = signature.find("bool") < signature.find('(');
-    if (name == "MoveNext") return out + (iterator ? " [iterator]" : " [async]");
+    if (name == "MoveNext") return out + MachineSuffix(signature);
     return out + "." + std::string(name);
   }
+  if (const std::string_view made_from = BasicMachine(last);
+      !made_from.empty() && !parts.outer.empty()) {
+    const std::string out = OuterName(parts.outer, parts.arguments) + "." + std::string(made_from);
+    return name == "MoveNext" ? out + MachineSuffix(signature) : out + "." + std::string(name);
+  }
+  if (!parts.outer.empty() && last.starts_with("_Closure$__"))
+    return OuterName(parts.outer, parts.arguments) + "." + BasicLambda(name);
   if (const size_t length = FsharpNameLength(last); length != 0 && !parts.outer.empty())
     return OuterName(parts.outer, parts.arguments) + "." + FsharpMethod(last, length, name);
   if (!parts.outer.empty() && IsClosure(last))

@@ -101,6 +101,19 @@ TEST(MethodName, FsharpClosuresBecomeWhatTheyWereMadeFrom) {
             "Shop.Program.user@home.Invoke");
 }
 
+TEST(MethodName, VisualBasicsMachinesBecomeWhatTheyWereMadeFrom) {
+  EXPECT_EQ(
+      CsharpMethodName("Shop.Program+VB$StateMachine_1_LoadAsync", "MoveNext", "instance void  ()"),
+      "Shop.Program.LoadAsync [async]");
+  EXPECT_EQ(
+      CsharpMethodName("Shop.Program+VB$StateMachine_2_Num_bers", "MoveNext", "instance bool  ()"),
+      "Shop.Program.Num_bers [iterator]");
+  EXPECT_EQ(CsharpMethodName("Shop.Program+_Closure$__1-0", "_Lambda$__0", "instance class A  ()"),
+            "Shop.Program.λ0");
+  EXPECT_EQ(CsharpMethodName("Shop.Program+_Closure$__", "_Lambda$__1-1", "instance class A  ()"),
+            "Shop.Program.λ1-1");
+}
+
 TEST(MethodName, PlumbingIsRecognised) {
   EXPECT_TRUE(IsMachinery("System.Runtime.CompilerServices.AsyncMethodBuilderCore", "Start"));
   EXPECT_TRUE(IsMachinery("System.Threading.Tasks.Task", "ExecuteWithThreadLocal"));
