@@ -138,6 +138,7 @@ void Target::TakeCounts(const OpenedTarget& opened) {
 void Target::AddSession(OpenedStream opened, Kind kind) {
   nettrace::Reader::Limits limits;
   limits.chunk_bytes = 128 << 10;  // a machine has many targets
+  limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
   if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 128 << 10;
   auto decoder =

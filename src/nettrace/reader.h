@@ -40,11 +40,16 @@ class Reader {
     // A stream without sequence points must not grow without a limit: past this what waits is
     // delivered, and stacks are forgotten early.
     size_t retained_bytes = 64 << 20;
+    // Whether stacks that come again are known again: takes some MB, for less time.
+    bool remember_stacks = true;
   };
   // `sink` must outlive the reader.
   explicit Reader(EventSink* sink) : Reader(sink, Limits{}) {}
   Reader(EventSink* sink, const Limits& limits)
-      : sink_(sink), max_retained_bytes_(limits.retained_bytes), buffer_(limits.chunk_bytes) {}
+      : sink_(sink),
+        max_retained_bytes_(limits.retained_bytes),
+        buffer_(limits.chunk_bytes),
+        stacks_(limits.remember_stacks) {}
 
   // Feeding without a copy: read up to its size into Prepare(), then Commit() what was read.
   // An error is final: what came before it was delivered, and the reader takes no more.

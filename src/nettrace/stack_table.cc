@@ -28,11 +28,14 @@ Status StackTable::AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size
     const Bytes ips = r.Take(bytes);
     if (!r.ok()) {
       stacks_.resize(base);
+      memos_.Forget();
       return Error::At(ErrorCode::kCorrupt, offset + at,
                        fmt::format("a stack of {} bytes does not fit into its block", bytes));
     }
-    stacks_.push_back({ips.data(), bytes / pointer_size, {}});
+    stacks_.push_back({ips.data(), bytes / pointer_size, 0});
+    memos_.Add(ips);
   }
+  memos_.Resolve([&](size_t i, uint32_t memo) { stacks_[base + i].memo = memo; });
   if (!blocks_.empty() && blocks_.back().first + blocks_.back().count == first &&
       blocks_.back().count <= UINT32_MAX - count && first + count > first) {
     blocks_.back().count += count;
@@ -67,6 +70,7 @@ void StackTable::Clear() {
   owned_stacks_ = 0;
   owned_.clear();
   stacks_.clear();
+  memos_.Clear();
   blocks_.clear();
   last_count_ = 0;
 }

@@ -2,7 +2,6 @@
 // The stacks that events may refer to until the next sequence point.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,11 +9,15 @@
 #include "base/byte_reader.h"
 #include "base/result.h"
 #include "clr/raw_event.h"
+#include "nettrace/recurring_stacks.h"
 
 namespace clrscope::nettrace {
 
 class StackTable {
  public:
+  // `remember`: stacks that come again have the same memo, see RecurringStacks.
+  explicit StackTable(bool remember) : memos_(remember) {}
+
   // Takes a StackBlock's content; the bytes must live until Clear().
   Status AddBlock(Bytes content, uint64_t offset, uint8_t pointer_size);
   void Clear();
@@ -34,18 +37,14 @@ class StackTable {
   // `id` will be asked for soon.
   void Prefetch(uint32_t id) const {
     if (id - last_first_ >= last_count_) return;
-    const Stack& s = stacks_[last_base_ + (id - last_first_)];
-    if (s.memo.generation != 0) return;  // its receiver knows it already
-    constexpr uint32_t kLine = 64, kMaxBytes = 512;
-    const uint32_t bytes = std::min(s.frames * pointer_size_, kMaxBytes);
-    for (uint32_t at = 0; at < bytes; at += kLine) __builtin_prefetch(s.data + at);
+    __builtin_prefetch(&memos_.memo(stacks_[last_base_ + (id - last_first_)].memo));
   }
 
  private:
   struct Stack {
     const std::byte* data;
     uint32_t frames;
-    clr::StackMemo memo;
+    uint32_t memo;  // its index
   };
   struct Block {
     uint32_t first, count;
@@ -54,11 +53,12 @@ class StackTable {
 
   bool FindSlow(uint32_t id, clr::StackView& view);
   void Fill(size_t index, clr::StackView& view) {
-    Stack& s = stacks_[index];
-    view = {s.data, s.frames, pointer_size_, &s.memo};
+    const Stack& s = stacks_[index];
+    view = {s.data, s.frames, pointer_size_, &memos_.memo(s.memo)};
   }
 
   std::vector<Stack> stacks_;
+  RecurringStacks memos_;
   std::vector<Block> blocks_;  // a later block wins
   size_t owned_stacks_ = 0;    // the first so many lie in owned_
   std::vector<std::unique_ptr<std::byte[]>> owned_;
