@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/gc_reasons.h"
 #include "base/saturate.h"
 #include "clr/gc_names.h"
 
@@ -198,12 +199,10 @@ std::optional<GcAdvice> Gen1Budget(const Observed& o) {
     AddTo(pause_ns, std::max<int64_t>(r.pause_ns, 0));
     if (!Sound(r)) continue;
     const GcRecord whole = r.Unpack();
-    if (whole.condemn_reasons0 < 0) continue;
+    const std::optional<clr::CondemnedReasons> why = CondemnedOf(whole);
+    if (!why) continue;
     ++known;
-    const clr::CondemnedReasons why =
-        clr::DecodeCondemned(static_cast<uint32_t>(whole.condemn_reasons0),
-                             static_cast<uint32_t>(whole.condemn_reasons1));
-    if (why.by_budget >= 1)
+    if (why->by_budget >= 1)
       survival.push_back(FiguresOf(whole, o.figures.flows()[i]).survival_percent[0]);
   }
   const double share = Part(pause_ns, o.stats.paused_ns);

@@ -140,8 +140,9 @@ TEST(GcAdvice, Gen1BudgetWhenMostYoungGcsMustCollectGen1) {
   for (uint32_t i = 1; i <= 40; ++i) {
     gcs.push_back(Gc(i, i % 4 == 0 ? 0 : 1));
     GcRecord& r = gcs.back();
-    r.condemn_reasons0 = 1 << 4;  // gen1's budget
-    r.condemn_reasons1 = 0;
+    r.condemn_reasons0 = r.condemn_reasons1 = 0;  // each heap tells its own
+    r.heaps.emplace_back();
+    r.heaps[0].condemn_reasons0 = 1 << 4;  // gen1's budget
     r.generation_data[0].size_before = 10 * kMiB;
     r.generation_data[0].non_pinned_survived = 5 * kMiB;
   }
@@ -150,7 +151,7 @@ TEST(GcAdvice, Gen1BudgetWhenMostYoungGcsMustCollectGen1) {
   for (GcRecord& r : dying) r.generation_data[0].non_pinned_survived = kMiB;
   EXPECT_EQ(Rules(dying), Names());
   auto other = gcs;  // gen1 was collected for other reasons
-  for (GcRecord& r : other) r.condemn_reasons0 = 0;
+  for (GcRecord& r : other) r.heaps[0].condemn_reasons0 = 0;
   EXPECT_EQ(Rules(other), Names());
 }
 

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 
+#include "analysis/gc_reasons.h"
 #include "cli/gcstats_parts.h"
 #include "cli/humanize.h"
 #include "cli/shorten.h"
-#include "clr/gc_names.h"
 
 namespace clrscope::cli {
 namespace gctext {
@@ -77,6 +78,17 @@ std::vector<std::string> Cells(const GcRecord& r, const GcFigures& f) {
       Mib(f.promoted_bytes)};
   for (const int64_t size : r.size_after) row.push_back(Mib(size));
   return row;
+}
+
+std::string Condemned(const profile::GcRecord& r) {
+  const std::optional<clr::CondemnedReasons> why = analysis::CondemnedOf(r);
+  if (!why) return kUnknown;
+  std::string out = fmt::format("gen{}", why->initial);
+  if (why->final != why->initial) out += fmt::format(" → gen{}", why->final);
+  if (why->by_budget > 0) out += fmt::format(", budget of gen{}", why->by_budget);
+  if (why->by_time > 0) out += fmt::format(", time since gen{}", why->by_time);
+  for (const std::string_view condition : why->conditions) out += fmt::format(", {}", condition);
+  return out;
 }
 
 }  // namespace gctext

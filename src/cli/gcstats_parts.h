@@ -21,10 +21,16 @@ std::string Percent(double v);
 std::string Marks(const profile::GcBrief& gc);
 // The first columns of the table of collections.
 std::vector<std::string> Cells(const profile::GcRecord& gc, const analysis::GcFigures& figures);
+// "gen0 → gen1, budget of gen1, fragmented_gen2": why it collected what it did.
+std::string Condemned(const profile::GcRecord& gc);
 
 // Sections; "" where there is nothing to say.
 std::string Collections(const analysis::ProcessGcs& report, const profile::Profile& profile,
                         const GcTextOptions& options);
+// Of all collections: what their marking found from which roots, and why they took their
+// generation.
+std::string Marking(const analysis::ProcessGcs& report, const GcTextOptions& options);
+std::string Condemnations(const analysis::ProcessGcs& report, const GcTextOptions& options);
 std::string Advice(const analysis::ProcessGcs& report, const GcTextOptions& options);
 std::string InducedBy(const analysis::ProcessGcs& report, const profile::Profile& profile,
                       const GcTextOptions& options);

@@ -31,16 +31,16 @@ std::string Mostly(const GcRecord& r, const profile::Profile& p) {
   return out;
 }
 
-// "gen0 → gen1, budget of gen1, fragmented_gen2": why it collected what it did.
-std::string Condemned(const GcRecord& r) {
-  if (r.condemn_reasons0 < 0) return kUnknown;
-  const clr::CondemnedReasons why = clr::DecodeCondemned(static_cast<uint32_t>(r.condemn_reasons0),
-                                                         static_cast<uint32_t>(r.condemn_reasons1));
-  std::string out = fmt::format("gen{}", why.initial);
-  if (why.final != why.initial) out += fmt::format(" → gen{}", why.final);
-  if (why.by_budget > 0) out += fmt::format(", budget of gen{}", why.by_budget);
-  if (why.by_time > 0) out += fmt::format(", time since gen{}", why.by_time);
-  for (const std::string_view condition : why.conditions) out += fmt::format(", {}", condition);
+// What the GC said that it did.
+std::string How(const GcRecord& r, const GcFigures& f) {
+  if (r.mechanisms < 0) return kUnknown;
+  std::string out;
+  const auto add = [&](bool yes, const char* word) {
+    if (yes) out += (out.empty() ? "" : ", ") + std::string(word);
+  };
+  add(f.compacted, "compacting");
+  add(f.promoted, "promotion");
+  add(f.demoted, "demotion");
   return out;
 }
 
@@ -63,6 +63,7 @@ std::string Collections(const analysis::ProcessGcs& report, const profile::Profi
           "Plan",     "Relocate", "Compact", "Sweep",     "Peak/After", "Bud0",    "Bud1",
           "Bud2",     "LOH",      "POH",     "Pinned MiB"})
       columns.push_back({title, A::kRight});
+  if (o.wide) columns.push_back({"How"});
   if (o.wide) columns.push_back({"Condemned"});
   if (o.wide) columns.push_back({"Mostly allocated before"});
   TextTable table(columns);
@@ -111,6 +112,7 @@ std::string Collections(const analysis::ProcessGcs& report, const profile::Profi
                         : std::string(kUnknown));
       for (const int64_t b : f.budget) row.push_back(Mib(b));
       row.push_back(Mib(r.pinned_seen_bytes));
+      row.push_back(How(r, f));
       row.push_back(Condemned(r));
       row.push_back(Mostly(r, p));
     }

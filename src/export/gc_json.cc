@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
+#include "analysis/gc_reasons.h"
 #include "clr/gc_names.h"
 
 namespace clrscope::exporter {
@@ -37,8 +39,7 @@ Json Reason(const GcRecord& r) {
 
 Json GcType(const GcRecord& r) { return Known(clr::GcTypeName(r.type)); }
 
-Json Condemned(uint32_t reasons0, uint32_t reasons1) {
-  const clr::CondemnedReasons c = clr::DecodeCondemned(reasons0, reasons1);
+Json Condemned(const clr::CondemnedReasons& c) {
   Json out{{"initial_generation", c.initial},
            {"final_generation", c.final},
            {"budget_exceeded_generation", c.by_budget},
@@ -69,7 +70,7 @@ Json HeapRows(const GcRecord& r) {
       survival[std::string(clr::GcGenerationName(static_cast<int>(g)))] =
           r.Collected(g) ? Json(h.survival_percent[g]) : Json();
     row["survival_percent"] = std::move(survival);
-    row["condemned"] = Condemned(h.condemn_reasons0, h.condemn_reasons1);
+    row["condemned"] = Condemned(clr::DecodeCondemned(h.condemn_reasons0, h.condemn_reasons1));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -323,9 +324,8 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["committed_after_bytes"] = Committed(r.committed_after);
   row["free_list_allocated_bytes"] = r.has_histories() ? Json(r.free_list_allocated) : Json();
   row["free_list_rejected_bytes"] = r.has_histories() ? Json(r.free_list_rejected) : Json();
-  row["condemned"] = r.condemn_reasons0 < 0 ? Json()
-                                            : Condemned(static_cast<uint32_t>(r.condemn_reasons0),
-                                                        static_cast<uint32_t>(r.condemn_reasons1));
+  const std::optional<clr::CondemnedReasons> why = analysis::CondemnedOf(r);
+  row["condemned"] = why ? Condemned(*why) : Json();
   row["survived_imbalance"] = Known(f.survived_imbalance);
   row["mark_imbalance"] = Known(f.mark_imbalance);
   row["heaps"] = HeapRows(r);

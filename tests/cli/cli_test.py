@@ -360,6 +360,31 @@ class GcStats(Case):
         self.assertIn("Surv2 %", wide)
         self.assertIn("Committed", wide)
 
+    def test_wide_sums_up_marking_and_reasons(self):
+        wide = self.ok("gcstats", trace("07a-server"), "--wide")
+        gcs = self.json("gcstats", trace("07a-server"))["gcs"]
+        marking = wide[wide.index("Marked from"):wide.index("\nCondemned\n")].splitlines()[2:]
+        shown = {row.split()[4]: row.split()[:2] for row in marking if row}
+        for kind in gcs[0]["mark_ms"]:
+            told = [g["mark_ms"][kind] for g in gcs if g["mark_ms"][kind] is not None]
+            if not told:
+                self.assertNotIn(kind, shown)
+                continue
+            self.assertEqual(shown[kind][0], str(len(told)))
+            self.assertAlmostEqual(float(shown[kind][1].replace(",", "")), sum(told), delta=max(0.01, sum(told) / 100))
+        reasons = wide[wide.index("\nCondemned\n"):].splitlines()[3:]
+        rows = [row.split() for row in reasons[:reasons.index("")]]
+        finals = [max(h["condemned"]["final_generation"] for h in g["heaps"]) for g in gcs if g["heaps"]]
+        self.assertEqual(finals, [g["condemned"]["final_generation"] for g in gcs if g["heaps"]])
+        self.assertEqual(finals, [g["generation"] for g in gcs if g["heaps"]])
+        shown_finals = {}  # "gen0 → gen1, …"
+        for row in rows:
+            final = row[4] if row[3:4] == ["→"] else row[2]
+            shown_finals[final.strip(",")] = shown_finals.get(final.strip(","), 0) + int(row[0])
+        self.assertEqual(shown_finals, {f"gen{n}": finals.count(n) for n in set(finals)})
+        self.assertGreater(len(shown_finals), 1)
+        self.assertGreater(len(shown), 2)
+
     def test_limit_and_sort(self):
         text = self.ok("gcstats", trace("08a-net8"), "-n", "3", "--sort", "pause")
         rows = [l.split() for l in text[text.index("Longest pauses"):].splitlines()[2:5]]
