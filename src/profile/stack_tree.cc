@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/byte_reader.h"
+
 namespace clrscope::profile {
 namespace {
 
@@ -13,21 +15,12 @@ constexpr unsigned kEpochShift = 48;
 constexpr size_t kNoLeaf = ~size_t{0};
 constexpr uint64_t kAddressMask = (uint64_t{1} << kEpochShift) - 1;
 
-template <class Ip>
-uint64_t Load(const std::byte* ips, uint32_t i) {
-  Ip v;
-  std::memcpy(&v, ips + sizeof(Ip) * i, sizeof(Ip));
-  return v;
-}
-
 // How many frames at the root's end two stacks share; both are leaf first and end at `a`, `b`.
 template <class Ip>
 uint32_t SharedRoots(const std::byte* a, const uint64_t* b, uint32_t limit) {
   uint32_t n = 0;
   const auto differs = [&](uint32_t i) {
-    Ip v;
-    std::memcpy(&v, a - sizeof(Ip) * (n + i), sizeof(Ip));
-    return v ^ *(b - n - i);
+    return LoadAt<Ip>(a - sizeof(Ip) * (n + i)) ^ *(b - n - i);
   };
   if constexpr (sizeof(Ip) == sizeof(*b)) {
     constexpr uint32_t kStep = 16;  // the C library compares by the widest registers there are
@@ -94,7 +87,7 @@ void StackTree::FollowAs(const std::byte* ips, uint32_t frames, Lane& lane) {
   uint64_t hash = shared == 0 ? kRootHash[root] : lane.hashes[shared - 1];
   const bool any_retired = !retired_pages_.empty();
   for (uint32_t d = shared; d < frames; ++d) {
-    const auto ip = Load<Ip>(end - sizeof(Ip) * (d + 1), 0);
+    const uint64_t ip = LoadAt<Ip>(end - sizeof(Ip) * (d + 1));
     const uint64_t key = any_retired ? Tag(ip & kAddressMask) : ip & kAddressMask;
     hash = HashChild(hash, key);
     last_end[-1 - static_cast<std::ptrdiff_t>(d)] = ip;
