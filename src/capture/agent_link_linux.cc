@@ -16,8 +16,7 @@
 #include "capture/agent_place.h"
 #include "ipc/client.h"
 #include "ipc/hresult.h"
-#include "ipc/proc_linux.h"
-#include "ipc/proc_text.h"
+#include "ipc/proc_stat.h"
 #include "ipc/process_finder.h"
 #include "ipc/socket.h"
 #include "profile/interval_codec.h"
@@ -76,16 +75,9 @@ bool HadAgent(pid_t pid) {
 
 void Pause(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
-// Gone, or about to be: a process that is being killed closes its sockets a little earlier.
-bool IsEnding(pid_t pid) {
-  for (int i = 0; i < 50; ++i) {
-    const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/stat", pid));
-    const Result<ipc::ProcStat> stat =
-        text.ok() ? ipc::ParseProcStat(*text) : Result<ipc::ProcStat>(text.error());
-    if (!stat.ok() || ipc::HasEnded(stat->state)) return true;
-    Pause(std::chrono::milliseconds(10));
-  }
-  return false;
+Error Ended(pid_t pid) {
+  return {ErrorCode::kNotFound,
+          fmt::format("process {} ended while the agent was being loaded", pid)};
 }
 
 }  // namespace
@@ -134,13 +126,13 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
                                      "only one: `clrscope record -p {}` works beside it",
                                      pid, pid)};
     }
-    if (error.code != ErrorCode::kRefused && IsEnding(pid))
-      return Error{ErrorCode::kNotFound,
-                   fmt::format("process {} ended while the agent was being loaded", pid)};
+    if (error.code != ErrorCode::kRefused && ipc::IsEnding(pid, std::chrono::milliseconds(500)))
+      return Ended(pid);
     return error;
   }
   for (;;) {
     if (AskAgent(pid, "status", deadline).ok()) return OkStatus();
+    if (ipc::IsEnding(pid, {})) return Ended(pid);
     if (deadline.expired())
       return Error{ErrorCode::kTimeout,
                    fmt::format("the agent was loaded into process {} but does not answer", pid)};

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "ipc/proc_linux.h"
-#include "ipc/proc_text.h"
+#include "ipc/proc_stat.h"
 #include "profile/carry_over.h"
 
 namespace clrscope::capture {
@@ -21,9 +20,7 @@ constexpr int64_t kLongestMappingsWait = 30'000'000'000;
 
 // Stopped by a signal or a debugger.
 bool IsStopped(pid_t pid) {
-  const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/stat", pid));
-  if (!text.ok()) return false;
-  const auto stat = ipc::ParseProcStat(*text);
+  const auto stat = ipc::ReadProcStat(pid);
   return stat.ok() && (stat->state == 'T' || stat->state == 't');
 }
 

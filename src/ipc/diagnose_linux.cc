@@ -6,10 +6,13 @@
 #include "clr/process_name.h"
 #include "ipc/client.h"
 #include "ipc/diagnosis.h"
+#include "ipc/proc_stat.h"
 #include "ipc/transport.h"
 
 namespace clrscope::ipc {
 namespace {
+
+constexpr std::chrono::milliseconds kEnding{100};
 
 // …/Microsoft.NETCore.App/10.0.12/libcoreclr.so → "10.0.12"; "" for a self-contained program.
 std::string VersionFromPath(std::string_view coreclr_path) {
@@ -51,6 +54,9 @@ Diagnosis Diagnose(const ProcessFacts& facts, bool ask, std::chrono::millisecond
   if (ask && WorthAsking(facts, us)) {
     SocketTransport transport(facts.socket_path, facts.pid);
     answer = Client(transport).GetProcessInfo(Deadline::After(timeout));
+    if (!answer->ok() && answer->error().code != ErrorCode::kTimeout &&
+        IsEnding(facts.pid, kEnding))
+      answer = Error{ErrorCode::kNotFound, "it is ending"};
   }
   Diagnosis diagnosis;
   diagnosis.checks = Examine(facts, us, answer);

@@ -177,6 +177,13 @@ void CheckStart(const ProcessFacts& facts, Checks& out) {
         fmt::format("start a recording, then resume it: `clrscope doctor {} --resume`", facts.pid));
 }
 
+// Who it is about is said before it.
+std::string WithoutProcess(const std::string& message, pid_t pid) {
+  const std::string prefix = fmt::format("process {}: ", pid);
+  return "cannot be asked: " +
+         (message.starts_with(prefix) ? message.substr(prefix.size()) : message);
+}
+
 void CheckAnswer(const ProcessFacts& facts, const Result<ProcessInfo>& answer, Checks& out) {
   if (answer.ok()) {
     out.Ok("answer", "answers");
@@ -197,7 +204,7 @@ void CheckAnswer(const ProcessFacts& facts, const Result<ProcessInfo>& answer, C
   else if (error.code == ErrorCode::kRefused)  // .NET Core 3 knows no ProcessInfo
     out.Warn("answer", "is older than .NET 5 and tells nothing about itself", "");
   else
-    out.Fail("answer", error.code, error.message, "");
+    out.Fail("answer", error.code, WithoutProcess(error.message, facts.pid), "");
 }
 
 void CheckVersion(const std::string& version, Checks& out) {

@@ -165,6 +165,17 @@ TEST(DiagnosisTest, SilenceBlocksAndOldAgeWarns) {
   EXPECT_FALSE(old.blocker().has_value());
 }
 
+TEST(DiagnosisTest, AnAnswerThatIsNoneIsToldWithoutTheProcessTwice) {
+  const Error error{ErrorCode::kTruncated,
+                    "process 42: ProcessInfo: the peer closed the connection after 0 of 20 bytes"};
+  const auto blocker = Judge(Healthy(), 1000, Result<ProcessInfo>(error)).blocker();
+  ASSERT_TRUE(blocker.has_value());
+  EXPECT_EQ(blocker->code, ErrorCode::kTruncated);
+  EXPECT_EQ(blocker->message,
+            "process 42 cannot be asked: ProcessInfo: the peer closed the connection after 0 of 20 "
+            "bytes");
+}
+
 TEST(DiagnosisTest, VersionDecidesTheSamplingEvent) {
   EXPECT_EQ(SamplingEventOf("10.0.12"), SamplingEvent::kAllocationSampled);
   EXPECT_EQ(SamplingEventOf("11.0.0-preview.1"), SamplingEvent::kAllocationSampled);

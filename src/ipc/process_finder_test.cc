@@ -10,7 +10,7 @@
 
 #include "ipc/client.h"
 #include "ipc/diagnosis.h"
-#include "ipc/proc_text.h"
+#include "ipc/proc_stat.h"
 #include "ipc/testing/fake_peer.h"
 #include "ipc/testing/find_check.h"
 #include "ipc/testing/idle_process.h"
@@ -46,6 +46,27 @@ TEST(ProcessFinderTest, OthersAreToldApart) {
   EXPECT_EQ(FindProcess(-1).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(FindProcess(::getpid()).error().code, ErrorCode::kNotDotnet);
   for (const DotnetProcess& process : FindProcesses()) EXPECT_NE(process.pid, ::getpid());
+}
+
+TEST(ProcStatTest, AZombieHasEndedAndSomebodyWhoRunsHasNot) {
+  EXPECT_FALSE(IsEnding(::getpid(), {}));
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    (void)!::read(pipe_ends[0], &byte, 1);
+    ::_exit(0);
+  }
+  EXPECT_FALSE(IsEnding(child, std::chrono::milliseconds(20)));
+  ASSERT_EQ(::write(pipe_ends[1], "x", 1), 1);
+  EXPECT_TRUE(IsEnding(child, std::chrono::seconds(10)));  // nobody has waited for it
+  EXPECT_EQ(ReadProcStat(child)->state, 'Z');
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(IsEnding(child, {}));
+  EXPECT_FALSE(ReadProcStat(child).ok());
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
 }
 
 TEST_F(LiveTest, ProcessIsFoundWithEverythingThatIsKnown) {

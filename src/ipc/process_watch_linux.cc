@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "ipc/proc_linux.h"
-#include "ipc/proc_text.h"
+#include "ipc/proc_stat.h"
 #include "ipc/process_watch.h"
 
 namespace clrscope::ipc {
@@ -103,9 +103,7 @@ void ProcessWatch::LookAt(pid_t pid, Known& known, bool at_once, std::vector<Pro
   if ((known.quiet || known.told) && !at_once) {
     // A look at its name tells a new program, or a new process of the same number.
     known.next_look = now + kOldInterval;
-    const Result<std::string> text = ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
-    if (!text.ok()) return;
-    const auto stat = ParseProcStat(*text);
+    const auto stat = ReadProcStat(pid);
     if (!stat.ok() || (stat->start_ticks == known.start_ticks && stat->comm == known.comm)) return;
   }
   const Result<ProcessFacts> light = GatherSocketFacts(pid);

@@ -46,7 +46,7 @@ class MixedRuntimes(Case):
 class Accuracy(Case):
     def record_whole_run(self, flavour, *args):
         """Attaches before the program begins, stops after it has ended its work."""
-        with Workload("--bytes", "300000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin", *args,
+        with Workload("--bytes", "300000000", "--rate", "200000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin", *args,
                       flavour=flavour) as w:
             recording = start_clrscope("record", "-p", w.pid, "-o", self.path())
             time.sleep(1.0)

@@ -23,7 +23,7 @@ class Together(Case):
         return words
 
     def test_two_recordings_of_one_process_see_the_same_samples(self):
-        with Workload("--bytes", "200000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin") as w:
+        with Workload("--bytes", "200000000", "--rate", "200000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin") as w:
             both = []
             for i in range(2):  # one after the other: the second sees the first
                 both.append(start_clrscope("record", "-p", w.pid, "-o", self.path(f"{i}.clrscope")))
@@ -80,7 +80,7 @@ class Together(Case):
             self.assertLess(abs(a["samples"] - b["samples"]), 30, (sampling, a["samples"], b["samples"]))
 
     def record_beside(self, tool, sampling, providers, trace, capture):
-        with Workload("--bytes", "200000000", "--start-on-stdin", "--hold-on-stdin") as w:
+        with Workload("--bytes", "200000000", "--rate", "200000000", "--start-on-stdin", "--hold-on-stdin") as w:
             theirs = subprocess.Popen([tool, "collect", "-p", str(w.pid), "--providers", providers, "-o", trace],
                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             deadline = time.monotonic() + 30
