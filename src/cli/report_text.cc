@@ -118,7 +118,7 @@ std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
                   const std::string from = HumanAge(r.key.at("age_from_s").get<uint64_t>());
                   const Json& to = r.key.at("age_to_s");
                   return to.is_null() ? fmt::format("{} and more", from)
-                                      : fmt::format("{} to {}", from, HumanAge(to.get<uint64_t>()));
+                                      : fmt::format("{} – {}", from, HumanAge(to.get<uint64_t>()));
                 }}};
       break;
     case View::kGeneration:

@@ -104,6 +104,8 @@ TEST(WrapTest, BreaksAtBlanks) { EXPECT_EQ(Wrap("aa bb cc dd", 2, 2, 8), "aa bb\
 TEST(WrapTest, KeepsAFigureWithItsUnit) {
   EXPECT_EQ(Wrap("has " + Unbroken("12 MiB") + " now", 0, 0, 8), "has\n12 MiB\nnow\n");
   EXPECT_EQ(Wrap("has " + Unbroken("12 MiB") + " now", 0, 0, 80), "has 12 MiB now\n");
+  EXPECT_EQ(Wrap("it has 66 %, now", 0, 0, 10), "it has\n66 %, now\n");
+  EXPECT_EQ(Wrap("gen 2 (1.5 ms) of 3 GCs", 0, 0, 12), "gen 2\n(1.5 ms) of\n3 GCs\n");
 }
 
 TEST(CsvTest, QuotesWhatNeedsIt) {

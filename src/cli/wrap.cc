@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/wrap.h"
 
+#include <algorithm>
+#include <array>
+
 #include "cli/shorten.h"
 
 namespace clrscope::cli {
 namespace {
 constexpr std::string_view kHardBlank = "\xC2\xA0";  // U+00A0
+
+constexpr std::array<std::string_view, 12> kUnits = {"%",  "B",  "kB", "KiB", "MiB", "GiB",
+                                                     "ns", "µs", "ms", "s",   "min", "h"};
+
+// Where the first word of `text` ends: a number and its unit ("66 %,") are one.
+size_t WordEnd(std::string_view text) {
+  const size_t blank = text.find(' ');
+  if (blank == std::string_view::npos || blank == 0 || text[blank - 1] < '0' ||
+      text[blank - 1] > '9')
+    return blank;
+  const size_t end = text.find(' ', blank + 1);
+  std::string_view unit =
+      text.substr(blank + 1, end == std::string_view::npos ? end : end - blank - 1);
+  while (!unit.empty() && std::string_view(",;:.)").find(unit.back()) != std::string_view::npos)
+    unit.remove_suffix(1);
+  return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end() ? end : blank;
+}
 }  // namespace
 
 std::string Unbroken(std::string_view text) {
@@ -23,7 +43,7 @@ std::string Wrap(std::string_view text, size_t start, size_t indent, size_t widt
   size_t column = start;
   bool fresh = true;  // nothing on this line yet
   while (!text.empty()) {
-    const size_t blank = text.find(' ');
+    const size_t blank = WordEnd(text);
     const std::string_view word = text.substr(0, blank);
     text = blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1);
     const size_t w = DisplayWidth(word);

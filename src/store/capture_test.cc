@@ -226,6 +226,43 @@ TEST(Capture, CompactionToWiderSlicesKeepsEverySum) {
   EXPECT_GE(oldest[1], kEnd - 600);
 }
 
+std::string NameAt(const std::string& path, uint64_t address) {
+  auto reader = CaptureReader::Open(path);
+  if (!reader.ok()) return reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  const auto match = read.processes[0]->code.Find(address, 0);
+  return match.method ? std::string(read.strings.Get(match.method->name)) : "nobody";
+}
+
+TEST(Capture, WhatComesLaterCorrectsWhatEntryPointsNamed) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  profile::ProcessTables& t = *recording.processes[0];
+  const auto method = [&](uint64_t start, uint32_t size, std::string_view name) {
+    profile::MethodCode m;
+    m.start = start;
+    m.size = size;
+    m.method_id = start;
+    m.name = recording.strings.Intern(name);
+    return m;
+  };
+  t.code.AddEntry(method(0x1000, 0, "Before"));
+  const uint64_t stack[] = {0x1840};
+  (void)t.stacks.Fold(reinterpret_cast<const std::byte*>(stack), 1, 8, 1, 0, nullptr);
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->Commit(kSecond).ok());
+  t.code.AddEntry(method(0x1700, 0, "Nearer"));
+  ASSERT_TRUE((*writer)->Commit(2 * kSecond).ok());
+  EXPECT_EQ(NameAt(file.str(), 0x1840), "Nearer");
+  t.code.Add(method(0x1000, 0x100, "Before"));
+  t.code.Add(method(0x1700, 0x100, "Nearer"));
+  t.code.Add(method(0x1800, 0x80, "Owner"));
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  EXPECT_EQ(NameAt(file.str(), 0x1840), "Owner");
+}
+
 TEST(Capture, AProcessThatHasEndedNeedsItsTablesNoLonger) {
   TempFile file;
   profile::Recording recording;

@@ -203,7 +203,7 @@ Status CaptureWriter::WriteDictionaries(uint32_t index) {
     }
     for (uint32_t i = done.addresses; i < n; ++i) w.Signed(t.stacks.addresses()[i].first_ns);
     RETURN_IF_ERROR(WriteBlob(index, "address", done.addresses, n - done.addresses, w.Finish()));
-    for (uint32_t i = done.addresses; i < n; ++i) done.unresolved.push_back(i);
+    for (uint32_t i = done.addresses; i < n; ++i) done.unsettled.push_back(i);
     done.addresses = n;
   }
   if (const uint32_t n = t.stacks.size(); n > done.nodes) {
@@ -255,17 +255,20 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
   const profile::ProcessTables& t = *recording_->processes[index];
   Progress& done = progress_[index];
   // Only methods that own an address that was seen: a capture does not need the whole rundown.
-  if (done.methods_seen != t.code.size() || !done.unresolved.empty()) {
-    done.methods_seen = t.code.size();
-    std::vector<uint32_t> still;
-    for (const uint32_t a : done.unresolved) {
-      const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
-      if (owners.empty()) still.push_back(a);
-      for (const uint32_t m : owners)
-        if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, t.code.method(m)));
+  size_t kept = done.methods_seen == t.code.size() ? done.looked_at : 0;
+  done.methods_seen = t.code.size();
+  for (size_t i = kept; i < done.unsettled.size(); ++i) {
+    const uint32_t a = done.unsettled[i];
+    bool settled = false;
+    for (const uint32_t m : t.code.Owners(t.stacks.addresses()[a].address)) {
+      const profile::MethodCode method = t.code.method(m);
+      settled |= method.size != 0;
+      if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, method));
     }
-    done.unresolved.swap(still);
+    if (!settled) done.unsettled[kept++] = a;
   }
+  done.unsettled.resize(kept);
+  done.looked_at = kept;
   if (last)  // unload times became known after the first write
     for (const uint32_t i : done.methods)
       if (t.code.unloaded(i)) RETURN_IF_ERROR(WriteMethod(index, t.code.method(i)));

@@ -61,8 +61,12 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
     uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
              modules = 0, mappings = 0;
     size_t agent_methods = 0, agent_types = 1, agent_nodes = 1;
-    size_t methods_seen = 0;               // of the code map, when names were last looked up
-    std::vector<uint32_t> unresolved;      // addresses without a method so far
+    size_t methods_seen = 0;  // of the code map, when names were last looked up
+    // Addresses without a method so far, or with one of which only the entry point is known: a
+    // nearer entry point, which comes by a session of its own, or a rundown may still tell whose
+    // they are. The first so many were looked at with this code.
+    std::vector<uint32_t> unsettled;
+    size_t looked_at = 0;
     std::vector<uint32_t> unnamed;         // types without a name so far
     std::unordered_set<uint32_t> methods;  // indexes that were written
     uint64_t gcs = 0;                      // rows of table gc
