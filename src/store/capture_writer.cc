@@ -255,20 +255,27 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
   const profile::ProcessTables& t = *recording_->processes[index];
   Progress& done = progress_[index];
   // Only methods that own an address that was seen: a capture does not need the whole rundown.
-  if (done.methods_seen != t.code.size() || !done.unresolved.empty()) {
-    done.methods_seen = t.code.size();
-    std::vector<uint32_t> still;
-    for (const uint32_t a : done.unresolved) {
-      const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
-      if (owners.empty()) still.push_back(a);
-      for (const uint32_t m : owners)
-        if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, t.code.method(m)));
-    }
-    done.unresolved.swap(still);
+  // Those that were looked up in vain are looked up again once there are more methods.
+  if (done.methods_seen != t.code.size()) done.looked_up = 0;
+  done.methods_seen = t.code.size();
+  size_t still = done.looked_up;
+  for (size_t i = done.looked_up; i < done.unresolved.size(); ++i) {
+    const uint32_t a = done.unresolved[i];
+    const auto owners = t.code.Owners(t.stacks.addresses()[a].address);
+    if (owners.empty()) done.unresolved[still++] = a;
+    for (const auto& [m, method] : owners)
+      if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, method));
   }
-  if (last)  // unload times became known after the first write
-    for (const uint32_t i : done.methods)
-      if (t.code.unloaded(i)) RETURN_IF_ERROR(WriteMethod(index, t.code.method(i)));
+  done.unresolved.resize(still);
+  done.looked_up = still;
+  if (last && t.code.any_unloaded()) {  // unload times became known after the first write
+    Status status = OkStatus();
+    t.code.ForEach([&](uint32_t m, const profile::MethodCode& method) {
+      if (status.ok() && t.code.unloaded(m) && done.methods.contains(m))
+        status = WriteMethod(index, method);
+    });
+    RETURN_IF_ERROR(status);
+  }
   return OkStatus();
 }
 

@@ -63,6 +63,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
     size_t agent_methods = 0, agent_types = 1, agent_nodes = 1;
     size_t methods_seen = 0;               // of the code map, when names were last looked up
     std::vector<uint32_t> unresolved;      // addresses without a method so far
+    size_t looked_up = 0;                  // of them, since there are so many methods
     std::vector<uint32_t> unnamed;         // types without a name so far
     std::unordered_set<uint32_t> methods;  // indexes that were written
     uint64_t gcs = 0;                      // rows of table gc
