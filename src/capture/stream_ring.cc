@@ -8,7 +8,7 @@ namespace {
 
 using nettrace::ObjectKind;
 
-constexpr size_t kItemBytes = 256 << 10;
+constexpr size_t kItemBytes = 64 << 10;
 // Kinds that may be discarded: the others are small and the stream cannot be read without them.
 bool MayDiscard(ObjectKind kind) {
   return kind == ObjectKind::kEvents || kind == ObjectKind::kStacks || kind == ObjectKind::kUnknown;

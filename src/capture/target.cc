@@ -13,8 +13,8 @@
 namespace clrscope::capture {
 namespace {
 
-// Pieces of up to 256 KB of one session before the next has its turn.
-constexpr int kItemsPerPump = 4;
+// Pieces of 64 KB or so of one session before the next has its turn.
+constexpr int kItemsPerPump = 16;
 // Events come ten times a second: a slice is over when this much time has passed since its end.
 constexpr int64_t kLateNs = 500'000'000;
 constexpr int64_t kLongestMappingsWait = 30'000'000'000;
@@ -125,7 +125,7 @@ void Target::Take(OpenedTarget opened) {
     AddSession(std::move(s.opened), s.kind);
   }
   opened.streams.clear();  // they are ours now
-  if (!rundowns.empty()) StopInBackground(std::move(rundowns));
+  if (!rundowns.empty()) StopInBackground(home_.rundowns, std::move(rundowns));
 }
 
 void Target::TakeCounts(const OpenedTarget& opened) {
@@ -137,10 +137,10 @@ void Target::TakeCounts(const OpenedTarget& opened) {
 
 void Target::AddSession(OpenedStream opened, Kind kind) {
   nettrace::Reader::Limits limits;
-  limits.chunk_bytes = 128 << 10;  // a machine has many targets
+  limits.chunk_bytes = 64 << 10;  // a machine has many targets
   limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
-  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 128 << 10;
+  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
   auto decoder =
       std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}});
@@ -169,10 +169,10 @@ Status Target::Reopen() {
   return OkStatus();
 }
 
-void Target::StopInBackground(std::vector<uint64_t> ids) {
+void Target::StopInBackground(WorkerPool* workers, std::vector<uint64_t> ids) {
   // StopTracing answers after its rundown was written, and that only goes on while we read.
   ++background_->stops;
-  home_.workers->Post([link = link_, background = background_, ids = std::move(ids)] {
+  workers->Post([link = link_, background = background_, ids = std::move(ids)] {
     for (const uint64_t id : ids) (void)link->Stop(id);
     --background->stops;
   });
@@ -187,7 +187,7 @@ bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) any |= s.decoder->Pump(kItemsPerPump);
   if (settings_ && samples() > 0) {
-    StopInBackground({*settings_});
+    StopInBackground(home_.workers, {*settings_});
     settings_.reset();
   }
   if (!any) Settle();
@@ -230,6 +230,7 @@ void Target::Settle() {
     if (it->kind != Kind::kRundown && it->kind != Kind::kSettings && state_ == State::kRecording)
       main_ended = true;
     finished_events_ += d.events();
+    if (it->kind == Kind::kRundown) rundown_ended_ = true;
     it = sessions_.erase(it);
   }
   if (main_ended) lost_ = true;
@@ -250,14 +251,14 @@ void Target::BeginStop() {
     if (s->kind != Kind::kRundown && (s->kind != Kind::kSettings || settings_ == s->id))
       ids.push_back(s->id);
   settings_.reset();
-  if (!ids.empty()) StopInBackground(std::move(ids));
+  if (!ids.empty()) StopInBackground(home_.workers, std::move(ids));
 }
 
 void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
   ++background_->stops;
-  home_.workers->Post([link = link_, background = background_] {
+  home_.rundowns->Post([link = link_, background = background_] {
     Result<OpenedStream> rundown = link->Open(RundownSession());
     const std::optional<uint64_t> id =
         rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
@@ -305,6 +306,7 @@ void Target::Rest() {
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);
+  tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
   if (source_ == profile::Source::kTick && !options_.agent && state_ == State::kRecording)
     WatchTicks(now_ns);
