@@ -185,8 +185,8 @@ class SessionEngine {
   std::map<ProcessKey, Retry> retries_;
   std::vector<ProcessKey> for_next_;  // the recording holds no more processes
   int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_give_back_ns_ = 0;  // on the machine's clock
-  bool give_back_ = false;  // much was freed since memory was given back
-  EngineCounts past_;       // of processes that were released
+  bool give_back_ = true;  // much was freed, or used once, since memory was given back
+  EngineCounts past_;      // of processes that were released
   bool joining_ = true;
 
   Fd inbox_event_;

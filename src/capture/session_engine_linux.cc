@@ -95,7 +95,7 @@ SessionEngine::~SessionEngine() {
 }
 
 Target::Home SessionEngine::HomeNow() {
-  return {recording_.get(), fan_.get(), &clock_, workers_.get(), rundowns_.get()};
+  return {recording_.get(), fan_.get(), &clock_, workers_.get(), rundowns_.get(), pool_};
 }
 
 std::shared_ptr<RuntimeLink> SessionEngine::LinkThrough(std::unique_ptr<ipc::Transport> transport) {

@@ -2,6 +2,7 @@
 #include "capture/stream_ring.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace clrscope::capture {
 namespace {
@@ -15,6 +16,13 @@ bool MayDiscard(ObjectKind kind) {
 }
 
 }  // namespace
+
+void RingPool::WaitFor(size_t bytes, std::chrono::milliseconds longest) const {
+  constexpr std::chrono::milliseconds kLookEvery{2};
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  while (bytes_ > bytes && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(kLookEvery);
+}
 
 StreamRing::StreamRing(size_t capacity, std::shared_ptr<RingPool> pool)
     : capacity_(capacity), pool_(std::move(pool)) {

@@ -27,6 +27,13 @@ bool IsStopped(pid_t pid) {
   return stat.ok() && (stat->state == 'T' || stat->state == 't');
 }
 
+// A rundown comes faster than it is decoded: the next one begins when most of the others is.
+void WaitForOthers(const RingPool* waiting) {
+  constexpr size_t kBacklogBytes = 512 << 10;
+  constexpr std::chrono::milliseconds kLongest{500};  // others may never come to rest
+  if (waiting != nullptr) waiting->WaitFor(kBacklogBytes, kLongest);
+}
+
 }  // namespace
 
 OpenedTarget::~OpenedTarget() {
@@ -125,7 +132,7 @@ void Target::Take(OpenedTarget opened) {
     AddSession(std::move(s.opened), s.kind);
   }
   opened.streams.clear();  // they are ours now
-  if (!rundowns.empty()) StopInBackground(home_.rundowns, std::move(rundowns));
+  if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
 void Target::TakeCounts(const OpenedTarget& opened) {
@@ -169,13 +176,23 @@ Status Target::Reopen() {
   return OkStatus();
 }
 
-void Target::StopInBackground(WorkerPool* workers, std::vector<uint64_t> ids) {
+void Target::StopInBackground(std::vector<uint64_t> ids) {
   // StopTracing answers after its rundown was written, and that only goes on while we read.
   ++background_->stops;
-  workers->Post([link = link_, background = background_, ids = std::move(ids)] {
+  home_.workers->Post([link = link_, background = background_, ids = std::move(ids)] {
     for (const uint64_t id : ids) (void)link->Stop(id);
     --background->stops;
   });
+}
+
+void Target::RunDownInBackground(std::vector<uint64_t> ids) {
+  ++background_->stops;
+  home_.rundowns->Post(
+      [link = link_, background = background_, waiting = home_.waiting, ids = std::move(ids)] {
+        WaitForOthers(waiting.get());
+        for (const uint64_t id : ids) (void)link->Stop(id);
+        --background->stops;
+      });
 }
 
 bool Target::rundown_pending() const {
@@ -187,7 +204,7 @@ bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) any |= s.decoder->Pump(kItemsPerPump);
   if (settings_ && samples() > 0) {
-    StopInBackground(home_.workers, {*settings_});
+    StopInBackground({*settings_});
     settings_.reset();
   }
   if (!any) Settle();
@@ -251,14 +268,15 @@ void Target::BeginStop() {
     if (s->kind != Kind::kRundown && (s->kind != Kind::kSettings || settings_ == s->id))
       ids.push_back(s->id);
   settings_.reset();
-  if (!ids.empty()) StopInBackground(home_.workers, std::move(ids));
+  if (!ids.empty()) StopInBackground(std::move(ids));
 }
 
 void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
   ++background_->stops;
-  home_.rundowns->Post([link = link_, background = background_] {
+  home_.rundowns->Post([link = link_, background = background_, waiting = home_.waiting] {
+    WaitForOthers(waiting.get());
     Result<OpenedStream> rundown = link->Open(RundownSession());
     const std::optional<uint64_t> id =
         rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;

@@ -77,8 +77,9 @@ class Target {
     profile::Recording* recording;
     profile::SliceSink* sink;
     RecordingClock* clock;
-    WorkerPool* workers;   // for calls that wait for a runtime
-    WorkerPool* rundowns;  // for those that make it name all of its code
+    WorkerPool* workers;                      // for calls that wait for a runtime
+    WorkerPool* rundowns;                     // for those that make it name all of its code
+    std::shared_ptr<const RingPool> waiting;  // what is not decoded yet; null: nothing ever
   };
   Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
 
@@ -160,7 +161,8 @@ class Target {
   void TakeRundowns();
   void AddSession(OpenedStream opened, Kind kind);
   std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
-  void StopInBackground(WorkerPool* workers, std::vector<uint64_t> ids);
+  void StopInBackground(std::vector<uint64_t> ids);
+  void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);
   void Settle();
   void WatchTicks(int64_t now_ns);
