@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Code, CodeMapAgrees,
                                          CodePattern{"OftenAtOnePlace", 12, 16, 40, 1, false},
                                          CodePattern{"AllAtOnePlace", 1, 16, 40, 0, false},
                                          CodePattern{"Wild", 5000, 16, 100'000, 1, true}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& pattern) { return std::string(pattern.param.name); });
 
 }  // namespace
 }  // namespace clrscope::profile
