@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "base/units.h"
 #include "capture/event_fd.h"
@@ -27,8 +28,11 @@ constexpr int64_t kAfterEndNs = 2 * kSecond;
 // One that will not answer is told after this, and one that is ending is given up.
 constexpr int64_t kTellAfterNs = 2 * kSecond, kGiveUpAfterNs = 16 * kSecond;
 constexpr int64_t kRestEveryNs = kSecond / 4, kGiveBackEveryNs = kSecond;
-// One sends a megabyte or two, faster than it is decoded.
-constexpr size_t kRundownsAtATime = 4;
+// Each sends a megabyte or two, which one processor makes and another one decodes.
+size_t RundownsAtATime(size_t max_workers) {
+  const size_t processors = std::thread::hardware_concurrency();
+  return std::min(max_workers, std::clamp<size_t>(processors / 2, 2, 8));
+}
 constexpr int64_t kUnderWay = std::numeric_limits<int64_t>::max();
 // GCs that nobody takes out of the tables.
 constexpr size_t kMaxGcs = 4096;
@@ -76,7 +80,7 @@ SessionEngine::SessionEngine(EngineOptions options, const Clock* clock,
       clock_(clock),
       feed_(std::move(feed)),
       workers_(std::make_unique<WorkerPool>(options_.max_workers)),
-      rundowns_(std::make_unique<WorkerPool>(std::min(options_.max_workers, kRundownsAtATime))),
+      rundowns_(std::make_unique<WorkerPool>(RundownsAtATime(options_.max_workers))),
       recording_(std::make_unique<profile::Recording>()),
       fan_(std::make_unique<Fan>(this)),
       next_tick_ns_(clock->monotonic_ns() + kSecond),

@@ -19,7 +19,7 @@ Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& 
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
   RETURN_IF_ERROR(db.Execute("pragma page_size=8192"));
   // In KB: a recorder stays small, whoever converts a file is soon gone.
-  RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways ? "pragma cache_size=-1024"
+  RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways ? "pragma cache_size=-512"
                                                            : "pragma cache_size=-4096"));
   // WAL: a commit is one append, and a reader may look while we write. NORMAL survives our death at
   // any moment; a power cut can cost the last commits but not the file.
