@@ -45,7 +45,7 @@ class Drain {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // guards streams_
   std::unordered_map<int, Stream> streams_;
-  static constexpr size_t kReadBytes = 256 << 10;
+  static constexpr size_t kReadBytes = 64 << 10;
   const std::unique_ptr<std::byte[]> buffer_{new std::byte[kReadBytes]};  // the thread's
   std::thread thread_;
 };

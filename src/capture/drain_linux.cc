@@ -14,6 +14,8 @@
 namespace clrscope::capture {
 namespace {
 
+constexpr int kReads = 16;
+
 Error SystemError(const char* what) {
   return Error{ErrorCode::kIo, fmt::format("{}: {}", what, strerror(errno))};
 }
@@ -97,7 +99,7 @@ void Drain::Read(int fd) {
   if (it == streams_.end()) return;
   const std::shared_ptr<StreamRing> ring = it->second.ring;
   // A few reads at a time, so that one flooding target does not keep the others waiting.
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kReads; ++i) {
     const ssize_t n = ::recv(fd, buffer_.get(), kReadBytes, 0);
     if (n > 0) {
       ring->Push({buffer_.get(), static_cast<size_t>(n)});

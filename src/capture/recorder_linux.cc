@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kProgressEvery = 250ms;
+constexpr int kRoundsPerJoin = 16;
 constexpr auto kRunDownPatience = 20000ms;
 constexpr auto kRuntimePatience = 30s;
 constexpr std::string_view kCaptureEnding = ".clrscope";
@@ -58,7 +59,9 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
         for (const std::string& kept : r->keeper_->Paths()) ::unlink(kept.c_str());
       return status.error();
     }
-    (void)r->engine_->Work();  // its rundown need not wait for the others
+    // Its rundown need not wait for the others, nor take memory meanwhile.
+    for (int round = 0; round < kRoundsPerJoin && r->engine_->Work(); ++round) {
+    }
   }
   return r;
 }

@@ -176,7 +176,7 @@ class SessionEngine {
   std::unique_ptr<Drain> drain_;
   std::shared_ptr<RingPool> pool_;
   std::unique_ptr<ProcessFeed> feed_;
-  std::unique_ptr<WorkerPool> workers_;
+  std::unique_ptr<WorkerPool> workers_, rundowns_;
   std::unique_ptr<profile::Recording> recording_;
   std::unique_ptr<Fan> fan_;
   std::vector<SessionObserver*> observers_;
@@ -184,8 +184,9 @@ class SessionEngine {
   std::vector<uint32_t> released_;  // indexes whose tables go with the next tick
   std::map<ProcessKey, Retry> retries_;
   std::vector<ProcessKey> for_next_;  // the recording holds no more processes
-  int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_trim_ns_ = 0;  // on the machine's clock
-  EngineCounts past_;  // of processes that were released
+  int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_give_back_ns_ = 0;  // on the machine's clock
+  bool give_back_ = true;  // much was freed, or used once, since memory was given back
+  EngineCounts past_;      // of processes that were released
   bool joining_ = true;
 
   Fd inbox_event_;

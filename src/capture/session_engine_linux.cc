@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "base/units.h"
 #include "capture/event_fd.h"
+#include "capture/give_back.h"
 #include "capture/ipc_link.h"
 #include "capture/session_engine.h"
 
@@ -25,7 +27,12 @@ constexpr int64_t kFirstRetryNs = kSecond / 4, kLongestRetryNs = 30 * kSecond;
 constexpr int64_t kAfterEndNs = 2 * kSecond;
 // One that will not answer is told after this, and one that is ending is given up.
 constexpr int64_t kTellAfterNs = 2 * kSecond, kGiveUpAfterNs = 16 * kSecond;
-constexpr int64_t kRestEveryNs = kSecond / 4, kTrimEveryNs = 10 * kSecond;
+constexpr int64_t kRestEveryNs = kSecond / 4, kGiveBackEveryNs = kSecond;
+// Each sends a megabyte or two, which one processor makes and another one decodes.
+size_t RundownsAtATime(size_t max_workers) {
+  const size_t processors = std::thread::hardware_concurrency();
+  return std::min(max_workers, std::clamp<size_t>(processors / 2, 2, 8));
+}
 constexpr int64_t kUnderWay = std::numeric_limits<int64_t>::max();
 // GCs that nobody takes out of the tables.
 constexpr size_t kMaxGcs = 4096;
@@ -53,7 +60,7 @@ class SessionEngine::Fan final : public profile::SliceSink {
 Result<std::unique_ptr<SessionEngine>> SessionEngine::Start(EngineOptions options) {
   // Large pieces go back to the system when they are freed, and a dozen threads that allocate
   // little share what they leave free.
-  (void)::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  (void)::mallopt(M_MMAP_THRESHOLD, 64 << 10);
   (void)::mallopt(M_ARENA_MAX, 2);
   ASSIGN_OR_RETURN(std::unique_ptr<Drain> drain, Drain::Start());
   auto pool = std::make_shared<RingPool>(kPoolBytes);
@@ -73,6 +80,7 @@ SessionEngine::SessionEngine(EngineOptions options, const Clock* clock,
       clock_(clock),
       feed_(std::move(feed)),
       workers_(std::make_unique<WorkerPool>(options_.max_workers)),
+      rundowns_(std::make_unique<WorkerPool>(RundownsAtATime(options_.max_workers))),
       recording_(std::make_unique<profile::Recording>()),
       fan_(std::make_unique<Fan>(this)),
       next_tick_ns_(clock->monotonic_ns() + kSecond),
@@ -84,13 +92,14 @@ SessionEngine::~SessionEngine() {
   joining_ = false;
   if (drain_) drain_->Shut();  // frees calls that wait for a runtime
   workers_.reset();
+  rundowns_.reset();
   inbox_.clear();
   targets_.clear();
   feed_.reset();
 }
 
 Target::Home SessionEngine::HomeNow() {
-  return {recording_.get(), fan_.get(), &clock_, workers_.get()};
+  return {recording_.get(), fan_.get(), &clock_, workers_.get(), rundowns_.get(), pool_};
 }
 
 std::shared_ptr<RuntimeLink> SessionEngine::LinkThrough(std::unique_ptr<ipc::Transport> transport) {
@@ -289,12 +298,14 @@ void SessionEngine::LetGo(Target& target) {
 void SessionEngine::ReleaseTables() {
   if (!options_.keep_tables)
     for (const uint32_t index : released_) recording_->processes[index]->Release();
-  if (const int64_t now = machine_clock_->monotonic_ns();
-      !released_.empty() && now >= next_trim_ns_) {
-    next_trim_ns_ = now + kTrimEveryNs;
-    (void)::malloc_trim(0);
-  }
+  for (const auto& t : targets_) give_back_ |= t->TakeRundownEnded();
+  give_back_ |= !released_.empty();
   released_.clear();
+  if (const int64_t now = machine_clock_->monotonic_ns(); give_back_ && now >= next_give_back_ns_) {
+    give_back_ = false;
+    next_give_back_ns_ = now + kGiveBackEveryNs;
+    GiveBackMemory();
+  }
   for (const auto& t : targets_) {
     profile::GcRecords& gcs = t->tables().gcs;
     if (gcs.size() > kMaxGcs)

@@ -2,19 +2,27 @@
 #include "capture/stream_ring.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace clrscope::capture {
 namespace {
 
 using nettrace::ObjectKind;
 
-constexpr size_t kItemBytes = 256 << 10;
+constexpr size_t kItemBytes = 64 << 10;
 // Kinds that may be discarded: the others are small and the stream cannot be read without them.
 bool MayDiscard(ObjectKind kind) {
   return kind == ObjectKind::kEvents || kind == ObjectKind::kStacks || kind == ObjectKind::kUnknown;
 }
 
 }  // namespace
+
+void RingPool::WaitFor(size_t bytes, std::chrono::milliseconds longest) const {
+  constexpr std::chrono::milliseconds kLookEvery{2};
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  while (bytes_ > bytes && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(kLookEvery);
+}
 
 StreamRing::StreamRing(size_t capacity, std::shared_ptr<RingPool> pool)
     : capacity_(capacity), pool_(std::move(pool)) {

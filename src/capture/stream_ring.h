@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,6 +23,8 @@ class RingPool {
  public:
   explicit RingPool(size_t limit) : limit_(limit) {}
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Waits until no more than `bytes` are left, but not for longer than `longest`.
+  void WaitFor(size_t bytes, std::chrono::milliseconds longest) const;
 
  private:
   friend class StreamRing;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "nettrace/reader.h"
 #include "nettrace/testing/collecting_sink.h"
 #include "nettrace/testing/synthetic_writer.h"
@@ -140,6 +143,23 @@ TEST(StreamRing, WhoFloodsThePoolIsDiscardedAndTheOthersAreNot) {
   EXPECT_EQ(whole.discarded_blocks, 0u);
   EXPECT_EQ(whole.events, 250u);
   EXPECT_EQ(pool->bytes(), 0u);
+}
+
+TEST(RingPool, WaitsUntilEnoughIsTakenOutButNotForEver) {
+  const std::string trace = Trace(100, 5);  // 66 KB
+  const auto pool = std::make_shared<RingPool>(1 << 20);
+  StreamRing ring(StreamRing::kDefaultBytes, pool);
+  ring.Push(AsBytes(trace.data(), trace.size()));
+  pool->WaitFor(1000, std::chrono::milliseconds(5));
+  EXPECT_GT(pool->bytes(), 1000u);
+  std::thread reader([&ring] {
+    StreamRing::Item item;
+    while (ring.Pop(item)) {
+    }
+  });
+  pool->WaitFor(1000, std::chrono::minutes(10));
+  EXPECT_LE(pool->bytes(), 1000u);
+  reader.join();
 }
 
 }  // namespace

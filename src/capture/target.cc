@@ -12,8 +12,8 @@
 namespace clrscope::capture {
 namespace {
 
-// Pieces of up to 256 KB of one session before the next has its turn.
-constexpr int kItemsPerPump = 4;
+// Pieces of 64 KB or so of one session before the next has its turn.
+constexpr int kItemsPerPump = 16;
 // Events come ten times a second: a slice is over when this much time has passed since its end.
 constexpr int64_t kLateNs = 500'000'000;
 constexpr int64_t kLongestMappingsWait = 30'000'000'000;
@@ -22,6 +22,13 @@ constexpr int64_t kLongestMappingsWait = 30'000'000'000;
 bool IsStopped(pid_t pid) {
   const auto stat = ipc::ReadProcStat(pid);
   return stat.ok() && (stat->state == 'T' || stat->state == 't');
+}
+
+// A rundown comes faster than it is decoded: the next one begins when most of the others is.
+void WaitForOthers(const RingPool* waiting) {
+  constexpr size_t kBacklogBytes = 512 << 10;
+  constexpr std::chrono::milliseconds kLongest{500};  // others may never come to rest
+  if (waiting != nullptr) waiting->WaitFor(kBacklogBytes, kLongest);
 }
 
 }  // namespace
@@ -122,7 +129,7 @@ void Target::Take(OpenedTarget opened) {
     AddSession(std::move(s.opened), s.kind);
   }
   opened.streams.clear();  // they are ours now
-  if (!rundowns.empty()) StopInBackground(std::move(rundowns));
+  if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
 void Target::TakeCounts(const OpenedTarget& opened) {
@@ -134,10 +141,10 @@ void Target::TakeCounts(const OpenedTarget& opened) {
 
 void Target::AddSession(OpenedStream opened, Kind kind) {
   nettrace::Reader::Limits limits;
-  limits.chunk_bytes = 128 << 10;  // a machine has many targets
+  limits.chunk_bytes = 64 << 10;  // a machine has many targets
   limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
-  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 128 << 10;
+  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
   auto decoder =
       std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}});
@@ -173,6 +180,16 @@ void Target::StopInBackground(std::vector<uint64_t> ids) {
     for (const uint64_t id : ids) (void)link->Stop(id);
     --background->stops;
   });
+}
+
+void Target::RunDownInBackground(std::vector<uint64_t> ids) {
+  ++background_->stops;
+  home_.rundowns->Post(
+      [link = link_, background = background_, waiting = home_.waiting, ids = std::move(ids)] {
+        WaitForOthers(waiting.get());
+        for (const uint64_t id : ids) (void)link->Stop(id);
+        --background->stops;
+      });
 }
 
 bool Target::rundown_pending() const {
@@ -227,6 +244,7 @@ void Target::Settle() {
     if (it->kind != Kind::kRundown && it->kind != Kind::kSettings && state_ == State::kRecording)
       main_ended = true;
     finished_events_ += d.events();
+    if (it->kind == Kind::kRundown) rundown_ended_ = true;
     it = sessions_.erase(it);
   }
   if (main_ended) lost_ = true;
@@ -254,7 +272,8 @@ void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
   ++background_->stops;
-  home_.workers->Post([link = link_, background = background_] {
+  home_.rundowns->Post([link = link_, background = background_, waiting = home_.waiting] {
+    WaitForOthers(waiting.get());
     Result<OpenedStream> rundown = link->Open(RundownSession());
     const std::optional<uint64_t> id =
         rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
@@ -302,6 +321,7 @@ void Target::Rest() {
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);
+  tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
   if (source_ == profile::Source::kTick && !options_.agent && state_ == State::kRecording)
     WatchTicks(now_ns);

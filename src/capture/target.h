@@ -77,7 +77,9 @@ class Target {
     profile::Recording* recording;
     profile::SliceSink* sink;
     RecordingClock* clock;
-    WorkerPool* workers;
+    WorkerPool* workers;                      // for calls that wait for a runtime
+    WorkerPool* rundowns;                     // for those that make it name all of its code
+    std::shared_ptr<const RingPool> waiting;  // what is not decoded yet; null: nothing ever
   };
   Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
 
@@ -105,6 +107,8 @@ class Target {
 
   State state() const { return state_; }
   bool rundown_pending() const;
+  // Whether one has ended since the last call.
+  bool TakeRundownEnded() { return std::exchange(rundown_ended_, false); }
   const ipc::DotnetProcess& process() const { return process_; }
   // Of its tables in the recording.
   uint32_t index() const { return index_; }
@@ -158,6 +162,7 @@ class Target {
   void AddSession(OpenedStream opened, Kind kind);
   std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
   void StopInBackground(std::vector<uint64_t> ids);
+  void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);
   void Settle();
   void WatchTicks(int64_t now_ns);
@@ -186,6 +191,7 @@ class Target {
   State state_ = State::kEnded;
   bool lost_ = false, cut_off_ = false;
   bool abandoned_ = false;
+  bool rundown_ended_ = false;
   uint64_t finished_events_ = 0;
   std::optional<uint64_t> settings_;  // the session that is to be stopped once the GC is there
   Totals earlier_;                    // in recordings before this one

@@ -19,9 +19,8 @@ void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_
   to.pointer_size = from.pointer_size;
   for (const ModuleImage& m : from.code.modules())
     to.code.AddModule({m.id, copy(m.path), copy(m.native_path), copy(m.mvid)});
-  for (uint32_t i = 0; i < from.code.size(); ++i) {
-    if (from.code.unloaded(i)) continue;
-    const MethodCode m = from.code.method(i);
+  from.code.ForEach([&](uint32_t index, const MethodCode& m) {
+    if (from.code.unloaded(index)) return;
     MethodCode moved = m;
     moved.owner = copy(m.owner);
     moved.name = copy(m.name);
@@ -31,7 +30,7 @@ void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_
       to.code.AddEntry(moved);
     else
       to.code.Add(moved);
-  }
+  });
   for (const Mapping& m : from.mappings)
     to.mappings.push_back({m.start, m.end, m.offset, copy(m.path)});
 }

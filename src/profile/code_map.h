@@ -3,21 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/strong.h"
+#include "profile/code_rows.h"
 #include "profile/method_pool.h"
 
 namespace clrscope::profile {
 
-inline constexpr int64_t kAlways =
-    std::numeric_limits<int64_t>::min();  // loaded before anyone looked
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // not unloaded yet
 
 // One extent of one version of a method's code.
@@ -62,73 +59,55 @@ class CodeMap {
   void Unload(uint64_t start, uint64_t method_id, int64_t time_ns);
   // The owner of `address` at `time_ns`.
   MethodMatch Find(uint64_t address, int64_t time_ns) const;
-  // Everyone who ever owned `address`, by index.
-  std::vector<uint32_t> Owners(uint64_t address) const;
+  // Everyone who ever owned `address`.
+  struct Owner {
+    uint32_t index;
+    MethodCode method;
+  };
+  std::vector<Owner> Owners(uint64_t address) const;
 
   // Methods are counted from 0 in order of arrival.
-  uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
-  MethodCode method(uint32_t index) const;
+  uint32_t size() const { return size_; }
   bool unloaded(uint32_t index) const { return unloads_.contains(index); }
+  bool any_unloaded() const { return !unloads_.empty(); }
+  // Calls visit(index, method) for every method: those that begin at one place in order of arrival.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    const auto each = [&](const CodeRow& row) { visit(row.index, Method(row)); };
+    sized_.ForEach(each);
+    entries_.ForEach(each);
+  }
+  // When no more comes for a while: takes no more memory than is needed.
+  void Settle() {
+    sized_.Settle();
+    entries_.Settle();
+  }
 
   void AddModule(const ModuleImage& module);
   const ModuleImage* FindModule(uint64_t id) const;
   const std::vector<ModuleImage>& modules() const { return modules_; }
 
  private:
-  // A process has thousands of methods, and a machine many processes: no more than is needed.
   // Pointers of a program have 48 bits (x86-64 and arm64, four levels of pages; wider ones are
   // cut).
-  static constexpr unsigned kPointerBits = 48, kPointerFree = 16;
-  static constexpr uint64_t kPointerMask = (uint64_t{1} << kPointerBits) - 1;
-  struct Row {
-    uint64_t start : kPointerBits, module_low : kPointerFree;
-    uint64_t method_id : kPointerBits, module_high : kPointerFree;
-    uint32_t size;
-    uint32_t info;             // in the pool
-    uint32_t module() const {  // in module_ids_
-      return static_cast<uint32_t>(module_high << kPointerFree | module_low);
-    }
-  };
-  using Rows = std::deque<Row>;  // no copies when it grows, next to no room to spare
-  // From a method's start to its index: places, index + 1; 0 = empty.
-  class StartIndex {
-   public:
-    // The place of `start`: its method's, or the empty one where it belongs and is to be put now.
-    uint32_t& Place(const Rows& rows, uint64_t start);
-    const uint32_t* Find(const Rows& rows, uint64_t start) const;
+  static constexpr uint64_t kPointerMask = (uint64_t{1} << CodeRows::kPointerBits) - 1;
 
-   private:
-    static size_t Hash(uint64_t start) {
-      start *= 0x9E3779B97F4A7C15u;
-      return static_cast<size_t>(start ^ (start >> 32));
-    }
-    std::vector<uint32_t> places_;
-    size_t used_ = 0;
-  };
-
-  uint32_t Append(const MethodCode& method);
+  CodeRow Append(const MethodCode& method);
+  MethodCode Method(const CodeRow& row) const;
   uint32_t ModuleIndex(uint64_t module_id);
-  int64_t LoadOf(uint32_t index) const;
   int64_t UnloadOf(uint32_t index) const;
-  uint64_t EndOf(uint32_t index) const { return rows_[index].start + rows_[index].size; }
-  void Index() const;
-  uint32_t NearestEntry(uint64_t address) const;  // size() = none
+  std::optional<CodeRow> NearestEntry(uint64_t address) const;
+  template <class Visit>
+  void ForEachOwner(uint64_t address, Visit&& visit) const;
 
   std::shared_ptr<MethodPool> pool_;
-  Rows rows_;
-  std::vector<std::pair<uint32_t, int64_t>> loads_;  // of the methods that were not always there
-  std::unordered_map<uint32_t, int64_t> unloads_;    // few, by index
-  StartIndex latest_at_;                             // the newest code there
-  StartIndex entry_at_;                              // size unknown
+  CodeRows sized_, entries_;  // entries: size unknown
+  uint32_t size_ = 0;
+  std::unordered_map<uint32_t, int64_t> unloads_;  // few, by index
   std::vector<uint64_t> module_ids_;
   std::unordered_map<uint64_t, uint32_t> module_index_;
   std::vector<ModuleImage> modules_;
   std::unordered_map<uint64_t, uint32_t> module_at_;
-  // Built when asked for: method indexes by start, and which of those up to each ends last (empty
-  // when that is always the method itself: no two overlap).
-  mutable std::vector<uint32_t> by_start_;
-  mutable std::vector<uint32_t> ends_last_;
-  mutable std::vector<uint32_t> entries_;  // of size 0, by start
 };
 
 }  // namespace clrscope::profile

@@ -352,7 +352,7 @@ TEST(CodeMap, RandomIntervalsAgreeWithAPlainSearch) {
       std::vector<uint64_t> want, got;
       for (const MethodCode& m : all)
         if (at >= m.start && at < m.start + m.size) want.push_back(m.method_id);
-      for (const uint32_t m : map.Owners(at)) got.push_back(map.method(m).method_id);
+      for (const CodeMap::Owner& owner : map.Owners(at)) got.push_back(owner.method.method_id);
       std::sort(got.begin(), got.end());
       ASSERT_EQ(got, want);
     }

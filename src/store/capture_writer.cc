@@ -17,7 +17,10 @@ Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& 
                                                              profile::Recording* recording,
                                                              Readable readable) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
-  RETURN_IF_ERROR(db.Execute("pragma page_size=8192; pragma cache_size=-4096"));
+  RETURN_IF_ERROR(db.Execute("pragma page_size=8192"));
+  // In KB: a recorder stays small, whoever converts a file is soon gone.
+  RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways ? "pragma cache_size=-512"
+                                                           : "pragma cache_size=-4096"));
   // WAL: a commit is one append, and a reader may look while we write. NORMAL survives our death at
   // any moment; a power cut can cost the last commits but not the file.
   RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways
@@ -260,8 +263,7 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
   for (size_t i = kept; i < done.unsettled.size(); ++i) {
     const uint32_t a = done.unsettled[i];
     bool settled = false;
-    for (const uint32_t m : t.code.Owners(t.stacks.addresses()[a].address)) {
-      const profile::MethodCode method = t.code.method(m);
+    for (const auto& [m, method] : t.code.Owners(t.stacks.addresses()[a].address)) {
       settled |= method.size != 0;
       if (done.methods.insert(m).second) RETURN_IF_ERROR(WriteMethod(index, method));
     }
@@ -269,9 +271,14 @@ Status CaptureWriter::WriteMethods(uint32_t index, bool last) {
   }
   done.unsettled.resize(kept);
   done.looked_at = kept;
-  if (last)  // unload times became known after the first write
-    for (const uint32_t i : done.methods)
-      if (t.code.unloaded(i)) RETURN_IF_ERROR(WriteMethod(index, t.code.method(i)));
+  if (last && t.code.any_unloaded()) {  // unload times became known after the first write
+    Status status = OkStatus();
+    t.code.ForEach([&](uint32_t m, const profile::MethodCode& method) {
+      if (status.ok() && t.code.unloaded(m) && done.methods.contains(m))
+        status = WriteMethod(index, method);
+    });
+    RETURN_IF_ERROR(status);
+  }
   return OkStatus();
 }
 

@@ -395,8 +395,8 @@ std::vector<std::string> SeveralOwners(const profile::Recording& recording) {
     };
     for (const profile::CodeAddress& a : process->stacks.addresses()) {
       std::set<std::string> owners;
-      for (const uint32_t m : process->code.Owners(a.address))
-        owners.insert(name(process->code.method(m)));
+      for (const profile::CodeMap::Owner& owner : process->code.Owners(a.address))
+        owners.insert(name(owner.method));
       if (owners.size() < 2) continue;
       all[a.address].merge(owners);
       ours[a.address].insert(name(*process->code.Find(a.address, a.first_ns).method));
