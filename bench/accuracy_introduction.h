@@ -8,8 +8,8 @@ inline constexpr char kIntroduction[] =
     R"(<!-- Written by `make accuracy`: change bench/accuracy_introduction.h, not this file. -->
 # Accuracy
 
-Every estimator that clrscope has, and the naive ones, on programs of which each allocation is known: seven that are simulated
-(`src/profile/testing/program.h`), and three real ones, of which `bench/sequences.py` records every allocation in order: the C# compiler,
+Every estimator that clrscope has, and the naive ones, on programs of which each allocation is known: eleven that are simulated
+(`src/profile/testing/program.h`, and four that mix sizes, `mixed_programs.h` beside it), and three real ones, of which `bench/sequences.py` records every allocation in order: the C# compiler,
 csharpier and an ASP.NET Core service. The simulator samples them as the runtime does. {} seeded runs each, a twentieth of them by
 AllocationTick, which chance hardly moves. `make accuracy` writes this file and records what it needs.
 

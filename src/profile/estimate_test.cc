@@ -21,6 +21,18 @@ TEST(Gamma, QuantilesAgreeWithR) {
   EXPECT_NEAR(GammaQuantile(0.975, 1e7) / 1e7, 1 + 1.96 / std::sqrt(1e7), 1e-6);
 }
 
+// Of shape 1 the law is the exponential one. Tails from R: pnorm(-c(1, 1.959964, 4)).
+TEST(Gamma, QuantilesOfOtherTails) {
+  for (const double shape : {0.3, 1.0, 7.0, 300.0})
+    for (const double p : {0.001, 0.041, 0.9, 0.999})
+      EXPECT_NEAR(GammaP(shape, GammaQuantile(p, shape)), p, 1e-10) << shape << " " << p;
+  EXPECT_NEAR(GammaQuantile(0.041, 1), -std::log1p(-0.041), 1e-10);
+  EXPECT_NEAR(GammaQuantile(0.9, 1), -std::log(0.1), 1e-9);
+  EXPECT_NEAR(NormalTail(1), 0.158655254, 1e-9);
+  EXPECT_NEAR(NormalTail(1.959963984540054), 0.025, 1e-12);
+  EXPECT_NEAR(NormalTail(4), 3.167124e-5, 1e-11);
+}
+
 TEST(SampleWeight, FunctionsAgreeWithTheLibrary) {
   for (double x = -1e-9; x > -800; x *= 1.37)
     EXPECT_NEAR(ExpMinus1(x) / std::expm1(x), 1, 1e-14) << x;
@@ -44,6 +56,47 @@ TEST(Estimate, IntervalOfFewEqualWeightsIsTheExactPoissonInterval) {
   const double weight = e.bytes / 3;
   EXPECT_NEAR(BytesInterval(e).low / weight, 0.6187, 1e-3);
   EXPECT_NEAR(BytesInterval(e).high / weight, 8.7673, 1e-3);
+}
+
+// The number of objects of `size` that have no sample with a chance of 2.5 %.
+double Unlikely(double size, double mean) { return std::log(0.025) / std::log(1 - size / mean); }
+
+TEST(Estimate, SmallObjectsMayHideBehindSamplesOfSizesThatDiffer) {
+  // 60 samples of about 700 objects of 9 and 10 KB. Nothing tells of small ones.
+  Estimate e = EstimateSampled(30, 9'000);
+  e += EstimateSampled(30, 10'000);
+  const double hidden = Unlikely(24, kSamplingMeanBytes);
+  EXPECT_NEAR(hidden, 15'739, 5);
+  EXPECT_GT(ObjectsInterval(e).high, e.objects + hidden);
+  // The two errors are added as independent ones are.
+  const Interval one_size = ObjectsInterval(EstimateSampled(60, 9'474));
+  EXPECT_LT(ObjectsInterval(e).high, one_size.high + hidden);
+  // What is spared at the upper end brings the lower end closer, and it stays below.
+  EXPECT_GT(ObjectsInterval(e).low, one_size.low);
+  EXPECT_LT(ObjectsInterval(e).low, e.objects * 0.9);
+  // Nothing hides in bytes: 3.69 samples of small objects weigh no more than 3.69 of large ones.
+  EXPECT_LT(BytesInterval(e).high, e.bytes * 1.4);
+}
+
+TEST(Estimate, ObjectsOfOneSizeHideNothing) {
+  const Estimate e = EstimateSampled(60, 9'000);
+  EXPECT_LT(ObjectsInterval(e).high, e.objects * 1.4);
+}
+
+TEST(Estimate, SamplesThatAreThinnedHideMore) {
+  Estimate e = EstimateSampled(20, 9'000, 4 * kSamplingMeanBytes);
+  e += EstimateSampled(20, 10'000, 4 * kSamplingMeanBytes);
+  EXPECT_GT(ObjectsInterval(e).high, e.objects + Unlikely(24, 4 * kSamplingMeanBytes));
+  EXPECT_LT(ObjectsInterval(e).high, e.objects + 1.1 * Unlikely(24, 4 * kSamplingMeanBytes));
+}
+
+TEST(Estimate, WhatMayHideIsLittleBesideManySmallObjects) {
+  Estimate e = EstimateSampled(5'000, 40);
+  e += EstimateSampled(5'000, 80);
+  const Interval i = ObjectsInterval(e);
+  const double error = 1.96 * std::sqrt(e.var_objects);
+  EXPECT_NEAR(i.high, e.objects + error, 0.03 * error);
+  EXPECT_NEAR(i.low, e.objects - error, 0.03 * error);
 }
 
 TEST(Estimate, ObjectsThatAreAlwaysSeenHaveNoError) {
