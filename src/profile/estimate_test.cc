@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <random>
 
 #include "profile/gamma.h"
 #include "profile/sample_weight.h"
@@ -76,6 +78,40 @@ TEST(Estimate, SmallObjectsMayHideBehindSamplesOfSizesThatDiffer) {
   EXPECT_LT(ObjectsInterval(e).low, e.objects * 0.9);
   // Nothing hides in bytes: 3.69 samples of small objects weigh no more than 3.69 of large ones.
   EXPECT_LT(BytesInterval(e).high, e.bytes * 1.4);
+}
+
+// 3,000 objects of 40 bytes, of which 1.2 samples are expected, behind 700 samples of large ones.
+// Of R runs a coverage has a standard error of sqrt(0.07 * 0.93 / R); three of them are allowed
+// below 93 % and above 97 %.
+TEST(Estimate, IntervalsCoverWhatIsSeldomSeen) {
+  struct Class {
+    double size;
+    int64_t objects;
+  };
+  constexpr Class kClasses[] = {{40, 3'000}, {4'120, 8'000}, {65'560, 800}};
+  constexpr int kRuns = 1'000;
+  const double slack = 3 * std::sqrt(0.07 * 0.93 / kRuns);
+  std::mt19937_64 random(42);
+  Estimate truth;
+  for (const Class& c : kClasses) {
+    truth.objects += static_cast<double>(c.objects);
+    truth.bytes += static_cast<double>(c.objects) * c.size;
+  }
+  double objects = 0, bytes = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Estimate e;
+    for (const Class& c : kClasses) {
+      std::binomial_distribution<int64_t> seen(c.objects, HitProbability(c.size));
+      if (const int64_t n = seen(random)) e += EstimateSampled(static_cast<uint64_t>(n), c.size);
+    }
+    const Interval o = ObjectsInterval(e), b = BytesInterval(e);
+    objects += truth.objects >= o.low && truth.objects <= o.high ? 1.0 / kRuns : 0;
+    bytes += truth.bytes >= b.low && truth.bytes <= b.high ? 1.0 / kRuns : 0;
+  }
+  EXPECT_GE(objects, 0.93 - slack);
+  EXPECT_LE(objects, 0.97 + slack);
+  EXPECT_GE(bytes, 0.93 - slack);
+  EXPECT_LE(bytes, 0.97 + slack);
 }
 
 TEST(Estimate, ObjectsOfOneSizeHideNothing) {
