@@ -18,6 +18,7 @@
 #include "accuracy_table.h"
 #include "accuracy_ticks.h"
 #include "profile/testing/live_run.h"
+#include "profile/testing/mixed_programs.h"
 #include "profile/testing/sequence.h"
 
 namespace {
@@ -68,7 +69,7 @@ Claims MeasureClaims(const Subject& s, uint64_t runs, uint64_t first_seed) {
   for (uint64_t run = 0; run < runs; ++run) {
     for (size_t i = 0; i < std::size(kCaps); ++i) {
       const testing::LiveRun r = testing::RunLive(s.p, kCaps[i], first_seed + run);
-      c.live[i].AddSums(r.live, s.live_sites.Sum(s.p, r.followed), r.unseen);
+      c.live[i].AddSums(r.live, s.live_sites.Sum(s.p, r.followed));
       if (i > 0) continue;
       ByObject sampled;
       for (const uint32_t o : r.sampled)
@@ -337,8 +338,9 @@ void PrintIntervals(const std::vector<Result>& results, uint64_t runs) {
 int main(int argc, char** argv) {
   const uint64_t runs = argc > 1 ? static_cast<uint64_t>(std::atoi(argv[1])) : 1'000;
   std::vector<std::function<Result()>> work;
-  for (const auto make : testing::AllPrograms())
-    work.push_back([make, runs] { return Measure(make(), {}, runs); });
+  for (const auto& programs : {testing::AllPrograms(), testing::MixedPrograms()})
+    for (const auto make : programs)
+      work.push_back([make, runs] { return Measure(make(), {}, runs); });
   for (int i = 2; i < argc; ++i) {
     const std::string path = argv[i];
     work.push_back([path, runs] {

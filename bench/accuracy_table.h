@@ -143,12 +143,11 @@ struct Row {
   Row(std::string its_name, bool has_interval, const Groups* by_type, const Groups* by_site)
       : name(std::move(its_name)), interval(has_interval), types(by_type), sites(by_site) {}
 
-  // `unseen`: what a sum over everything must allow for, see profile/unseen_live.h.
-  void Add(const Program& p, const ByObject& objects, const Estimate& unseen = {}) {
-    AddSums(types.groups->Sum(p, objects), sites.groups->Sum(p, objects), unseen);
+  void Add(const Program& p, const ByObject& objects) {
+    AddSums(types.groups->Sum(p, objects), sites.groups->Sum(p, objects));
   }
-  void AddSums(const Values& by_type, const Values& by_site, const Estimate& unseen = {}) {
-    Estimate sum = unseen;
+  void AddSums(const Values& by_type, const Values& by_site) {
+    Estimate sum;
     for (const Estimate& e : by_type) sum += e;
     SimTruth truth;
     for (const SimTruth& t : types.groups->truth) truth += t;

@@ -60,7 +60,6 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
     a.lives = f.lives;
     a.live_at_ns = end;
     a.live_mean_bytes = f.meter.live_mean_bytes;
-    a.unseen.Add(f.lives, f.meter.live_mean_bytes);
     AddAges(interval, a.live_ages);
   }
   profile::GcCpuRow row;

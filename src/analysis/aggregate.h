@@ -11,7 +11,6 @@
 
 #include "profile/process_tables.h"
 #include "profile/slice.h"
-#include "profile/unseen_live.h"
 
 namespace clrscope::analysis {
 
@@ -62,7 +61,6 @@ class Aggregate final : public profile::SliceSink {
     using FlowKey = std::tuple<uint32_t, uint32_t, profile::HeapKind>;  // node, type
     std::map<FlowKey, profile::Estimate> flows;
     std::vector<profile::IntervalLive> lives;  // of the last interval
-    profile::UnseenLive unseen;
     bool followed = false;
     int64_t live_at_ns = 0;
     double live_mean_bytes = profile::kSamplingMeanBytes;

@@ -31,7 +31,6 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
   info.live_at_ns = agent.live_at_ns;
   info.live_mean_bytes = agent.live_mean_bytes;
   info.live_source = t.source;
-  if (t.source == Source::kSampled) info.live_unseen = agent.unseen.Value();
   out_.gc_cpu.insert(out_.gc_cpu.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
   out_.live_ages.insert(out_.live_ages.end(), agent.live_ages.begin(), agent.live_ages.end());
   for (const profile::IntervalLive& l : agent.lives)

@@ -48,12 +48,17 @@ std::string Rough(double v, Scaled scale) {
   return v < 9.95 && scale.divisor != 1 ? fmt::format("{:.1f}", v) : fmt::format("{:.0f}", v);
 }
 
-std::string HumanInterval(double value, profile::Interval interval, Scaled scale) {
+std::string HumanInterval(double value, profile::Interval interval, Scaled (*scale_of)(double)) {
   const double half = std::max(value - interval.low, interval.high - value) / value;
   if (value > 0 && half < 0.01) return "±<1 %";
   if (value > 0 && half < 0.5) return fmt::format("±{:.0f} %", half * 100);
-  return fmt::format("{}–{}{}", Rough(interval.low, scale), Rough(interval.high, scale),
-                     scale.unit);
+  const Scaled scale = scale_of(interval.high);
+  std::string low = Rough(interval.low, scale);
+  if (low == "0.0" && interval.low > 0) {  // ends that differ too much for one unit
+    const Scaled own = scale_of(interval.low);
+    low = Rough(interval.low, own) + own.unit;
+  }
+  return fmt::format("{}–{}{}", low, Rough(interval.high, scale), scale.unit);
 }
 
 }  // namespace
@@ -92,11 +97,11 @@ std::string HumanShare(double part, double whole) {
 }
 
 std::string HumanBytesInterval(double value, profile::Interval interval) {
-  return HumanInterval(value, interval, ByteScale(interval.high));
+  return HumanInterval(value, interval, ByteScale);
 }
 
 std::string HumanCountInterval(double value, profile::Interval interval) {
-  return HumanInterval(value, interval, CountScale(interval.high));
+  return HumanInterval(value, interval, CountScale);
 }
 
 std::string Thousands(uint64_t n) {

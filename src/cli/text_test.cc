@@ -83,6 +83,8 @@ TEST(HumanizeTest, IntervalsAreShortWhenNarrow) {
   EXPECT_EQ(HumanBytesInterval(1e9, {1e9 - 100, 1e9 + 100}), "±<1 %");
   EXPECT_EQ(HumanBytesInterval(2 * 1048576.0, {1048576, 5.5 * 1048576}), "1.0–5.5 MiB");
   EXPECT_EQ(HumanCountInterval(5, {1, 12}), "1–12");
+  EXPECT_EQ(HumanCountInterval(57, {37.4, 15'800}), "37–16 k");
+  EXPECT_EQ(HumanCountInterval(57, {0, 15'800}), "0.0–16 k");
 }
 
 TEST(HumanizeTest, OtherNumbers) {

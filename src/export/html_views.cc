@@ -54,8 +54,6 @@ nlohmann::json Allocated(const Profile& p, const PageTree& page) {
 
 nlohmann::json Live(const Profile& p, const PageTree& page) {
   int64_t at_ns = 0;
-  Estimate unseen;
-  for (const profile::Process& process : p.processes) unseen += process.live_unseen;
   for (const profile::Process& process : p.processes) at_ns = std::max(at_ns, process.live_at_ns);
   const profile::LiveBasis basis = profile::LiveBasisOf(p);
   return {{"shows", "live"},
@@ -66,8 +64,7 @@ nlohmann::json Live(const Profile& p, const PageTree& page) {
           {"hasInterval", basis.source == profile::Source::kSampled && !basis.mixed},
           {"exact", false},
           {"objectsKnown", true},
-          {"total", TotalOf(page.lives)},
-          {"unseen", {{"varBytes", unseen.var_bytes}, {"varObjects", unseen.var_objects}}}};
+          {"total", TotalOf(page.lives)}};
 }
 
 auto EstimateKey(const Estimate& e) {

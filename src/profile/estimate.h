@@ -89,7 +89,9 @@ Estimate EstimateTick(uint64_t n, double amount, double size);
 // 95 % intervals of a sum of Sampled estimates. Right for few samples too: the objects that were
 // seen are certain, the rest is a gamma interval matched to its mean and variance (Fay & Feuer,
 // Statistics in Medicine 16, 1997; its upper end after Tiwari, Clegg & Zou, Statistical Methods in
-// Medical Research 15, 2006), which for equal weights is the exact Poisson interval.
+// Medical Research 15, 2006), which for equal weights is the exact Poisson interval. Of objects
+// whose sizes differ, smaller ones may hide of which there is no sample: the upper end allows for
+// them (docs/decisions/0002-intervals.md).
 Interval BytesInterval(const Estimate& e);
 Interval ObjectsInterval(const Estimate& e);
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <random>
 
 #include "profile/gamma.h"
 #include "profile/sample_weight.h"
@@ -19,6 +21,18 @@ TEST(Gamma, QuantilesAgreeWithR) {
   EXPECT_NEAR(GammaQuantile(0.975, 4), 8.7672730, 1e-6);
   EXPECT_NEAR(GammaQuantile(0.975, 0.5), 2.5119431, 1e-6);
   EXPECT_NEAR(GammaQuantile(0.975, 1e7) / 1e7, 1 + 1.96 / std::sqrt(1e7), 1e-6);
+}
+
+// Of shape 1 the law is the exponential one. Tails from R: pnorm(-c(1, 1.959964, 4)).
+TEST(Gamma, QuantilesOfOtherTails) {
+  for (const double shape : {0.3, 1.0, 7.0, 300.0})
+    for (const double p : {0.001, 0.041, 0.9, 0.999})
+      EXPECT_NEAR(GammaP(shape, GammaQuantile(p, shape)), p, 1e-10) << shape << " " << p;
+  EXPECT_NEAR(GammaQuantile(0.041, 1), -std::log1p(-0.041), 1e-10);
+  EXPECT_NEAR(GammaQuantile(0.9, 1), -std::log(0.1), 1e-9);
+  EXPECT_NEAR(NormalTail(1), 0.158655254, 1e-9);
+  EXPECT_NEAR(NormalTail(1.959963984540054), 0.025, 1e-12);
+  EXPECT_NEAR(NormalTail(4), 3.167124e-5, 1e-11);
 }
 
 TEST(SampleWeight, FunctionsAgreeWithTheLibrary) {
@@ -44,6 +58,81 @@ TEST(Estimate, IntervalOfFewEqualWeightsIsTheExactPoissonInterval) {
   const double weight = e.bytes / 3;
   EXPECT_NEAR(BytesInterval(e).low / weight, 0.6187, 1e-3);
   EXPECT_NEAR(BytesInterval(e).high / weight, 8.7673, 1e-3);
+}
+
+// The number of objects of `size` that have no sample with a chance of 2.5 %.
+double Unlikely(double size, double mean) { return std::log(0.025) / std::log(1 - size / mean); }
+
+TEST(Estimate, SmallObjectsMayHideBehindSamplesOfSizesThatDiffer) {
+  // 60 samples of about 700 objects of 9 and 10 KB. Nothing tells of small ones.
+  Estimate e = EstimateSampled(30, 9'000);
+  e += EstimateSampled(30, 10'000);
+  const double hidden = Unlikely(24, kSamplingMeanBytes);
+  EXPECT_NEAR(hidden, 15'739, 5);
+  EXPECT_GT(ObjectsInterval(e).high, e.objects + hidden);
+  // The two errors are added as independent ones are.
+  const Interval one_size = ObjectsInterval(EstimateSampled(60, 9'474));
+  EXPECT_LT(ObjectsInterval(e).high, one_size.high + hidden);
+  // What is spared at the upper end brings the lower end closer, and it stays below.
+  EXPECT_GT(ObjectsInterval(e).low, one_size.low);
+  EXPECT_LT(ObjectsInterval(e).low, e.objects * 0.9);
+  // Nothing hides in bytes: 3.69 samples of small objects weigh no more than 3.69 of large ones.
+  EXPECT_LT(BytesInterval(e).high, e.bytes * 1.4);
+}
+
+// 3,000 objects of 40 bytes, of which 1.2 samples are expected, behind 700 samples of large ones.
+// Of R runs a coverage has a standard error of sqrt(0.07 * 0.93 / R); three of them are allowed
+// below 93 % and above 97 %.
+TEST(Estimate, IntervalsCoverWhatIsSeldomSeen) {
+  struct Class {
+    double size;
+    int64_t objects;
+  };
+  constexpr Class kClasses[] = {{40, 3'000}, {4'120, 8'000}, {65'560, 800}};
+  constexpr int kRuns = 1'000;
+  const double slack = 3 * std::sqrt(0.07 * 0.93 / kRuns);
+  std::mt19937_64 random(42);
+  Estimate truth;
+  for (const Class& c : kClasses) {
+    truth.objects += static_cast<double>(c.objects);
+    truth.bytes += static_cast<double>(c.objects) * c.size;
+  }
+  double objects = 0, bytes = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Estimate e;
+    for (const Class& c : kClasses) {
+      std::binomial_distribution<int64_t> seen(c.objects, HitProbability(c.size));
+      if (const int64_t n = seen(random)) e += EstimateSampled(static_cast<uint64_t>(n), c.size);
+    }
+    const Interval o = ObjectsInterval(e), b = BytesInterval(e);
+    objects += truth.objects >= o.low && truth.objects <= o.high ? 1.0 / kRuns : 0;
+    bytes += truth.bytes >= b.low && truth.bytes <= b.high ? 1.0 / kRuns : 0;
+  }
+  EXPECT_GE(objects, 0.93 - slack);
+  EXPECT_LE(objects, 0.97 + slack);
+  EXPECT_GE(bytes, 0.93 - slack);
+  EXPECT_LE(bytes, 0.97 + slack);
+}
+
+TEST(Estimate, ObjectsOfOneSizeHideNothing) {
+  const Estimate e = EstimateSampled(60, 9'000);
+  EXPECT_LT(ObjectsInterval(e).high, e.objects * 1.4);
+}
+
+TEST(Estimate, SamplesThatAreThinnedHideMore) {
+  Estimate e = EstimateSampled(20, 9'000, 4 * kSamplingMeanBytes);
+  e += EstimateSampled(20, 10'000, 4 * kSamplingMeanBytes);
+  EXPECT_GT(ObjectsInterval(e).high, e.objects + Unlikely(24, 4 * kSamplingMeanBytes));
+  EXPECT_LT(ObjectsInterval(e).high, e.objects + 1.1 * Unlikely(24, 4 * kSamplingMeanBytes));
+}
+
+TEST(Estimate, WhatMayHideIsLittleBesideManySmallObjects) {
+  Estimate e = EstimateSampled(5'000, 40);
+  e += EstimateSampled(5'000, 80);
+  const Interval i = ObjectsInterval(e);
+  const double error = 1.96 * std::sqrt(e.var_objects);
+  EXPECT_NEAR(i.high, e.objects + error, 0.03 * error);
+  EXPECT_NEAR(i.low, e.objects - error, 0.03 * error);
 }
 
 TEST(Estimate, ObjectsThatAreAlwaysSeenHaveNoError) {

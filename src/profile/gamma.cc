@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace clrscope::profile {
 namespace {
@@ -51,9 +52,20 @@ double UpperFraction(double shape, double x) {
   return h * std::exp(-x + shape * std::log(x) - LogGamma(shape));
 }
 
-double NormalQuantile95(double p) { return p < 0.5 ? -1.959963984540054 : 1.959963984540054; }
+// Of the standard normal law: Abramowitz & Stegun 26.2.23, then Newton's steps.
+double NormalQuantile(double p) {
+  const double tail = std::min(p, 1 - p);
+  const double t = std::sqrt(-2 * std::log(tail));
+  double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                     (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+  for (int i = 0; i < 3; ++i)
+    z += (NormalTail(z) - tail) * std::sqrt(2 * std::numbers::pi) * std::exp(z * z / 2);
+  return p < 0.5 ? -z : z;
+}
 
 }  // namespace
+
+double NormalTail(double z) { return std::erfc(z / std::numbers::sqrt2) / 2; }
 
 double GammaP(double shape, double x) {
   if (x <= 0) return 0;
@@ -64,7 +76,7 @@ double GammaQuantile(double p, double shape) {
   // Wilson–Hilferty: a start that is already within a part in a thousand for shape > 1, and better
   // than double arithmetic on P(shape, x) for very large shapes.
   const double t = 1.0 / (9.0 * shape);
-  const double cube = 1.0 - t + NormalQuantile95(p) * std::sqrt(t);
+  const double cube = 1.0 - t + NormalQuantile(p) * std::sqrt(t);
   const double start = shape * cube * cube * cube;
   if (shape > 1e6) return start;
   double low = 0;

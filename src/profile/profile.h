@@ -124,7 +124,6 @@ struct Process {
   int64_t live_at_ns = 0;                       // when they were looked at last
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
-  Estimate live_unseen;  // variance of a sum over all that lives: profile/unseen_live.h
   GcFacts gc;
 };
 
@@ -187,8 +186,6 @@ struct Profile {
   Estimate Total() const {
     Estimate e;
     for (const Cell& c : cells) e += c.value;
-    if (shows == Shows::kLive)
-      for (const Process& p : processes) e += p.live_unseen;
     return e;
   }
 };

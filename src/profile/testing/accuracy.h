@@ -52,10 +52,8 @@ struct AccuracyByType {
   explicit AccuracyByType(size_t types) : figures(types + 1) {}
   std::vector<Accuracy> figures;
 
-  // `unseen`: what a sum over all types must allow for, see profile/unseen_live.h.
-  void Add(const std::vector<Estimate>& values, const std::vector<SimTruth>& truths,
-           const Estimate& unseen = {}) {
-    Estimate total = unseen;
+  void Add(const std::vector<Estimate>& values, const std::vector<SimTruth>& truths) {
+    Estimate total;
     SimTruth truth;
     for (size_t t = 0; t < values.size(); ++t) {
       total += values[t];

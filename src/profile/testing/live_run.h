@@ -13,13 +13,11 @@
 #include "profile/reservoir.h"
 #include "profile/series.h"
 #include "profile/testing/program.h"
-#include "profile/unseen_live.h"
 
 namespace clrscope::profile::testing {
 
 struct LiveRun {
   std::vector<Estimate> allocated, live;  // by type
-  Estimate unseen;                        // for a sum over all of `live`
   // The same by object, for who adds up by something else.
   std::vector<uint32_t> sampled;
   std::vector<std::pair<uint32_t, Estimate>> followed;
@@ -70,9 +68,7 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed,
   options.seed = seed;
   options.source = ticks.empty() ? Source::kSampled : Source::kTick;
   LiveSample live(options);
-  constexpr uint32_t kGcs = 150, kGcsPerState = 5;
-  UnseenLive unseen;
-  std::vector<IntervalLive> state;
+  constexpr uint32_t kGcs = 150;
   const auto end = static_cast<uint32_t>(program.objects.size());
   size_t next = 0;
   for (uint32_t gc = 0; gc <= kGcs; ++gc) {
@@ -99,12 +95,7 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed,
       // A full GC finds everything of the end that is reachable at the end.
       return program.objects[handle].death > now + (gc == kGcs ? 0 : 1) && *generation >= 0;
     });
-    if (gc % kGcsPerState != 0) continue;
-    state.clear();
-    live.TakeLives(now, state);
-    unseen.Add(state, live.live_mean_bytes());
   }
-  run.unseen = unseen.Value();
   for (const LiveObject& o : live.objects()) {
     const Estimate value = live.ValueOf(o);
     run.live[o.type] += value;

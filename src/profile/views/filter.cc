@@ -35,7 +35,6 @@ void KeepTypes(const RE2& re, Profile& p) {
     keep[i] = Found(re, p.str(p.types[i].name)) || Found(re, p.str(p.types[i].raw));
   std::erase_if(p.cells, [&](const Cell& c) { return !keep[c.type]; });
   std::erase_if(p.lives, [&](const LiveCell& c) { return !keep[c.type]; });
-  for (Process& process : p.processes) process.live_unseen = {};
 }
 
 void KeepStacks(const RE2& re, Profile& p) {
@@ -46,7 +45,6 @@ void KeepStacks(const RE2& re, Profile& p) {
     node[i] = node[p.nodes[i].parent] || frame[p.nodes[i].frame];
   std::erase_if(p.cells, [&](const Cell& c) { return !node[c.node]; });
   std::erase_if(p.lives, [&](const LiveCell& c) { return !node[c.node]; });
-  for (Process& process : p.processes) process.live_unseen = {};
 }
 
 Status KeepProcess(const std::string& wanted, Profile& p) {

@@ -33,8 +33,6 @@ void ShowLive(Profile& p, uint32_t older_than_s) {
   std::erase_if(p.lives, [older_than_s](const LiveCell& c) {
     return c.young || kAgeStarts[c.age_bucket] < older_than_s;
   });
-  if (older_than_s > 0)
-    for (Process& process : p.processes) process.live_unseen = {};
   std::erase_if(p.live_ages, [older_than_s](const LiveAgeRow& r) {
     return kAgeStarts[r.age_bucket] < older_than_s;
   });

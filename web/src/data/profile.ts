@@ -46,8 +46,6 @@ export interface ViewMeta {
   readonly exact: boolean; // counted object by object
   readonly objectsKnown: boolean;
   readonly total: { readonly samples: number; readonly bytes: number; readonly objects: number };
-  // Of live objects: what to add to the variance of the total (src/profile/unseen_live.h).
-  readonly unseen?: { readonly varBytes: number; readonly varObjects: number };
 }
 
 // Of the recording, and of what is shown of it.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addEstimate, bytesInterval, makeEstimates, objectsInterval } from "./estimate.ts";
-import { gammaP, gammaQuantile95 } from "./gamma.ts";
+import { gammaP, gammaQuantile, normalTail } from "./gamma.ts";
 
 // Printed by src/profile/estimate.cc and gamma.cc.
 const kIntervals = [
@@ -17,7 +17,9 @@ const kIntervals = [
   { n: 900000, size: 64, bytes: [9.19980499e10, 9.237895261e10], objects: [1437469530, 1443421134] },
 ] as const;
 const kAllBytes = [9.260764584e10, 9.298965479e10] as const;
-const kAllObjects = [1440040122, 1445993446] as const;
+const kAllObjects = [1440042683, 1445993488] as const;
+// 40 samples of 9,000 bytes, 12 of 40,000 and 2 of 600: small objects may hide.
+const kMixed = { bytes: [4599638.506, 7662058.63], objects: [548.2196086, 16608.18492] } as const;
 const kQuantiles = [
   [0.05, 5.31566188984e-33, 0.567173761753],
   [0.5, 0.000491034558588, 2.51194309366],
@@ -54,9 +56,16 @@ function near(got: number, wanted: number, tolerance: number, what: string) {
 
 test("gamma quantiles are those of the C++ side", () => {
   for (const [shape, low, high] of kQuantiles) {
-    near(gammaQuantile95(false, shape), low, 1e-7, `low of ${shape}`);
-    near(gammaQuantile95(true, shape), high, 1e-7, `high of ${shape}`);
+    near(gammaQuantile(0.025, shape), low, 1e-7, `low of ${shape}`);
+    near(gammaQuantile(0.975, shape), high, 1e-7, `high of ${shape}`);
   }
+});
+
+test("other tails, and the normal one, are those of the C++ side", () => {
+  near(gammaQuantile(0.041, 3), 0.753711139545, 1e-9, "shape 3");
+  near(gammaQuantile(0.041, 50), 38.4032448014, 1e-9, "shape 50");
+  near(gammaQuantile(0.041, 500_000), 498770.876745, 1e-7, "shape 500,000");
+  near(normalTail(2.5), 0.00620966532578, 1e-9, "normal");
 });
 
 test("P(shape, x) has the exponential distribution as its case of shape 1", () => {
@@ -79,4 +88,11 @@ test("intervals are those of the C++ side", () => {
   near(bytesInterval(all, 0).high, kAllBytes[1], 1e-6, "sum, bytes high");
   near(objectsInterval(all, 0).low, kAllObjects[0], 1e-6, "sum, objects low");
   near(objectsInterval(all, 0).high, kAllObjects[1], 1e-6, "sum, objects high");
+  const mixed = sampled(40, 9_000);
+  addEstimate(mixed, 0, sampled(12, 40_000), 0);
+  addEstimate(mixed, 0, sampled(2, 600), 0);
+  near(bytesInterval(mixed, 0).low, kMixed.bytes[0], 1e-6, "mixed, bytes low");
+  near(bytesInterval(mixed, 0).high, kMixed.bytes[1], 1e-6, "mixed, bytes high");
+  near(objectsInterval(mixed, 0).low, kMixed.objects[0], 1e-6, "mixed, objects low");
+  near(objectsInterval(mixed, 0).high, kMixed.objects[1], 1e-6, "mixed, objects high");
 });

@@ -2,14 +2,14 @@
 // Additive estimates and their 95 % intervals: a port of src/profile/estimate.cc, so that a sum
 // over whatever is on screen (a type, a subtree, a process) has an interval of its own.
 import type { Estimates, Interval } from "../base/estimates.ts";
-import { gammaQuantile95 } from "./gamma.ts";
+import { gammaQuantile, normalTail } from "./gamma.ts";
 
 export type Metric = "bytes" | "objects" | "samples";
 export const kMetrics: readonly Metric[] = ["bytes", "objects", "samples"];
 // Rows on fewer samples than this are shown as uncertain.
 export const kFewSamples = 5;
 
-const kNothingSeen = 3.6888794541139363 * 102_400;
+const kSamplingMean = 102_400;
 const kSmallestObject = 24;
 
 export function makeEstimates(n: number): Estimates {
@@ -40,38 +40,79 @@ export function addEstimate(to: Estimates, i: number, from: Estimates, j: number
   if (from.maxObjects[j]! > to.maxObjects[i]!) to.maxObjects[i] = from.maxObjects[j]!;
 }
 
-// Seeing all of this many unseen objects has a chance of 2.5 %.
-const kFewUnseen = 3.6888794541139363;
+const kTail = 0.025;
+const kNormalQuantile = 1.959963984540054;
+// By as few samples it is open whether a row has one size.
+const kSpareNothing = 10;
+// Seeing none of this many has a chance of 2.5 %.
+const kMeanOfUnlikelyZero = 3.6888794541139363;
 
-function seenPlusGamma(
-  seen: number,
-  unseen: number,
-  variance: number,
-  unseenObjects: number,
-  maxWeight: number,
-): Interval {
-  if (unseen <= 0 || variance <= 0 || unseenObjects <= 0 || maxWeight <= 0) return { low: seen, high: seen };
-  const size = unseen / unseenObjects;
-  const scale = variance / unseen;
-  const low =
-    unseenObjects < kFewUnseen ? 0 : Math.max(0, scale * gammaQuantile95(false, unseen / scale) - size / 2);
-  const more = Math.min(Math.max(scale - size, 0), maxWeight);
-  const meanUp = unseen + more;
-  const highScale = (variance + more * scale) / meanUp;
-  const high = highScale * gammaQuantile95(true, meanUp / highScale) + size / 2;
-  return { low: seen + low, high: seen + high };
+interface Sum {
+  readonly seen: number;
+  readonly unseen: number;
+  readonly variance: number;
+  readonly unseenObjects: number;
+  readonly maxWeight: number;
+}
+
+const isCertain = (s: Sum) => s.unseen <= 0 || s.variance <= 0 || s.unseenObjects <= 0 || s.maxWeight <= 0;
+const sizeOf = (s: Sum) => s.unseen / s.unseenObjects;
+const scaleOf = (s: Sum) => s.variance / s.unseen;
+
+function highOf(s: Sum): number {
+  const scale = scaleOf(s);
+  const more = Math.min(Math.max(scale - sizeOf(s), 0), s.maxWeight);
+  const mean = s.unseen + more;
+  const highScale = (s.variance + more * scale) / mean;
+  return s.seen + highScale * gammaQuantile(1 - kTail, mean / highScale) + sizeOf(s) / 2;
+}
+
+function lowOf(s: Sum, tail: number, scale: number): number {
+  if (s.unseenObjects < kMeanOfUnlikelyZero) return s.seen;
+  const start = s.unseen - s.variance / scale;
+  const shape = s.variance / (scale * scale);
+  return s.seen + Math.max(0, start + scale * gammaQuantile(tail, shape) - sizeOf(s) / 2);
+}
+
+function bothOf(s: Sum): Interval {
+  if (isCertain(s)) return { low: s.seen, high: s.seen };
+  return { low: lowOf(s, kTail, scaleOf(s)), high: highOf(s) };
+}
+
+// The largest number of objects that may hide behind what was seen.
+function hiddenObjects(e: Estimates, i: number): number {
+  const max = e.maxObjects[i]!;
+  if (e.samples[i]! < 2 || max <= 0 || e.seenObjects[i]! <= 0) return 0;
+  const smallest = e.maxBytes[i]! / max;
+  if (e.seenBytes[i]! / e.seenObjects[i]! < smallest * (1 + 1e-4)) return 0;
+  const mean = Math.max(kSamplingMean, smallest / Math.log1p(1 / max));
+  return (kMeanOfUnlikelyZero * mean) / kSmallestObject;
 }
 
 export function bytesInterval(e: Estimates, i: number): Interval {
-  if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen };
+  if (e.samples[i]! === 0) return { low: 0, high: kMeanOfUnlikelyZero * kSamplingMean };
   const seen = e.seenBytes[i]!;
-  const unseenObjects = e.objects[i]! - e.seenObjects[i]!;
-  return seenPlusGamma(seen, e.bytes[i]! - seen, e.varBytes[i]!, unseenObjects, e.maxBytes[i]!);
+  return bothOf({
+    seen,
+    unseen: e.bytes[i]! - seen,
+    variance: e.varBytes[i]!,
+    unseenObjects: e.objects[i]! - e.seenObjects[i]!,
+    maxWeight: e.maxBytes[i]!,
+  });
 }
 
 export function objectsInterval(e: Estimates, i: number): Interval {
-  if (e.samples[i]! === 0) return { low: 0, high: kNothingSeen / kSmallestObject };
+  const samples = e.samples[i]!;
+  if (samples === 0) return { low: 0, high: (kMeanOfUnlikelyZero * kSamplingMean) / kSmallestObject };
   const seen = e.seenObjects[i]!;
-  const unseen = e.objects[i]! - seen;
-  return seenPlusGamma(seen, unseen, e.varObjects[i]!, unseen, e.maxObjects[i]!);
+  const objects = e.objects[i]!;
+  const maxWeight = e.maxObjects[i]!;
+  const sum: Sum = { seen, unseen: objects - seen, variance: e.varObjects[i]!, unseenObjects: objects - seen, maxWeight };
+  const hidden = hiddenObjects(e, i);
+  if (hidden <= 0 || isCertain(sum)) return bothOf(sum);
+  const up = highOf(sum) - objects;
+  const farUp = Math.hypot(up, hidden);
+  const many = Math.max(0, 1 - kSpareNothing / samples);
+  const spared = (kTail - normalTail((kNormalQuantile * farUp) / up)) * many;
+  return { low: lowOf(sum, kTail + (spared * 4) / 5, Math.max(scaleOf(sum), maxWeight)), high: objects + farUp };
 }

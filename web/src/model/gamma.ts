@@ -50,10 +50,24 @@ export function gammaP(shape: number, x: number): number {
   return 1 - h * front;
 }
 
-// x with P(shape, x) = 0.025 (`upper` false) or 0.975.
-export function gammaQuantile95(upper: boolean, shape: number): number {
-  const p = upper ? 0.975 : 0.025;
-  const z = upper ? 1.959963984540054 : -1.959963984540054;
+// The chance that a standard normal variable is above z >= 0.
+export function normalTail(z: number): number {
+  return (1 - gammaP(0.5, (z * z) / 2)) / 2;
+}
+
+// Of the standard normal law: Abramowitz & Stegun 26.2.23, then Newton's steps.
+function normalQuantile(p: number): number {
+  const tail = Math.min(p, 1 - p);
+  const t = Math.sqrt(-2 * Math.log(tail));
+  let z =
+    t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+  for (let i = 0; i < 3; i++) z += (normalTail(z) - tail) * Math.sqrt(2 * Math.PI) * Math.exp((z * z) / 2);
+  return p < 0.5 ? -z : z;
+}
+
+// x with P(shape, x) = p.
+export function gammaQuantile(p: number, shape: number): number {
+  const z = normalQuantile(p);
   const t = 1 / (9 * shape);
   const start = shape * (1 - t + z * Math.sqrt(t)) ** 3;
   if (shape > kLargeShape) return start;

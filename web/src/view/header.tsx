@@ -49,8 +49,6 @@ function Figures({ state }: { state: State }) {
   const meta = data.meta;
   // Of the whole recording, whatever is selected below.
   const total = weigh(data, state.tree.peek(), kEverything).total;
-  total.varBytes[kRoot]! += meta.unseen?.varBytes ?? 0;
-  total.varObjects[kRoot]! += meta.unseen?.varObjects ?? 0;
   if (meta.shows === "gc-cpu") {
     const gc = gcSeconds(data);
     return (
