@@ -150,7 +150,11 @@ GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
 }
 
 GcFigureList FiguresOf(std::span<const PackedGc> gcs) {
-  LargeVector<GcFlow> flows(gcs.size());
+  // Of very many the last page is a huge one, too.
+  constexpr size_t kPage = LargeAllocator<GcFlow>::kHugePage / sizeof(GcFlow);
+  LargeVector<GcFlow> flows;
+  flows.reserve(gcs.size() < kPage ? gcs.size() : gcs.size() + kPage);
+  flows.resize(gcs.size());
   Allocations allocations;
   for (size_t i = 0; i < gcs.size(); ++i) {
     const PackedGc& r = gcs[i];

@@ -160,8 +160,8 @@ struct GcBrief {
   bool has_histories() const { return generations > 0; }
 };
 
-// What sums over all collections are made of. Without padding, as GcNumbers: they are packed word by
-// word.
+// What sums over all collections are made of. Without padding, as GcNumbers: they are packed word
+// by word.
 struct GcSizes {
   std::array<GcGeneration, kGcGenerations> generation_data{};
   GcBytes promoted = kGcBytesUnknown;  // GCHeapStats

@@ -108,9 +108,8 @@ uint32_t* GcRecords::RoomFor(size_t words) {
 }
 
 void GcRecords::AddBlock(size_t at_least) {
-  const size_t usual = block_words_ >= kManyWords
-                           ? kLargeBlock
-                           : std::clamp(block_words_, kSmallBlock, kManyWords);
+  const size_t usual =
+      block_words_ >= kManyWords ? kLargeBlock : std::clamp(block_words_, kSmallBlock, kManyWords);
   const size_t size = std::max(usual, at_least);
   Block& block = blocks_.emplace_back();
   block.words = {LargeAllocator<uint32_t>().allocate(size), GcWordsDeleter{size}};

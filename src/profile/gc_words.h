@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A struct of 64-bit numbers in little room: two at a time, as what they are more than those of a
-// new one. That is mostly nothing, or small: an unknown figure is -1, and few need their upper half.
+// new one. That is mostly nothing, or small: an unknown figure is -1, and few need their upper
+// half.
 #pragma once
 
 #include <array>
