@@ -124,7 +124,8 @@ bool DecodeWide(Bytes payload, GcPerHeapHistory& out) {
   uint32_t count = 0;
   take(count);
   const size_t there = (payload.size() - kPerHeapHistoryHead) / sizeof(GcGenerationData);
-  out.generations = static_cast<uint32_t>(std::min({size_t{count}, there, std::size(out.generation)}));
+  out.generations =
+      static_cast<uint32_t>(std::min({size_t{count}, there, std::size(out.generation)}));
   std::memcpy(out.generation, at, out.generations * sizeof(GcGenerationData));
   return true;
 }
