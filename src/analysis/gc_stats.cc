@@ -223,8 +223,7 @@ GcStats StatsOf(std::span<const PackedGc> gcs, std::span<const GcFlow> flows, in
       return r.count == row.row.count &&
              (generation < 0 || (r.generation == generation && r.background < 0));
     });
-    row.row.pauses =
-        same != out.rollup.end() ? same->pauses : PercentilesOf(std::move(row.pauses));
+    row.row.pauses = same != out.rollup.end() ? same->pauses : PercentilesOf(std::move(row.pauses));
     out.rollup.push_back(row.row);
   }
   out.pauses = out.all().pauses;

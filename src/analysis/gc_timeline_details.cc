@@ -29,9 +29,9 @@ void Limit(clr::GcPerHeapHistory& h) {
 
 profile::GcGeneration Signed(const clr::GcGenerationData& d) {
   const auto sign = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
-  return {sign(d.size_before),     sign(d.free_list_before),  sign(d.free_objects_before),
-          sign(d.size_after),      sign(d.free_list_after),   sign(d.free_objects_after),
-          sign(d.in),              sign(d.pinned_survived),   sign(d.non_pinned_survived),
+  return {sign(d.size_before), sign(d.free_list_before), sign(d.free_objects_before),
+          sign(d.size_after),  sign(d.free_list_after),  sign(d.free_objects_after),
+          sign(d.in),          sign(d.pinned_survived),  sign(d.non_pinned_survived),
           sign(d.budget)};
 }
 
