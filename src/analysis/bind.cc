@@ -209,14 +209,10 @@ class Binder {
 
   void BindGcs(uint32_t index, const profile::ProcessTables& t) {
     const size_t first = out_.gcs.size();
-    if (owned_ == nullptr) {
-      out_.gcs.insert(out_.gcs.end(), t.gcs.begin(), t.gcs.end());
-    } else if (profile::GcRecords& gcs = owned_->processes[index]->gcs; out_.gcs.empty()) {
-      out_.gcs = std::move(gcs);
-    } else {
-      out_.gcs.insert(out_.gcs.end(), std::make_move_iterator(gcs.begin()),
-                      std::make_move_iterator(gcs.end()));
-    }
+    if (owned_ == nullptr)
+      out_.gcs.Append(t.gcs);
+    else
+      out_.gcs.Append(std::move(owned_->processes[index]->gcs));
     const std::span<profile::PackedGc> bound = std::span(out_.gcs).subspan(first);
     for (profile::PackedGc& gc : bound) {
       gc.process = index;

@@ -85,7 +85,7 @@ std::optional<GcAdvice> LohChurn(const Observed& o) {
     ++by_large;
     AddTo(pause_ns, std::max<int64_t>(r.pause_ns, 0));
     if (!Sound(r) || r.generations <= kGcLoh) continue;
-    const profile::GcGeneration loh = r.Unpack().generation_data[kGcLoh];
+    const profile::GcGeneration loh = r.Sizes().generation_data[kGcLoh];
     AddTo(before, loh.objects_before());
     AddTo(survived, loh.survived());
   }
@@ -109,9 +109,9 @@ std::optional<GcAdvice> Pinning(const Observed& o) {
     const PackedGc& r = o.gcs[i];
     if (r.generation > 1 || !Sound(r) || r.pinned_objects < 0 || !r.has_histories()) continue;
     pinned.push_back(r.pinned_objects);
-    const GcRecord whole = r.Unpack();
-    const profile::GcGeneration& gen0 = whole.generation_data[0];
-    free.push_back(Part(gen0.fragmentation(), FiguresOf(whole, o.figures.flows()[i]).after_bytes));
+    const profile::GcSizes sizes = r.Sizes();
+    const profile::GcGeneration& gen0 = sizes.generation_data[0];
+    free.push_back(Part(gen0.fragmentation(), BytesAfter(sizes)));
     free_bytes.push_back(gen0.fragmentation());
   }
   if (pinned.size() < 5) return {};
@@ -138,7 +138,7 @@ std::optional<GcAdvice> Fragmentation(const Observed& o) {
     for (size_t i = o.gcs.size(); i-- > 0 && seen < kLast;) {
       const PackedGc& r = o.gcs[i];
       if (r.generation != 2 || !Sound(r) || r.generations <= g) continue;
-      const profile::GcGeneration d = r.Unpack().generation_data[g];
+      const profile::GcGeneration d = r.Sizes().generation_data[g];
       ++seen;
       const bool much =
           d.fragmentation() >= 50 * kMiB && Part(d.fragmentation(), d.size_after) >= 0.4;
@@ -250,7 +250,7 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
   int64_t before = 0, died = 0, pause_ns = 0, arrived = 0;
   for (const PackedGc& r : o.gcs) {
     if (!Sound(r) || r.generations <= 2 || r.generation < 1 || clr::IsInduced(r.reason)) continue;
-    const profile::GcGeneration gen2 = r.Unpack().generation_data[2];
+    const profile::GcGeneration gen2 = r.Sizes().generation_data[2];
     if (r.generation == 1) AddTo(arrived, gen2.in);
     if (r.generation != 2) continue;
     ++full;

@@ -56,8 +56,7 @@ Blame BlameTypes(std::span<const profile::PackedGc> gcs) {
     if (!clr::IsCausedByAllocation(gc.reason) || gc.pause_ns < 0 || gc.sampled_bytes <= 0) continue;
     const auto pause = static_cast<double>(gc.pause_ns);
     blame.pause_ns += pause;
-    const GcRecord whole = gc.Unpack();
-    for (const profile::GcAllocated& a : whole.top_types) {
+    gc.ForEachTopType([&](const profile::GcAllocated& a) {
       const auto [it, is_new] = index.try_emplace(a.type, blame.types.size());
       if (is_new) blame.types.push_back({a.type, 0, 0});
       TypeBlame& type = blame.types[it->second];
@@ -66,7 +65,7 @@ Blame BlameTypes(std::span<const profile::PackedGc> gcs) {
       type.bytes = SaturatedAdd(type.bytes, a.bytes);
       type.pause_ns += part;
       blame.named_ns += part;
-    }
+    });
   }
   std::stable_sort(blame.types.begin(), blame.types.end(),
                    [](const TypeBlame& a, const TypeBlame& b) { return a.pause_ns > b.pause_ns; });

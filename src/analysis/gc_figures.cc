@@ -11,6 +11,7 @@ namespace {
 
 using profile::GcBrief;
 using profile::GcRecord;
+using profile::GcSizes;
 using profile::kGcGenerations;
 using profile::kGcLoh;
 using profile::kGcPoh;
@@ -55,7 +56,7 @@ void Peaks(std::span<const PackedGc> gcs, LargeVector<GcFlow>& flows) {
 // Follows how many bytes of objects each heap holds when the program runs on.
 class Allocations {
  public:
-  void Next(const GcRecord& r, GcFlow& f) {
+  void Next(const GcBrief& r, const GcSizes& sizes, GcFlow& f) {
     // Before the first GC of a program nothing was there.
     if (first_) known_ = r.number == 1;
     // The one between may still run, in the background: what it found is not told yet.
@@ -71,26 +72,26 @@ class Allocations {
       // What a background GC tells of LOH and POH before it is not of its start. Ticks tell; else
       // the next GC counts that too.
       const bool blurred =
-          k > 0 && (r.ran_in_background() || (after_background_ && r.ticked_bytes[k] >= 0));
+          k > 0 && (r.ran_in_background() || (after_background_ && sizes.ticked_bytes[k] >= 0));
       const int64_t grown = usable && !blurred && kWhere[k] < r.generations
-                                ? r.generation_data[kWhere[k]].objects_before() - objects_[k]
+                                ? sizes.generation_data[kWhere[k]].objects_before() - objects_[k]
                                 : -1;
-      f.allocated[k] = grown >= 0 ? grown : r.ticked_bytes[k];
+      f.allocated[k] = grown >= 0 ? grown : sizes.ticked_bytes[k];
       whole &= f.allocated[k] >= 0;
     }
     if (whole)
       f.allocated_bytes =
           SaturatedAdd(f.allocated[0], SaturatedAdd(f.allocated[1], f.allocated[2]));
-    Remember(r);
+    Remember(r, sizes);
   }
 
  private:
   static constexpr std::array<size_t, 3> kWhere = {0, kGcLoh, kGcPoh};
 
-  void Remember(const GcRecord& r) {
+  void Remember(const GcBrief& r, const GcSizes& sizes) {
     known_ = r.has_histories();
     for (size_t k = 0; known_ && k < kWhere.size(); ++k) {
-      const profile::GcGeneration& d = r.generation_data[kWhere[k]];
+      const profile::GcGeneration& d = sizes.generation_data[kWhere[k]];
       // At its start a background GC has freed nothing. A young GC may not note LOH and POH again.
       const bool stale = k > 0 && d.size_after == 0 && d.size_before > 0 && r.generation < 1;
       if (k > 0 && r.ran_in_background()) continue;
@@ -111,15 +112,17 @@ class Allocations {
   int64_t sweep_from_ns_ = INT64_MAX, sweep_to_ns_ = -1;
 };
 
-int64_t BytesBefore(const GcRecord& r) {
-  if (!r.has_histories() || r.generation_data[0].size_before < 0) return -1;
+int64_t BytesBefore(const GcBrief& r, const GcSizes& sizes) {
+  if (!r.has_histories() || sizes.generation_data[0].size_before < 0) return -1;
   int64_t sum = 0;
   for (size_t g = 0; g < r.generations; ++g)
-    sum += std::max<int64_t>(r.generation_data[g].size_before, 0);
+    sum += std::max<int64_t>(sizes.generation_data[g].size_before, 0);
   return sum;
 }
 
 }  // namespace
+
+int64_t BytesAfter(const GcSizes& sizes) { return SumKnown(sizes.size_after); }
 
 GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
   GcFigures f;
@@ -137,8 +140,8 @@ GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
     if (r.Collected(g)) f.survival_percent[g] = Percent(d.survived(), d.objects_before());
     f.fragmentation_percent[g] = Percent(d.fragmentation(), r.size_after[g]);
   }
-  f.before_bytes = BytesBefore(r);
-  f.after_bytes = SumKnown(r.size_after);
+  f.before_bytes = BytesBefore(r, r);
+  f.after_bytes = BytesAfter(r);
   f.survived_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.survived; });
   f.mark_imbalance = Imbalance(r, [](const profile::GcHeap& h) { return h.mark_ns; });
   if (f.ran_ns >= 0 && r.pause_ns >= 0)
@@ -147,14 +150,19 @@ GcFigures FiguresOf(const GcRecord& r, const GcFlow& flow) {
 }
 
 GcFigureList FiguresOf(std::span<const PackedGc> gcs) {
-  LargeVector<GcFlow> flows(gcs.size());
+  // Of very many the last page is a huge one, too.
+  constexpr size_t kPage = LargeAllocator<GcFlow>::kHugePage / sizeof(GcFlow);
+  LargeVector<GcFlow> flows;
+  flows.reserve(gcs.size() < kPage ? gcs.size() : gcs.size() + kPage);
+  flows.resize(gcs.size());
   Allocations allocations;
   for (size_t i = 0; i < gcs.size(); ++i) {
-    const GcRecord r = gcs[i].Unpack();
+    const PackedGc& r = gcs[i];
+    const GcSizes sizes = r.Sizes();
     GcFlow& f = flows[i];
-    f.peak_bytes = BytesBefore(r);
-    f.promoted_bytes = SumKnown(r.promoted);
-    allocations.Next(r, f);
+    f.peak_bytes = BytesBefore(r, sizes);
+    f.promoted_bytes = SumKnown(sizes.promoted);
+    allocations.Next(r, sizes, f);
     if (!r.has(profile::kGcInsideSuspension) && r.pause_start_ns >= 0 &&
         r.previous_restart_ns >= 0 && r.pause_start_ns >= r.previous_restart_ns)
       f.ran_ns = SaturatedSub(r.pause_start_ns, r.previous_restart_ns);

@@ -55,6 +55,9 @@ struct GcFigures : GcFlow {
   bool demoted = false, compacted = false, promoted = false, concurrent = false;
 };
 
+// What the heap held after a collection.
+int64_t BytesAfter(const profile::GcSizes& sizes);
+
 // Of `gc`, whose flow is known.
 GcFigures FiguresOf(const profile::GcRecord& gc, const GcFlow& flow);
 

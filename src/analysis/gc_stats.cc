@@ -2,6 +2,7 @@
 #include "analysis/gc_stats.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/saturate.h"
@@ -17,10 +18,6 @@ struct RowCollector {
   GcRollup row;
   std::vector<int64_t> pauses;
 
-  bool Takes(const GcBrief& r) const {
-    return (row.generation < 0 || row.generation == r.generation) &&
-           (row.background < 0 || (row.background == 1) == r.ran_in_background());
-  }
   void Add(const GcBrief& r, const GcFlow& f) {
     ++row.count;
     if (clr::IsInduced(r.reason)) ++row.induced;
@@ -48,6 +45,56 @@ struct RowCollector {
       row.pinned_objects += r.pinned_objects;
     }
   }
+  void Add(const RowCollector& other) {
+    const GcRollup& o = other.row;
+    row.count += o.count;
+    row.induced += o.induced;
+    row.compacting += o.compacting;
+    row.pauses_known += o.pauses_known;
+    row.pause_ns = SaturatedAdd(row.pause_ns, o.pause_ns);
+    row.max_pause_ns = std::max(row.max_pause_ns, o.max_pause_ns);
+    row.max_suspend_ns = std::max(row.max_suspend_ns, o.max_suspend_ns);
+    row.max_peak_bytes = std::max(row.max_peak_bytes, o.max_peak_bytes);
+    row.allocated_known += o.allocated_known;
+    row.allocated_bytes = SaturatedAdd(row.allocated_bytes, o.allocated_bytes);
+    row.max_allocated_per_second =
+        std::fmax(row.max_allocated_per_second, o.max_allocated_per_second);
+    row.promoted_known += o.promoted_known;
+    row.promoted_bytes = SaturatedAdd(row.promoted_bytes, o.promoted_bytes);
+    row.pinned_known += o.pinned_known;
+    row.pinned_objects += o.pinned_objects;
+    pauses.insert(pauses.end(), other.pauses.begin(), other.pauses.end());
+  }
+};
+
+// Each collection counts in one of these: of every generation those beside the program and those
+// that are not, then what names no generation. Rows are sums of them.
+class Kinds {
+ public:
+  explicit Kinds(size_t gcs) : gcs_(gcs) {}
+  void Add(const GcBrief& r, const GcFlow& f) {
+    const bool named = r.generation >= 0 && r.generation < 3;
+    RowCollector& kind =
+        kinds_[named ? static_cast<size_t>(2 * r.generation + (r.ran_in_background() ? 1 : 0))
+                     : kUnnamed];
+    if (kind.row.count == 0) kind.pauses.reserve(gcs_);  // room that is not used costs nothing
+    kind.Add(r, f);
+  }
+  RowCollector Row(int generation, int background) const {
+    RowCollector sum;
+    sum.row.generation = generation;
+    sum.row.background = background;
+    for (size_t k = 0; k < kinds_.size(); ++k)
+      if (generation < 0 || (k != kUnnamed && k / 2 == static_cast<size_t>(generation) &&
+                             (background < 0 || k % 2 == static_cast<size_t>(background))))
+        sum.Add(kinds_[k]);
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kUnnamed = 6;
+  size_t gcs_;
+  std::array<RowCollector, kUnnamed + 1> kinds_;
 };
 
 // 1, 2, 5 × 10^n ns.
@@ -71,10 +118,16 @@ std::vector<GcHistogramBucket> Histogram(std::span<const int64_t> values) {
     out.push_back({from, BucketTo(from), 0});
     if (out.back().to_ns >= INT64_MAX / 10) break;
   }
+  GcHistogramBucket* last = out.data();  // mostly the next value is in the same one
   for (const int64_t v : values) {
+    if (v >= last->from_ns && v < last->to_ns) {
+      ++last->count;
+      continue;
+    }
     const auto after = std::upper_bound(out.begin(), out.end(), v,
                                         [](int64_t a, const auto& b) { return a < b.from_ns; });
-    if (v < after[-1].to_ns) ++after[-1].count;
+    last = &after[-1];
+    if (v < last->to_ns) ++last->count;
   }
   return out;
 }
@@ -143,17 +196,13 @@ GcStats StatsOf(std::span<const PackedGc> gcs, std::span<const GcFlow> flows, in
   GcStats out;
   out.span_ns = std::max<int64_t>(SaturatedSub(to_ns, from_ns), 0);
   constexpr int kRows[][2] = {{0, -1}, {1, -1}, {2, -1}, {2, 0}, {2, 1}, {-1, -1}};
-  std::vector<RowCollector> rows(std::size(kRows));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].row.generation = kRows[i][0];
-    rows[i].row.background = kRows[i][1];
-  }
+  Kinds kinds(gcs.size());
   std::vector<int64_t> suspensions;
+  suspensions.reserve(gcs.size());
   int32_t heaps = -1;
   for (size_t i = 0; i < gcs.size(); ++i) {
     const PackedGc& r = gcs[i];
-    for (RowCollector& row : rows)
-      if (row.Takes(r)) row.Add(r, flows[i]);
+    kinds.Add(r, flows[i]);
     if (r.longest_suspend_ns >= 0 && !r.has(profile::kGcInsideSuspension))
       suspensions.push_back(r.longest_suspend_ns);
     if (r.pause_ns >= 0) out.paused_ns = SaturatedAdd(out.paused_ns, r.pause_ns);
@@ -166,16 +215,21 @@ GcStats StatsOf(std::span<const PackedGc> gcs, std::span<const GcFlow> flows, in
     heaps = r.heap_count;
     out.max_heap_count = std::max(out.max_heap_count, heaps);
   }
-  const std::vector<int64_t>& pauses = rows.back().pauses;  // of all
-  out.pauses = PercentilesOf(pauses);
-  out.pause_histogram = Histogram(pauses);
-  for (RowCollector& row : rows) {
-    row.row.pauses = row.pauses.size() == pauses.size() ? out.pauses : PercentilesOf(row.pauses);
+  for (const auto& [generation, background] : kRows) {
+    RowCollector row = kinds.Row(generation, background);
+    if (generation < 0) out.pause_histogram = Histogram(row.pauses);
+    // One row may be all that there is of another.
+    const auto same = std::find_if(out.rollup.begin(), out.rollup.end(), [&](const GcRollup& r) {
+      return r.count == row.row.count &&
+             (generation < 0 || (r.generation == generation && r.background < 0));
+    });
+    row.row.pauses = same != out.rollup.end() ? same->pauses : PercentilesOf(std::move(row.pauses));
     out.rollup.push_back(row.row);
   }
+  out.pauses = out.all().pauses;
   out.suspensions = PercentilesOf(std::move(suspensions));
   constexpr int64_t kNoticeable = 1'000'000;
-  for (size_t i = 0; i < gcs.size(); ++i)
+  for (size_t i = 0; i < gcs.size() && out.all().max_suspend_ns >= kNoticeable; ++i)
     if (gcs[i].longest_suspend_ns >= kNoticeable &&
         gcs[i].longest_suspend_ns > 10 * out.suspensions.p50)
       out.slow_suspensions.push_back(static_cast<uint32_t>(i));

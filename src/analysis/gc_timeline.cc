@@ -311,10 +311,7 @@ void GcTimeline::Emit(size_t index) {
   if (r.ended() && r.pause_ns >= 0 && r.restart_ns >= 0 && r.has(profile::kGcHasStats))
     r.flags |= profile::kGcComplete;
   if (TouchedByGap(r)) r.flags |= profile::kGcMaybeTouched;
-  // Of a file with very many: room that is not used costs nothing, moving records does.
-  constexpr size_t kMany = 4096;
-  if (out_->size() == out_->capacity() && out_->size() >= kMany) out_->reserve(out_->size() * 4);
-  out_->emplace_back(r);
+  out_->push_back(r);
   spare_marks_ = std::move(gc.marks);
   spare_heaps_ = std::move(r.heaps);
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -36,6 +36,8 @@ class GcTimeline {
 
   // An event of the GC's family at `now_ns`; others are ignored. `node`: of a GCTriggered's stack.
   void OnEvent(const clr::RawEvent& event, int64_t now_ns, uint32_t node = 0);
+  // One of the many: a kind of roots is marked.
+  void OnMark(const clr::RawEvent& event, int64_t now_ns);
   // An AllocationTick; `kind`: 0 SOH, 1 LOH, 2 POH.
   void OnTick(uint32_t kind, uint64_t bytes);
   // A sample of an allocation, AllocationTick's too, and the bytes that it stands for.
@@ -78,7 +80,6 @@ class GcTimeline {
   void OnHeapStats(const clr::RawEvent& event, int64_t now_ns);
   void OnGlobalHistory(const clr::RawEvent& event);
   void OnPerHeapHistory(const clr::RawEvent& event);
-  void OnMark(const clr::RawEvent& event, int64_t now_ns);
   void OnDynamic(const clr::RawEvent& event);
   void OnPinned(const clr::RawEvent& event);
   void OnFinalizeObject(const clr::RawEvent& event);

@@ -10,6 +10,33 @@ namespace clrscope::analysis {
 
 using profile::GcRecord;
 
+namespace {
+
+// Damage may say anything; mostly all of them are sound, which takes one look.
+void Limit(clr::GcPerHeapHistory& h) {
+  static_assert(sizeof(h.generation) % sizeof(uint64_t) == 0);
+  uint64_t any = 0;
+  const auto each = [&](auto&& use) {
+    for (clr::GcGenerationData& d : h.generation)
+      for (uint64_t* b : {&d.size_before, &d.free_list_before, &d.free_objects_before,
+                          &d.size_after, &d.free_list_after, &d.free_objects_after, &d.in,
+                          &d.pinned_survived, &d.non_pinned_survived, &d.budget})
+        use(*b);
+  };
+  each([&](const uint64_t& b) { any |= b; });
+  if (any > kMaxBytes) each([](uint64_t& b) { b = std::min(b, kMaxBytes); });
+}
+
+profile::GcGeneration Signed(const clr::GcGenerationData& d) {
+  const auto sign = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
+  return {sign(d.size_before), sign(d.free_list_before), sign(d.free_objects_before),
+          sign(d.size_after),  sign(d.free_list_after),  sign(d.free_objects_after),
+          sign(d.in),          sign(d.pinned_survived),  sign(d.non_pinned_survived),
+          sign(d.budget)};
+}
+
+}  // namespace
+
 void GcTimeline::OnHeapStats(const clr::RawEvent& event, int64_t now_ns) {
   clr::GcHeapStats stats;
   if (!clr::Decode(event, stats)) return losses_->Add(Loss::kUnsupportedVersion);
@@ -101,19 +128,9 @@ void GcTimeline::OnPerHeapHistory(const clr::RawEvent& event) {
   r.condemned_allocated += I64(h.condemned_allocated);
   r.pinned_allocated += I64(h.pinned_allocated);
   r.pinned_allocated_advance += I64(h.pinned_allocated_advance);
+  Limit(h);
   for (uint32_t g = 0; g < h.generations; ++g) {
-    const clr::GcGenerationData& d = h.generation[g];
-    profile::GcGeneration one;
-    one.size_before = I64(d.size_before);
-    one.free_list_before = I64(d.free_list_before);
-    one.free_objects_before = I64(d.free_objects_before);
-    one.size_after = I64(d.size_after);
-    one.free_list_after = I64(d.free_list_after);
-    one.free_objects_after = I64(d.free_objects_after);
-    one.in = I64(d.in);
-    one.pinned_survived = I64(d.pinned_survived);
-    one.non_pinned_survived = I64(d.non_pinned_survived);
-    one.budget = I64(d.budget);
+    const profile::GcGeneration one = Signed(h.generation[g]);
     r.generation_data[g] += one;
     const int64_t before = one.objects_before();
     if (before != 0)
@@ -132,12 +149,12 @@ void GcTimeline::OnMark(const clr::RawEvent& event, int64_t now_ns) {
   if (!clr::Decode(event, mark)) return losses_->Add(Loss::kUnsupportedVersion);
   OpenGc* gc = Current();
   if (gc == nullptr || gc->ended() || mark.root_kind >= profile::kGcRootKinds) return;
-  auto heap = std::find_if(gc->marks.begin(), gc->marks.end(),
-                           [&](const HeapMarks& m) { return m.heap == mark.heap; });
-  if (heap == gc->marks.end()) {
+  HeapMarks* heap = gc->marks.data();
+  HeapMarks* const end = heap + gc->marks.size();
+  while (heap != end && heap->heap != mark.heap) ++heap;
+  if (heap == end) {
     if (gc->marks.size() >= kMaxHeaps) return;
-    gc->marks.push_back({mark.heap, gc->record.start_ns, {}});
-    heap = gc->marks.end() - 1;
+    heap = &gc->marks.emplace_back(HeapMarks{mark.heap, gc->record.start_ns, {}});
   }
   // The event comes when the roots of its kind are done.
   Add(heap->kind_ns[mark.root_kind], Since(heap->last_ns, now_ns));

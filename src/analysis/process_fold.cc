@@ -61,7 +61,11 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     now_ns_ = std::clamp(now_ns_ + std::clamp(offset_ns, -kLimit / 2, kLimit / 2), -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);
   // These come by the million.
-  if (event.kind->tag == EventTag::kSampledObjectAllocation) return OnCounted(event);
+  const EventTag tag = event.kind->tag;
+  if (tag == EventTag::kSampledObjectAllocation) return OnCounted(event);
+  if (tag == EventTag::kGcMarkWithType) return gcs_.OnMark(event, now_ns_);
+  if (tag >= EventTag::kGcStart && tag <= EventTag::kGcSuspendEeEnd)
+    return gcs_.OnEvent(event, now_ns_);
   Dispatch(event);
 }
 

@@ -9,6 +9,10 @@
 #include <string_view>
 #include <type_traits>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace clrscope {
 
 using Bytes = std::span<const std::byte>;
@@ -118,7 +122,18 @@ class ByteReader {
   Utf16View Utf16Z() {
     const std::byte* start = pos_;
     size_t units = 0;
-    for (const std::byte* p = pos_; end_ - p >= 2; p += 2, ++units) {
+    const std::byte* p = pos_;
+#ifdef __SSE2__
+    for (; end_ - p >= 16; p += 16, units += 8) {
+      const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      const int zero = _mm_movemask_epi8(_mm_cmpeq_epi16(eight, _mm_setzero_si128()));
+      if (zero == 0) continue;
+      const int at = __builtin_ctz(static_cast<unsigned>(zero));
+      pos_ = p + at + 2;
+      return {start, units + static_cast<size_t>(at) / 2};
+    }
+#endif
+    for (; end_ - p >= 2; p += 2, ++units) {
       if (p[0] == std::byte{0} && p[1] == std::byte{0}) {
         pos_ = p + 2;
         return {start, units};

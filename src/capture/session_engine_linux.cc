@@ -308,8 +308,7 @@ void SessionEngine::ReleaseTables() {
   }
   for (const auto& t : targets_) {
     profile::GcRecords& gcs = t->tables().gcs;
-    if (gcs.size() > kMaxGcs)
-      gcs.erase(gcs.begin(), gcs.end() - static_cast<std::ptrdiff_t>(kMaxGcs / 2));
+    if (gcs.size() > kMaxGcs) gcs.KeepLast(kMaxGcs / 2);
   }
 }
 

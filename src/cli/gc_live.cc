@@ -79,10 +79,9 @@ class GcWatch final : public capture::SessionObserver {
     histories_.resize(processes.size());
     for (size_t p = 0; p < processes.size(); ++p) {
       History& h = histories_[p];
-      profile::GcRecords& gcs = processes[p]->gcs;
-      h.gcs.insert(h.gcs.end(), std::make_move_iterator(gcs.begin()),
-                   std::make_move_iterator(gcs.end()));
-      gcs.clear();
+      // Copied: what comes a few at a time would keep a block each.
+      h.gcs.Append(processes[p]->gcs);
+      processes[p]->gcs.clear();
       any = any || h.shown < h.gcs.size();
     }
     const auto now = SteadyClock::now();
@@ -93,7 +92,7 @@ class GcWatch final : public capture::SessionObserver {
       h.shown = h.gcs.size();
       if (h.gcs.size() <= options_.max_gcs + options_.max_gcs / 8) continue;
       const size_t most = h.gcs.size() - options_.max_gcs;
-      h.gcs.erase(h.gcs.begin(), h.gcs.begin() + static_cast<std::ptrdiff_t>(most));
+      h.gcs.KeepLast(options_.max_gcs);
       h.gone += most;
       h.shown -= most;
     }
@@ -106,7 +105,7 @@ class GcWatch final : public capture::SessionObserver {
     for (size_t p = 0; p < processes.size(); ++p) {
       const History& h = histories_[p];
       const size_t from = h.shown > kContext ? h.shown - kContext : 0;
-      processes[p]->gcs.assign(h.gcs.begin() + static_cast<std::ptrdiff_t>(from), h.gcs.end());
+      processes[p]->gcs = profile::GcRecords(h.gcs.begin() + from, h.gcs.end());
       for (size_t i = h.shown; i < h.gcs.size(); ++i) fresh[p].insert(h.gcs[i].number);
     }
     const profile::Profile bound = Bind();

@@ -27,10 +27,9 @@ std::string Condemned(const profile::GcRecord& gc);
 // Sections; "" where there is nothing to say.
 std::string Collections(const analysis::ProcessGcs& report, const profile::Profile& profile,
                         const GcTextOptions& options);
-// Of all collections: what their marking found from which roots, and why they took their
-// generation.
-std::string Marking(const analysis::ProcessGcs& report, const GcTextOptions& options);
-std::string Condemnations(const analysis::ProcessGcs& report, const GcTextOptions& options);
+// Of all collections: what their marking found from which roots, what they promoted, and why they
+// took their generation.
+std::string SumsOf(const analysis::ProcessGcs& report, const GcTextOptions& options);
 std::string Advice(const analysis::ProcessGcs& report, const GcTextOptions& options);
 std::string InducedBy(const analysis::ProcessGcs& report, const profile::Profile& profile,
                       const GcTextOptions& options);

@@ -166,7 +166,7 @@ std::string GcText(const ProcessGcs& report, const profile::Profile& profile,
   if (report.gcs.empty()) return out + remarks;
   out += "\n" + Rollup(report, o) + "\n" + Pauses(report, o);
   if (o.collections) out += "\n" + gctext::Collections(report, profile, o);
-  if (o.wide) out += gctext::Marking(report, o) + gctext::Condemnations(report, o);
+  if (o.wide) out += gctext::SumsOf(report, o);
   out += gctext::Advice(report, o) + gctext::InducedBy(report, profile, o) +
          gctext::AllocatedBefore(report, profile, o) +
          gctext::PinnedAndFinalized(report, profile, o);

@@ -34,6 +34,10 @@ class Watcher final : public nettrace::EventSink {
     last_ns = std::max(last_ns, event.time_ns);
     if (!event.stack.empty()) ++stacks;
     fold.OnEvent(event);
+    // Collections are not shown: their records go now and then.
+    constexpr uint64_t kEvery = 1 << 16;
+    if (++events_ % kEvery == 0)
+      for (const auto& process : recording.processes) process->gcs.clear();
   }
 
   profile::Recording recording;
@@ -42,6 +46,7 @@ class Watcher final : public nettrace::EventSink {
   uint64_t stacks = 0;
 
  private:
+  uint64_t events_ = 0;
   profile::NoSlices slices_;
 };
 

@@ -7,11 +7,8 @@
 namespace clrscope::clr {
 namespace {
 
-bool IsAscii(Utf16View text, std::string_view ascii) {
-  if (text.units != ascii.size()) return false;
-  for (size_t i = 0; i < ascii.size(); ++i)
-    if (text[i] != static_cast<char16_t>(ascii[i])) return false;
-  return true;
+bool Is(Utf16View text, std::u16string_view name) {
+  return text.units == name.size() && std::memcmp(text.data, name.data(), 2 * name.size()) == 0;
 }
 
 }  // namespace
@@ -100,9 +97,45 @@ bool Decode(const RawEvent& event, GcJoin& out) {
   return true;
 }
 
+namespace {
+
+constexpr size_t kPerHeapHistoryHead = 2 + 6 * 8 + 6 * 4 + 8 + 4;
+
+// With pointers of eight bytes, of a payload that is long enough.
+bool DecodeWide(Bytes payload, GcPerHeapHistory& out) {
+  const std::byte* at = payload.data() + 2;
+  const auto take = [&at](auto& field) {
+    std::memcpy(&field, at, sizeof(field));
+    at += sizeof(field);
+  };
+  take(out.free_list_allocated);
+  take(out.free_list_rejected);
+  take(out.end_of_segment_allocated);
+  take(out.condemned_allocated);
+  take(out.pinned_allocated);
+  take(out.pinned_allocated_advance);
+  take(out.running_free_list_efficiency);
+  take(out.condemn_reasons0);
+  take(out.condemn_reasons1);
+  take(out.compact_mechanisms);
+  take(out.expand_mechanisms);
+  take(out.heap);
+  take(out.extra_gen0_commit);
+  uint32_t count = 0;
+  take(count);
+  const size_t there = (payload.size() - kPerHeapHistoryHead) / sizeof(GcGenerationData);
+  out.generations =
+      static_cast<uint32_t>(std::min({size_t{count}, there, std::size(out.generation)}));
+  std::memcpy(out.generation, at, out.generations * sizeof(GcGenerationData));
+  return true;
+}
+
+}  // namespace
+
 bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   if (event.kind->version < 3) return false;
   const int p = event.pointer_size;
+  if (p == 8 && event.payload.size() >= kPerHeapHistoryHead) return DecodeWide(event.payload, out);
   ByteReader r(event.payload);
   out = {};
   r.Skip(2);
@@ -118,12 +151,6 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   const uint32_t count = r.U32();
   if (!r.ok()) return false;
   for (uint32_t g = 0; g < count && r.remaining() >= 10 * static_cast<size_t>(p); ++g) {
-    if (p == 8 && g < 5) {
-      std::memcpy(&out.generation[g], r.Take(sizeof(GcGenerationData)).data(),
-                  sizeof(GcGenerationData));
-      out.generations = g + 1;
-      continue;
-    }
     GcGenerationData d{};
     for (uint64_t* f : {&d.size_before, &d.free_list_before, &d.free_objects_before, &d.size_after,
                         &d.free_list_after, &d.free_objects_after, &d.in, &d.pinned_survived,
@@ -214,17 +241,19 @@ bool Decode(const RawEvent& event, GcDynamic& out) {
 
 bool Decode(const GcDynamic& event, GcCommittedUsage& out) {
   ByteReader r(event.data);
-  if (!IsAscii(event.name, "CommittedUsage") || r.U16() < 1) return false;
-  for (uint64_t* f :
-       {&out.in_use, &out.global_decommit, &out.free, &out.global_free, &out.bookkeeping})
-    *f = r.U64();
+  if (!Is(event.name, u"CommittedUsage") || r.U16() < 1) return false;
+  out.in_use = r.U64();
+  out.global_decommit = r.U64();
+  out.free = r.U64();
+  out.global_free = r.U64();
+  out.bookkeeping = r.U64();
   return r.ok();
 }
 
 bool Decode(const GcDynamic& event, GcHeapCountTuning& out) {
   ByteReader r(event.data);
-  if (!IsAscii(event.name, "HeapCountTuning") && !IsAscii(event.name, "SizeAdaptationTuning") &&
-      !IsAscii(event.name, "SizeAdaptationFullGCTuning"))
+  if (!Is(event.name, u"HeapCountTuning") && !Is(event.name, u"SizeAdaptationTuning") &&
+      !Is(event.name, u"SizeAdaptationFullGCTuning"))
     return false;
   if (r.U16() < 1) return false;
   out.heaps = r.U16();

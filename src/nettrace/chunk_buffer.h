@@ -10,8 +10,14 @@
 #include <vector>
 
 #include "base/byte_reader.h"
+#include "base/large_vector.h"
 
 namespace clrscope::nettrace {
+
+struct ChunkDeleter {
+  size_t size = 0;
+  void operator()(std::byte* data) const { LargeAllocator<std::byte>().deallocate(data, size); }
+};
 
 class ChunkBuffer {
  public:
@@ -36,9 +42,12 @@ class ChunkBuffer {
 
  private:
   struct Chunk {
-    std::unique_ptr<std::byte[]> data;
+    std::unique_ptr<std::byte[], ChunkDeleter> data;
     size_t size = 0;
   };
+  static Chunk Allocate(size_t size) {
+    return {{LargeAllocator<std::byte>().allocate(size), {size}}, size};
+  }
 
   Chunk NewChunk(size_t size);
 

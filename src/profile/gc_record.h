@@ -160,14 +160,21 @@ struct GcBrief {
   bool has_histories() const { return generations > 0; }
 };
 
-// Its other numbers. Without padding: they are packed word by word.
-struct GcNumbers {
+// What sums over all collections are made of. Without padding, as GcNumbers: they are packed word
+// by word.
+struct GcSizes {
+  std::array<GcGeneration, kGcGenerations> generation_data{};
+  GcBytes promoted = kGcBytesUnknown;  // GCHeapStats
+  // Allocated since the GC before it: SOH, LOH, POH, by AllocationTick; -1 = no such events.
+  std::array<int64_t, 3> ticked_bytes = {-1, -1, -1};
   GcBytes size_after = kGcBytesUnknown;  // GCHeapStats
-  GcBytes promoted = kGcBytesUnknown;
+};
+
+// Its other numbers.
+struct GcNumbers : GcSizes {
   int64_t finalization_promoted_bytes = -1, finalization_promoted_count = -1;
   int64_t sink_blocks = -1, handles = -1;
 
-  std::array<GcGeneration, kGcGenerations> generation_data{};
   int64_t free_list_allocated = 0, free_list_rejected = 0, end_of_segment_allocated = 0;
   int64_t condemned_allocated = 0, pinned_allocated = 0, pinned_allocated_advance = 0;
 
@@ -186,9 +193,6 @@ struct GcNumbers {
   int64_t wanted_heap_count = -1;  // DATAS, what it decided after this GC
 
   int64_t pinned_seen = -1, pinned_seen_bytes = -1;  // PinObjectAtGCTime, each object once
-
-  // Allocated since the GC before it: SOH, LOH, POH, by AllocationTick; -1 = no such events.
-  std::array<int64_t, 3> ticked_bytes = {-1, -1, -1};
 };
 
 struct GcRecord : GcBrief, GcNumbers {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collections in little room: a program collects for weeks. A record takes 1.3 KB, most of which is
-// zero or unknown; packed it takes a quarter, and passes that need no more than its brief read that
-// only.
+// zero or unknown; packed it takes a quarter, and passes that need no more than its brief, or its
+// sizes, read these only.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -14,36 +15,123 @@
 
 namespace clrscope::profile {
 
+// One of a GcRecords, for as long as that has it: its other numbers lie there.
 class PackedGc : public GcBrief {
  public:
-  PackedGc(const GcRecord& record);  // NOLINT: a record goes wherever a packed one is kept
-  PackedGc(const PackedGc& other);
-  PackedGc(PackedGc&&) = default;
-  PackedGc& operator=(const PackedGc& other);
-  PackedGc& operator=(PackedGc&&) = default;
-
   // The whole record, its brief as it is now.
   GcRecord Unpack() const;
+  GcSizes Sizes() const;
 
+  // Shows `see` each entry of `top_types`.
+  template <class See>
+  void ForEachTopType(See&& see) const {
+    if (allocated_ == 0) return;
+    const uint32_t* at = Allocated();
+    for (uint32_t i = 0; i < words_[kTypes]; ++i, at += kAllocatedWords) see(EntryAt(at));
+  }
   // Lets `change` change each entry of `top_types`, then of `top_stacks`.
   template <class Change>
   void ChangeAllocated(Change&& change) {
-    constexpr size_t kWords = sizeof(GcAllocated) / sizeof(uint32_t);
-    const size_t count = words_[kTypes] + words_[kStacks];  // they come last
-    uint32_t* at = words_.get() + words_[kSize] - count * kWords;
-    for (size_t i = 0; i < count; ++i, at += kWords) {
-      GcAllocated entry;
-      std::memcpy(static_cast<void*>(&entry), at, sizeof(entry));
+    if (allocated_ == 0) return;
+    uint32_t* at = Allocated();
+    for (uint32_t i = allocated_; i > 0; --i, at += kAllocatedWords) {
+      GcAllocated entry = EntryAt(at);
       change(entry);
       std::memcpy(at, &entry, sizeof(entry));
     }
   }
 
  private:
+  friend class GcRecords;
+  // Of all of them the size; then how many of each there are.
   enum Head : size_t { kSize, kHeaps, kTypes, kStacks, kHeadWords };
-  std::unique_ptr<uint32_t[]> words_;  // of all of them the size; then how many of each there are
+  static constexpr size_t kAllocatedWords = sizeof(GcAllocated) / sizeof(uint32_t);
+
+  PackedGc(const GcBrief& brief, uint32_t* words)
+      : GcBrief(brief), words_(words), allocated_(words[kTypes] + words[kStacks]) {}
+
+  uint32_t* Allocated() const {  // they come last
+    return words_ + words_[kSize] - allocated_ * kAllocatedWords;
+  }
+  static GcAllocated EntryAt(const uint32_t* at) {
+    GcAllocated entry;
+    std::memcpy(static_cast<void*>(&entry), at, sizeof(entry));
+    return entry;
+  }
+
+  uint32_t* words_;
+  uint32_t allocated_;  // entries of both lists: mostly there are none, and nobody need look
 };
 
-using GcRecords = LargeVector<PackedGc>;
+struct GcWordsDeleter {
+  size_t size = 0;
+  void operator()(uint32_t* words) const { LargeAllocator<uint32_t>().deallocate(words, size); }
+};
+
+// A list of them, and the memory of their numbers.
+class GcRecords {
+ public:
+  using value_type = PackedGc;
+
+  GcRecords() = default;
+  template <class Iterator>
+  GcRecords(Iterator first, Iterator last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+  GcRecords(std::initializer_list<GcRecord> records) : GcRecords(records.begin(), records.end()) {}
+  GcRecords(const GcRecords& other) : GcRecords(other.begin(), other.end()) {}
+  GcRecords(GcRecords&&) = default;
+  GcRecords& operator=(const GcRecords& other) { return *this = GcRecords(other); }
+  GcRecords& operator=(GcRecords&&) = default;
+
+  void push_back(const GcRecord& record);
+  void push_back(const PackedGc& packed);  // a copy of another list's
+  void Append(GcRecords&& other);
+  void Append(const GcRecords& other);
+  // Forgets all but the last ones.
+  void KeepLast(size_t count);
+  void clear() { *this = {}; }
+
+  size_t size() const { return list_.size(); }
+  bool empty() const { return list_.empty(); }
+  PackedGc* data() { return list_.data(); }
+  const PackedGc* data() const { return list_.data(); }
+  PackedGc* begin() { return data(); }
+  const PackedGc* begin() const { return data(); }
+  PackedGc* end() { return data() + size(); }
+  const PackedGc* end() const { return data() + size(); }
+  PackedGc& operator[](size_t i) { return list_[i]; }
+  const PackedGc& operator[](size_t i) const { return list_[i]; }
+  PackedGc& front() { return list_.front(); }
+  PackedGc& back() { return list_.back(); }
+
+  template <class Gone>
+  friend size_t erase_if(GcRecords& records, Gone&& gone) {
+    GcRecords kept;
+    for (const PackedGc& gc : records)
+      if (!gone(gc)) kept.push_back(gc);
+    const size_t erased = records.size() - kept.size();
+    records = std::move(kept);
+    return erased;
+  }
+
+ private:
+  struct Block {
+    std::unique_ptr<uint32_t[], GcWordsDeleter> words;
+    size_t size = 0, used = 0;
+  };
+
+  // Room for so many words in a block's end; null where there is not as much.
+  uint32_t* RoomFor(size_t words);
+  void AddBlock(size_t at_least);
+  // Notes what was written there.
+  void Take(const GcBrief& brief, uint32_t* words);
+  void Copy(const GcBrief& brief, const uint32_t* words);
+  void Add(const GcBrief& brief, uint32_t* words);
+
+  LargeVector<PackedGc> list_;
+  std::vector<Block> blocks_;  // the list points into them
+  size_t block_words_ = 0;     // of all of them
+};
 
 }  // namespace clrscope::profile

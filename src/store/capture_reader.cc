@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "store/column_codec.h"
-#include "store/gc_codec.h"
+#include "store/damaged.h"
 #include "store/schema.h"
 #include "store/slice_codec.h"
 
@@ -23,13 +23,6 @@ namespace {
 constexpr uint64_t kMaxEntries = 2'000'000;
 constexpr size_t kMaxProcesses = 4096;
 
-Error Damaged(std::string_view what) {
-  return Error{ErrorCode::kCorrupt, fmt::format("the capture is damaged: {}", what)};
-}
-
-}  // namespace
-
-namespace {
 // Damaged trees can lead SQLite in circles: it may work so long as the file's size explains.
 constexpr int kWorkStep = 1000;
 void Unbound(sqlite3* db) { sqlite3_progress_handler(db, 0, nullptr, nullptr); }
@@ -286,96 +279,6 @@ Result<bool> CaptureReader::HasTable(std::string_view name) {
                    db_.Prepare("select 1 from sqlite_master where type='table' and name=?"));
   q.Bind(0, name);
   return q.Step();
-}
-
-Status CaptureReader::LoadGcs() {
-  ASSIGN_OR_RETURN(
-      Statement gcs,
-      db_.Prepare(
-          "select "
-          "process,number,generation,type,reason,start_ns,end_ns,gen0_bytes,gen1_bytes,gen2_bytes,"
-          "loh_bytes,poh_bytes from gc order by process,rowid"));
-  // Figures are added up: nothing real is larger.
-  constexpr int64_t kMostNs = int64_t{1} << 61, kMostBytes = int64_t{1} << 50;
-  const auto time = [&](int column) { return std::clamp(gcs.Int(column), -kMostNs, kMostNs); };
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, gcs.Step());
-    if (!row) break;
-    profile::ProcessTables* t = Process(gcs.Int(0));
-    if (t == nullptr) continue;
-    profile::GcRecord g;
-    g.process = static_cast<uint32_t>(gcs.Int(0));
-    g.number = static_cast<uint32_t>(gcs.Int(1));
-    g.generation = static_cast<int32_t>(gcs.Int(2));
-    g.type = static_cast<int32_t>(gcs.Int(3));
-    g.reason = static_cast<int32_t>(gcs.Int(4));
-    g.start_ns = time(5);
-    g.end_ns = time(6);
-    for (int k = 0; k < 5; ++k)
-      g.size_after[static_cast<size_t>(k)] = std::clamp<int64_t>(gcs.Int(7 + k), -1, kMostBytes);
-    t->gcs.push_back(std::move(g));
-  }
-  // Captures of earlier versions have nothing more.
-  ASSIGN_OR_RETURN(const bool detailed, HasTable("gc_detail"));
-  if (detailed) RETURN_IF_ERROR(LoadGcDetails());
-  const auto earlier = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
-  for (const auto& t : recording_.processes)
-    if (!std::is_sorted(t->gcs.begin(), t->gcs.end(), earlier))
-      std::stable_sort(t->gcs.begin(), t->gcs.end(), earlier);
-  return OkStatus();
-}
-
-Status CaptureReader::LoadGcDetails() {
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,first,count,data from gc_detail"));
-  std::vector<profile::GcRecord> part;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, q.Step());
-    if (!row) break;
-    profile::ProcessTables* t = Process(q.Int(0));
-    if (t == nullptr) return Damaged("collections of no process");
-    const auto first = static_cast<uint64_t>(q.Int(1)), count = static_cast<uint64_t>(q.Int(2));
-    if (first > t->gcs.size() || count > t->gcs.size() - first || count > kMaxGcDetails)
-      return Damaged("the details of its collections");
-    part.clear();
-    for (uint64_t i = 0; i < count; ++i) part.push_back(t->gcs[first + i].Unpack());
-    RETURN_IF_ERROR(DecodeGcDetails(q.Blob(3), part));
-    for (uint64_t i = 0; i < count; ++i) t->gcs[first + i] = part[i];
-    for (const profile::GcRecord& g : part) {
-      bool fits = g.trigger_node < t->stacks.size();
-      for (const auto* top : {&g.top_types, &g.top_stacks})
-        for (const profile::GcAllocated& a : *top)
-          fits = fits && a.node < t->stacks.size() && a.type < t->types.size();
-      if (!fits) return Damaged("a collection's stacks");
-    }
-  }
-  ASSIGN_OR_RETURN(Statement facts, db_.Prepare("select process,name,value from gc_fact"));
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, facts.Step());
-    if (!row) break;
-    profile::ProcessTables* t = Process(facts.Int(0));
-    if (t == nullptr) return Damaged("collections of no process");
-    const std::string name(facts.Text(1));
-    const int64_t number = std::clamp<int64_t>(facts.Int(2), -1, int64_t{1} << 61);
-    ForEachGcFact(t->info.gc, [&](std::string_view known, auto& value) {
-      if (known == name) value = static_cast<std::remove_reference_t<decltype(value)>>(number);
-    });
-  }
-  ASSIGN_OR_RETURN(Statement types,
-                   db_.Prepare("select process,kind,type_id,name,count,bytes from gc_type "
-                               "order by rowid"));
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool row, types.Step());
-    if (!row) return OkStatus();
-    profile::ProcessTables* t = Process(types.Int(0));
-    if (t == nullptr) return Damaged("collections of no process");
-    profile::GcFacts::TypeCount type;
-    type.type_id = static_cast<uint64_t>(types.Int(2));
-    type.name = recording_.strings.Intern(types.Text(3));
-    type.count = static_cast<uint64_t>(types.Int(4));
-    type.bytes = static_cast<uint64_t>(types.Int(5));
-    (types.Text(1) == "pinned" ? t->info.gc.pinned_types : t->info.gc.finalized_types)
-        .push_back(type);
-  }
 }
 
 Status CaptureReader::LoadAgents() {

@@ -62,7 +62,9 @@ class CaptureReader {
   Status LoadCode();
   Status LoadRest();
   Status LoadGcs();
-  Status LoadGcDetails();
+  struct GcRow;
+  using GcRows = std::vector<std::vector<GcRow>>;  // by process
+  Status LoadGcDetails(const GcRows& gc_rows);
   Status LoadCounting();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);

@@ -18,12 +18,13 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
   // with dozens of foreground ones meanwhile.
   constexpr size_t kKeep = 8, kKeepRunning = 1024;
   profile::GcRecords& gcs = recording_->processes[index]->gcs;
-  profile::GcRecords kept, written;
+  profile::GcRecords kept;
+  std::vector<const profile::PackedGc*> written;
   for (size_t i = 0; i < gcs.size(); ++i) {
     const profile::PackedGc& g = gcs[i];
     const size_t younger = gcs.size() - i - 1;
     if (!last && (younger < kKeep || (younger < kKeepRunning && g.end_ns < 0))) {
-      kept.push_back(std::move(gcs[i]));
+      kept.push_back(g);
       continue;
     }
     insert_gc_.Bind(0, int64_t{index})
@@ -32,20 +33,20 @@ Status CaptureWriter::WriteGcs(uint32_t index, bool last) {
         .Bind(3, int64_t{g.type})
         .Bind(4, int64_t{g.reason});
     insert_gc_.Bind(5, g.start_ns).Bind(6, g.end_ns);
-    const profile::GcBytes size_after = g.Unpack().size_after;
+    const profile::GcBytes size_after = g.Sizes().size_after;
     for (int k = 0; k < 5; ++k) insert_gc_.Bind(7 + k, size_after[static_cast<size_t>(k)]);
     RETURN_IF_ERROR(insert_gc_.Run());
-    written.push_back(std::move(gcs[i]));
+    written.push_back(&g);
   }
-  gcs = std::move(kept);
   uint64_t& first = progress_[index].gcs;
   for (size_t i = 0; i < written.size(); i += kGcsTogether) {
     std::vector<profile::GcRecord> part;
     for (size_t k = i; k < std::min(written.size(), i + kGcsTogether); ++k)
-      part.push_back(written[k].Unpack());
+      part.push_back(written[k]->Unpack());
     RETURN_IF_ERROR(WriteGcDetails(index, first, part));
     first += part.size();
   }
+  gcs = std::move(kept);
   return OkStatus();
 }
 

@@ -124,7 +124,7 @@ std::unique_ptr<TableCursor> Gcs(const Catalog& c, std::optional<int64_t>) {
       case 10:
       case 11:
       case 12:
-        return PutKnown(out, r.Unpack().size_after[static_cast<size_t>(column - 8)]);
+        return PutKnown(out, r.Sizes().size_after[static_cast<size_t>(column - 8)]);
       case 13:
         return PutKnown(out, clr::GcTypeName(r.type));
       case 14:

@@ -372,6 +372,15 @@ class GcStats(Case):
                 continue
             self.assertEqual(shown[kind][0], str(len(told)))
             self.assertAlmostEqual(float(shown[kind][1].replace(",", "")), sum(told), delta=max(0.01, sum(told) / 100))
+        promoted = wide[wide.index("\nPromoted"):wide.index("\nMarked from")].splitlines()[3:]
+        shown = {row.split()[4]: row.split()[:4] for row in promoted if row}
+        self.assertEqual(set(shown), {"gen0", "gen1", "gen2", "LOH"})
+        for generation, row in shown.items():
+            name = generation.lower()
+            for at, figure in ((0, "promoted_bytes"), (2, "promoted_in_bytes")):
+                told = [g[figure][name] for g in gcs if (g[figure] or {}).get(name)]
+                self.assertEqual(row[at], str(len(told)))
+                self.assertAlmostEqual(float(row[at + 1]), sum(told) / 2**20, delta=max(0.05, sum(told) / 2**20 / 100))
         reasons = wide[wide.index("\nCondemned\n"):].splitlines()[3:]
         rows = [row.split() for row in reasons[:reasons.index("")]]
         finals = [max(h["condemned"]["final_generation"] for h in g["heaps"]) for g in gcs if g["heaps"]]

@@ -467,7 +467,7 @@ TEST_P(GoldenTest, CollectionsAreEqual) {
   const json& want = oracle()["gcStartRaw"];
   profile::GcRecords gcs;
   for (const auto& t : golden().recording.processes)
-    gcs.insert(gcs.end(), t->gcs.begin(), t->gcs.end());
+    gcs.Append(t->gcs);
   ASSERT_EQ(gcs.size(), want.size());
   static constexpr const char* kTypes[] = {"NonConcurrentGC", "BackgroundGC", "ForegroundGC"};
   for (size_t i = 0; i < gcs.size(); ++i) {

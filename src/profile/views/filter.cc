@@ -63,7 +63,8 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
     return Error{ErrorCode::kEmpty, fmt::format("no process '{}' was recorded; there {} {}", wanted,
                                                 p.processes.size() == 1 ? "is" : "are", known)};
   const auto narrow = [&](auto& rows) {
-    std::erase_if(rows, [&](const auto& row) { return index[row.process] == kGone; });
+    using std::erase_if;
+    erase_if(rows, [&](const auto& row) { return index[row.process] == kGone; });
     for (auto& row : rows) row.process = index[row.process];
   };
   narrow(p.cells);
