@@ -63,8 +63,13 @@ std::vector<std::string> CountingSentences(const Profile& p) {
   std::vector<std::string> out;
   if (!p.counted()) return out;
   const Counting sum = Sum(p);
-  out.push_back(p.exact() ? "Exact: every object that the runtime counts has its event here."
-                          : WhyNotExact(p, sum));
+  if (p.by_callbacks())
+    out.push_back(p.exact() ? "Exact: the runtime called the agent for every object that it counts."
+                            : "At least: the runtime called the agent for every object, but not "
+                              "all that it noted arrived.");
+  else
+    out.push_back(p.exact() ? "Exact: every object that the runtime counts has its event here."
+                            : WhyNotExact(p, sum));
   if (sum.mode == CountMode::kAll && sum.threads > 1) {
     std::string left_out =
         "The runtime does not count a type's first object on each further thread";
@@ -81,9 +86,9 @@ std::vector<std::string> CountingSentences(const Profile& p) {
   if (partial != 0)
     out.push_back(fmt::format(
         "From .NET 10 on boxes, and what else comes from RuntimeTypeHandle.InternalAllocNoChecks, "
-        "are counted only when they begin a new allocation context: of {} type{} the figures are "
+        "are {} only when they begin a new allocation context: of {} type{} the figures are "
         "at least so much (≥).",
-        partial, partial == 1 ? "" : "s"));
+        p.by_callbacks() ? "told" : "counted", partial, partial == 1 ? "" : "s"));
   const std::optional<double> missing = p.MissingHigh();
   if (missing) {
     const auto handed_out = static_cast<double>(sum.gc_bytes);

@@ -106,7 +106,7 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
             {"sort", o.sort}};
   head["shows"] = p.shows == profile::Shows::kLive ? "live" : "allocated";
   if (p.shows == profile::Shows::kLive) head["older_than_s"] = input.older_than_s;
-  head["event"] = EventName(p.source);
+  head["event"] = p.event();
   head["also"] = Json::array();
   for (const profile::Source s : p.also) head["also"].push_back(EventName(s));
   head["biased"] = p.biased();
@@ -136,11 +136,13 @@ Json HeadJson(const Input& input, const ReportOptions& o, size_t all_rows) {
          {"start_s", seconds(process.start_ns)},
          {"end_s", seconds(process.end_ns)},
          {"counting", CountingJson(process.counting)},
-         {"event", EventName(p.SourceOf(static_cast<uint32_t>(&process - p.processes.data())))},
+         {"event", p.by_callbacks() ? p.event()
+                                    : EventName(p.SourceOf(
+                                          static_cast<uint32_t>(&process - p.processes.data())))},
          {"live_at_s", process.followed ? Json(seconds(process.live_at_ns)) : Json()},
          {"complete", process.complete}});
   }
-  AddEstimate(head["totals"], p.Total(), p);
+  AddEstimate(head["totals"], p.Total(), p, "", p.any_partial());
   head["exact"] = p.exact();
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? Json(std::llround(*missing)) : Json();

@@ -21,8 +21,8 @@ std::string ObjectsText(const Profile& p, const Estimate& e) {
 std::string BytesError(const Profile& p, const Estimate& e) {
   return p.has_interval(e) ? HumanBytesInterval(e.bytes, profile::BytesInterval(e)) : "";
 }
-std::string ObjectsError(const Profile& p, const Estimate& e) {
-  return p.has_interval(e) ? HumanCountInterval(e.objects, profile::ObjectsInterval(e)) : "";
+std::string ObjectsError(const Profile& p, const Estimate& e, profile::HeapKind kind) {
+  return p.has_interval(e) ? HumanCountInterval(e.objects, profile::ObjectsInterval(e, kind)) : "";
 }
 
 std::string Text(const Json& value) {

@@ -14,7 +14,8 @@ std::string BytesText(const profile::Estimate& e);
 std::string ObjectsText(const profile::Profile& p, const profile::Estimate& e);
 // The 95 % interval, "" when there is none.
 std::string BytesError(const profile::Profile& p, const profile::Estimate& e);
-std::string ObjectsError(const profile::Profile& p, const profile::Estimate& e);
+std::string ObjectsError(const profile::Profile& p, const profile::Estimate& e,
+                         profile::HeapKind kind);
 // A member of a row's key; "" for null.
 std::string Text(const Json& value);
 // "0:05", "1:02:03"

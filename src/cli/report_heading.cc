@@ -53,7 +53,7 @@ std::string HeadingText(const Input& input, const TextOptions& o, bool with_sums
   }
   if (!with_sums) return out;
   const std::string bytes = HumanBytes(total.bytes);
-  const bool at_least = p.counted() && !p.exact();
+  const bool at_least = p.counted() && (!p.exact() || p.any_partial());
   std::string sums = bytes;
   if (p.has_interval(total))
     sums += fmt::format(" {}", HumanBytesInterval(total.bytes, BytesInterval(total)));
@@ -76,8 +76,9 @@ std::string HeadingText(const Input& input, const TextOptions& o, bool with_sums
                         : p.counted() ? "exactly, by"
                                       : "by",
                         Thousands(total.samples),
-                        p.mixed ? "AllocationSampled and AllocationTick" : EventName(p.source),
-                        p.counted()                        ? "events"
+                        p.mixed ? "AllocationSampled and AllocationTick" : p.event(),
+                        p.by_callbacks()                   ? "callbacks"
+                        : p.counted()                      ? "events"
                         : p.shows == profile::Shows::kLive ? "samples that are followed"
                                                            : "samples");
   out += o.style.Bold(bytes) + Wrap(sums, 0, 0, o.width).substr(bytes.size());

@@ -27,7 +27,7 @@ class Maker {
     const size_t n = std::min(rows.size(), options_.limit);
     table.rows.reserve(n);
     for (size_t i = 0; i < n; ++i)
-      table.rows.push_back({key(rows[i]), rows[i].value, {}, Partial(rows[i])});
+      table.rows.push_back({key(rows[i]), rows[i].value, {}, Partial(rows[i]), KindOf(rows[i])});
   }
 
   void Type(Json& key, uint32_t type) const {
@@ -197,6 +197,13 @@ class Maker {
 
  private:
   bool Partial(const profile::TypeRow& r) const { return p_.types[r.type].partial; }
+  template <class Row>
+  static profile::HeapKind KindOf(const Row& r) {
+    if constexpr (requires { r.kind; })
+      return r.kind;
+    else
+      return profile::HeapKind::kUnknown;
+  }
   bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
   template <class Row>
   bool Partial(const Row&) const {
@@ -265,7 +272,7 @@ std::string_view ViewName(View view) {
 }
 
 void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std::string_view prefix,
-                 bool partial) {
+                 bool partial, profile::HeapKind kind) {
   const auto set = [&](std::string_view name, bool known, double v) {
     json[fmt::format("{}{}", prefix, name)] = known ? Json(std::llround(v)) : Json();
   };
@@ -274,7 +281,7 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std:
     set(name, v.has_value(), v.value_or(0));
   };
   const profile::Bounds bytes = profile::BytesBounds(profile, value, partial);
-  const profile::Bounds objects = profile::ObjectsBounds(profile, value, partial);
+  const profile::Bounds objects = profile::ObjectsBounds(profile, value, partial, kind);
   set("bytes", true, value.bytes);
   bound("bytes_low", bytes.low);
   bound("bytes_high", bytes.high);
@@ -291,7 +298,7 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
     AddEstimate(json, row.self, profile, "self_");
     AddEstimate(json, row.value, profile, "total_");
   } else {
-    AddEstimate(json, row.value, profile, "", row.partial);
+    AddEstimate(json, row.value, profile, "", row.partial, row.kind);
   }
   const auto share = [&](const Estimate& part) {
     return total.bytes > 0 ? Json(std::round(part.bytes / total.bytes * 1e6) / 1e6) : Json();

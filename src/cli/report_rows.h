@@ -43,6 +43,7 @@ struct ReportRow {
   profile::Estimate value;
   profile::Estimate self;  // of methods: `value` is their total then
   bool partial = false;    // of a type that the runtime counts in part
+  profile::HeapKind kind = profile::HeapKind::kUnknown;  // of rows that tell heaps apart
 };
 
 struct ReportTable {
@@ -58,7 +59,8 @@ std::string_view ViewName(View view);
 
 // Adds samples, bytes, bytes_low … to `json`, each name after `prefix`. Unknown is null.
 void AddEstimate(Json& json, const profile::Estimate& value, const profile::Profile& profile,
-                 std::string_view prefix = "", bool partial = false);
+                 std::string_view prefix = "", bool partial = false,
+                 profile::HeapKind kind = profile::HeapKind::kUnknown);
 // One row as it is in JSON; its CSV is the same members, flat.
 Json RowJson(const ReportRow& row, const ReportTable& table, const profile::Profile& profile,
              const profile::Estimate& total);

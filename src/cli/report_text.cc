@@ -180,7 +180,7 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
   const auto error = [&](const Estimate& e) {
     return e.samples == 0               ? ""
            : o.sort == SortBy::kBytes   ? BytesError(p, e)
-           : o.sort == SortBy::kObjects ? ObjectsError(p, e)
+           : o.sort == SortBy::kObjects ? ObjectsError(p, e, profile::HeapKind::kUnknown)
                                         : "";
   };
   std::vector<TextColumn> columns = {{"", Align::kLeft},       {"Self", Align::kRight},
@@ -226,7 +226,7 @@ std::string FiguresText(const ReportTable& table, const Profile& p, const TextOp
     std::vector<std::string> cells = {row.partial ? "≥" : IsFew(p, e) && !none ? "~" : ""};
     if (time) cells.push_back(ClockText(row.key.at("start_s").get<double>()));
     cells.push_back(none ? "-" : objects ? ObjectsText(p, e) : BytesText(e));
-    cells.push_back(none ? "" : objects ? ObjectsError(p, e) : BytesError(p, e));
+    cells.push_back(none ? "" : objects ? ObjectsError(p, e, row.kind) : BytesError(p, e));
     if (time) {
       const Json& rate = row.key.at("bytes_per_s");
       cells.push_back(none || rate.is_null() ? "" : HumanBytes(rate.get<double>()) + "/s");

@@ -26,6 +26,9 @@ std::string EventNote(const Profile& p) {
       return "event: AllocationSampled, each byte is hit with probability 1/102400; values are "
              "estimates of all allocations";
     case Source::kCounted:
+      if (p.by_callbacks())
+        return fmt::format("event: ObjectAllocated, a call for every object{}",
+                           p.exact() ? ": exact" : "; not all arrived: at least so much");
       if (p.exact())
         return "event: GCSampledObjectAllocation, one for every object that the runtime counts: "
                "exact";

@@ -24,8 +24,8 @@ Bounds BytesBounds(const Profile& p, const Estimate& value, bool partial) {
   return AtLeast(p, value.seen_bytes, value.bytes, 1);
 }
 
-Bounds ObjectsBounds(const Profile& p, const Estimate& value, bool partial) {
-  if (p.has_interval()) return value.biased ? Bounds{} : Of(ObjectsInterval(value));
+Bounds ObjectsBounds(const Profile& p, const Estimate& value, bool partial, HeapKind kind) {
+  if (p.has_interval()) return value.biased ? Bounds{} : Of(ObjectsInterval(value, kind));
   if (!p.counted()) return {};
   if (p.exact() && !partial) return {value.objects, value.objects};
   return AtLeast(p, value.objects, value.objects, kSmallestObject);

@@ -15,8 +15,10 @@ struct Bounds {
 // AllocationSampled: the 95 % interval. AllocationTick: nothing. GCSampledObjectAllocation: the
 // figure itself when it is exact, else from what was counted up to what the GC handed out besides.
 //   partial: the figure is of a type (Type::partial) that the runtime counts in part
+//   kind: of the heap that all of it is on, if it is one
 Bounds BytesBounds(const Profile& profile, const Estimate& value, bool partial = false);
-Bounds ObjectsBounds(const Profile& profile, const Estimate& value, bool partial = false);
+Bounds ObjectsBounds(const Profile& profile, const Estimate& value, bool partial = false,
+                     HeapKind kind = HeapKind::kUnknown);
 
 // Counted object by object, and none of the sizes is a guess.
 inline bool IsExact(const Profile& profile, const Estimate& value) {

@@ -59,15 +59,17 @@ struct Sum {
 };
 
 // The largest number of objects that may hide behind what was seen, when the samples of `e` differ
-// in size: as many of the smallest size as have no sample with a chance of 2.5 %. 0 where all have
+// in size: as many of the least size as have no sample with a chance of 2.5 %. 0 where all have
 // one size. (At a given sampling mean both largest weights are those of the smallest object.)
-double HiddenObjects(const Estimate& e) {
+double HiddenObjects(const Estimate& e, HeapKind kind) {
   constexpr double kSameSize = 1 + 1e-4;
   if (e.samples < 2 || e.max_objects <= 0 || e.seen_objects <= 0) return 0;
   const double smallest = e.max_bytes / e.max_objects;
   if (e.seen_bytes / e.seen_objects < smallest * kSameSize) return 0;
   const double mean = std::max(kSamplingMeanBytes, smallest / std::log1p(1 / e.max_objects));
-  return kMeanOfUnlikelyZero * mean / static_cast<double>(kSmallestObject);
+  const auto least =
+      static_cast<double>(kind == HeapKind::kLoh ? kDefaultLohThreshold : kSmallestObject);
+  return kMeanOfUnlikelyZero / -std::expm1(-least / mean);
 }
 
 }  // namespace
@@ -79,12 +81,12 @@ Interval BytesInterval(const Estimate& e) {
       .Both();
 }
 
-Interval ObjectsInterval(const Estimate& e) {
+Interval ObjectsInterval(const Estimate& e, HeapKind kind) {
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_objects, e.objects - e.seen_objects, e.var_objects,
                 e.objects - e.seen_objects, e.max_objects};
-  const double hidden = HiddenObjects(e);
+  const double hidden = HiddenObjects(e, kind);
   if (hidden <= 0 || sum.IsCertain()) return sum.Both();
   // What hides and what is seen err by themselves: MOVER, as for a difference.
   const double up = sum.High() - e.objects, far_up = std::hypot(up, hidden);

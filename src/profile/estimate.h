@@ -91,8 +91,9 @@ Estimate EstimateTick(uint64_t n, double amount, double size);
 // Statistics in Medicine 16, 1997; its upper end after Tiwari, Clegg & Zou, Statistical Methods in
 // Medical Research 15, 2006), which for equal weights is the exact Poisson interval. Of objects
 // whose sizes differ, smaller ones may hide of which there is no sample: the upper end allows for
-// them (docs/decisions/0002-intervals.md).
+// them (docs/decisions/0002-intervals.md); `kind`: where all of them are, the LOH has no small
+// ones.
 Interval BytesInterval(const Estimate& e);
-Interval ObjectsInterval(const Estimate& e);
+Interval ObjectsInterval(const Estimate& e, HeapKind kind = HeapKind::kUnknown);
 
 }  // namespace clrscope::profile

@@ -80,6 +80,15 @@ TEST(Estimate, SmallObjectsMayHideBehindSamplesOfSizesThatDiffer) {
   EXPECT_LT(BytesInterval(e).high, e.bytes * 1.4);
 }
 
+TEST(Estimate, NothingSmallHidesOnTheLargeObjectHeap) {
+  Estimate e = EstimateSampled(4, 4.0 * 90'000);
+  e += EstimateSampled(5, 5.0 * 2'000'000);
+  const Interval anywhere = ObjectsInterval(e), loh = ObjectsInterval(e, HeapKind::kLoh);
+  EXPECT_GT(anywhere.high, 10'000);
+  EXPECT_LT(loh.high, 25);
+  EXPECT_EQ(loh.low, anywhere.low);
+}
+
 // 3,000 objects of 40 bytes, of which 1.2 samples are expected, behind 700 samples of large ones.
 // Of R runs a coverage has a standard error of sqrt(0.07 * 0.93 / R); three of them are allowed
 // below 93 % and above 97 %.

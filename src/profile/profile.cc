@@ -5,7 +5,17 @@
 
 namespace clrscope::profile {
 
+bool Profile::by_callbacks() const {
+  return counted() && !processes.empty() &&
+         std::all_of(processes.begin(), processes.end(),
+                     [](const Process& p) { return p.by_agent; });
+}
+
 bool Profile::exact() const {
+  if (by_callbacks())
+    return losses[Loss::kAgentFrames] == 0 && losses[Loss::kAgentSamples] == 0 &&
+           std::all_of(processes.begin(), processes.end(),
+                       [](const Process& p) { return p.complete; });
   return counted() && !processes.empty() &&
          std::all_of(processes.begin(), processes.end(), [](const Process& p) {
            const Counting& c = p.counting;

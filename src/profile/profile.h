@@ -3,6 +3,7 @@
 // processes, types, and one cell per (stack, type, heap kind, process).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -175,8 +176,16 @@ struct Profile {
   bool has_interval() const { return source == Source::kSampled; }
   bool has_interval(const Estimate& e) const { return has_interval() && !e.biased; }
   bool counted() const { return source == Source::kCounted; }
-  // The runtime wrote an event for every object, and all of them arrived.
+  // Counted by the agent, which the runtime called for every object (record --exact).
+  bool by_callbacks() const;
+  // The runtime told of every object, and all of that arrived.
   bool exact() const;
+  // Whether the runtime tells but a part of some type's objects (Type::partial).
+  bool any_partial() const {
+    return std::any_of(types.begin(), types.end(), [](const Type& t) { return t.partial; });
+  }
+  // What the cells rest on, by the runtime's name.
+  std::string_view event() const { return by_callbacks() ? "ObjectAllocated" : EventName(source); }
   // The most bytes that can be missing in counted figures that are not exact; no value: unknown.
   std::optional<double> MissingHigh() const;
   // The event that a process's cells rest on.

@@ -47,7 +47,7 @@ std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>)
       case 9:
         return PutFlag(out, process.complete);
       default:
-        return Put(out, EventName(p.SourceOf(i)));
+        return Put(out, p.by_callbacks() ? p.event() : EventName(p.SourceOf(i)));
     }
   });
 }

@@ -124,7 +124,7 @@ std::unique_ptr<TableCursor> RecordingRow(const Catalog& c, std::optional<int64_
   return List(Numbers(1), [&p](uint32_t, int column, sqlite3_context* out) {
     switch (column) {
       case 0:
-        return Put(out, EventName(p.source));
+        return Put(out, p.event());
       case 1:
         return PutFlag(out, p.biased() || p.mixed);
       case 2:

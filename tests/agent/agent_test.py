@@ -545,6 +545,10 @@ class Recordings(AgentCase):
                           "--bytes", "2e8", timeout=90)
         self.assert_ok(result)
         truth = json.loads(result.stdout.splitlines()[-1])
+        told = harness.report(path, "--by", "type")
+        self.assertEqual((told["event"], told["exact"]), ("ObjectAllocated", True), told["notes"])
+        self.assertEqual(told["totals"]["objects_low"], told["totals"]["objects_high"])
+        self.assertIn("exactly, by", clrscope("report", path).stdout)
         counted = {r["type"]: r["objects"] for r in harness.report(path, "--by", "type", "-n", "0")["rows"]}
         for told in truth["types"]:
             name, objects = told["type"], told["objects"]
