@@ -166,6 +166,7 @@ class SessionEngine {
   void PassNotes(Target& target);
   void ReleaseTables();
   bool PumpAll();
+  void StopSome();
   bool PumpUntilEnded(std::chrono::milliseconds patience,
                       const std::function<bool()>& keep_waiting);
   Target::Home HomeNow();
@@ -184,9 +185,10 @@ class SessionEngine {
   std::vector<uint32_t> released_;  // indexes whose tables go with the next tick
   std::map<ProcessKey, Retry> retries_;
   std::vector<ProcessKey> for_next_;  // the recording holds no more processes
-  int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_give_back_ns_ = 0;  // on the machine's clock
-  bool give_back_ = true;  // much was freed, or used once, since memory was given back
-  EngineCounts past_;      // of processes that were released
+  int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_give_back_ns_ = 0,
+          next_stop_ns_ = 0;  // on the machine's clock
+  bool give_back_ = true;     // much was freed, or used once, since memory was given back
+  EngineCounts past_;         // of processes that were released
   bool joining_ = true;
 
   Fd inbox_event_;

@@ -312,11 +312,31 @@ void SessionEngine::ReleaseTables() {
   }
 }
 
+// A few at a time: what many runtimes still have to send at their end is more than all of them send
+// in a second. One that does not answer does not hold up the others.
+void SessionEngine::StopSome() {
+  constexpr size_t kAtOnce = 8;
+  constexpr int64_t kPatienceNs = 200'000'000;
+  auto stopping =
+      static_cast<size_t>(std::count_if(targets_.begin(), targets_.end(), [](const auto& t) {
+        return t->state() == Target::State::kStopping;
+      }));
+  for (const auto& t : targets_) {
+    if (t->state() != Target::State::kRecording) continue;
+    const int64_t now = machine_clock_->monotonic_ns();
+    if (stopping >= kAtOnce && now < next_stop_ns_) return;
+    next_stop_ns_ = now + kPatienceNs;
+    t->BeginStop();
+    ++stopping;
+  }
+}
+
 bool SessionEngine::PumpUntilEnded(std::chrono::milliseconds patience,
                                    const std::function<bool()>& keep_waiting) {
   const int64_t deadline =
       machine_clock_->monotonic_ns() + std::chrono::nanoseconds(patience).count();
   while (any_recording() && machine_clock_->monotonic_ns() < deadline && keep_waiting()) {
+    StopSome();
     if (!PumpAll()) Wait(20ms);
     if (machine_clock_->monotonic_ns() >= next_tick_ns_) Tick();
   }
@@ -327,7 +347,6 @@ bool SessionEngine::StopAll(std::chrono::milliseconds patience,
                             const std::function<bool()>& keep_waiting) {
   joining_ = false;
   TakeJoined();
-  for (const auto& t : targets_) t->BeginStop();
   const bool answered = PumpUntilEnded(patience, keep_waiting);
   for (const auto& t : targets_)
     if (t->state() != Target::State::kEnded) t->Abandon("did not end its session in time");

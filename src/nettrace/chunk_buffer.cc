@@ -18,7 +18,7 @@ ChunkBuffer::Chunk ChunkBuffer::NewChunk(size_t size) {
     return c;
   }
   size = std::max(size, chunk_bytes_);
-  return Allocate(size);
+  return {std::unique_ptr<std::byte[]>(new std::byte[size]), size};
 }
 
 std::span<std::byte> ChunkBuffer::Prepare(size_t needed) {
@@ -51,7 +51,7 @@ void ChunkBuffer::Shrink() {
   const size_t tail = filled_ - consumed_;
   Chunk next;
   if (tail != 0) {
-    next = Allocate(tail);
+    next = {std::unique_ptr<std::byte[]>(new std::byte[tail]), tail};
     std::memcpy(next.data.get(), current_.data.get() + consumed_, tail);
   }
   current_ = std::move(next);

@@ -10,14 +10,8 @@
 #include <vector>
 
 #include "base/byte_reader.h"
-#include "base/large_vector.h"
 
 namespace clrscope::nettrace {
-
-struct ChunkDeleter {
-  size_t size = 0;
-  void operator()(std::byte* data) const { LargeAllocator<std::byte>().deallocate(data, size); }
-};
 
 class ChunkBuffer {
  public:
@@ -42,12 +36,9 @@ class ChunkBuffer {
 
  private:
   struct Chunk {
-    std::unique_ptr<std::byte[], ChunkDeleter> data;
+    std::unique_ptr<std::byte[]> data;
     size_t size = 0;
   };
-  static Chunk Allocate(size_t size) {
-    return {{LargeAllocator<std::byte>().allocate(size), {size}}, size};
-  }
 
   Chunk NewChunk(size_t size);
 

@@ -35,9 +35,8 @@ class EventSink {
 class Reader {
  public:
   struct Limits {
-    // What is asked of the system at a time: large for a file (a huge page), small for one of many
-    // live streams.
-    size_t chunk_bytes = 2 << 20;
+    // What is asked of the system at a time: large for a file, small for one of many live streams.
+    size_t chunk_bytes = 1 << 20;
     // A stream without sequence points must not grow without a limit: past this what waits is
     // delivered, and stacks are forgotten early.
     size_t retained_bytes = 64 << 20;
