@@ -219,10 +219,10 @@ GcStats StatsOf(std::span<const PackedGc> gcs, std::span<const GcFlow> flows, in
     RowCollector row = kinds.Row(generation, background);
     if (generation < 0) out.pause_histogram = Histogram(row.pauses);
     // One row may be all that there is of another.
-    const auto same = std::find_if(out.rollup.begin(), out.rollup.end(), [&](const GcRollup& r) {
-      return r.count == row.row.count &&
-             (generation < 0 || (r.generation == generation && r.background < 0));
-    });
+    const auto same = std::find_if(
+        out.rollup.begin(), out.rollup.end(), [&row, g = generation](const GcRollup& r) {
+          return r.count == row.row.count && (g < 0 || (r.generation == g && r.background < 0));
+        });
     row.row.pauses = same != out.rollup.end() ? same->pauses : PercentilesOf(std::move(row.pauses));
     out.rollup.push_back(row.row);
   }

@@ -40,9 +40,8 @@ Result<profile::CountMode> ParseTypes(const RecordArguments& a) {
 // What counting costs, as bench/types.py measures it.
 std::string_view SlowDown(profile::CountMode mode) {
   return mode == profile::CountMode::kAll
-             ? "note: --types all writes an event for every object: a program that does nothing "
-               "but "
-               "allocate takes 5 to 7 times as long\n"
+             ? "note: --types all writes an event with its stack for every object: programs that "
+               "allocate much take 5 to 9 times as long\n"
              : "note: --types makes every allocation take the runtime's slow path: a program that "
                "does nothing but allocate takes about 1.5 times as long\n";
 }
