@@ -173,23 +173,28 @@ Status Target::Reopen() {
   return OkStatus();
 }
 
-void Target::StopInBackground(std::vector<uint64_t> ids) {
-  // StopTracing answers after its rundown was written, and that only goes on while we read.
+// StopTracing answers after its rundown was written, and that only goes on while we read.
+template <class Work>
+void Target::InBackground(WorkerPool& pool, Work work) {
   ++background_->stops;
-  home_.workers->Post([link = link_, background = background_, ids = std::move(ids)] {
-    for (const uint64_t id : ids) (void)link->Stop(id);
+  pool.Post([link = link_, background = background_, work = std::move(work)] {
+    work(*link, *background);
     --background->stops;
   });
 }
 
+void Target::StopInBackground(std::vector<uint64_t> ids) {
+  InBackground(*home_.workers, [ids = std::move(ids)](RuntimeLink& link, Background&) {
+    for (const uint64_t id : ids) (void)link.Stop(id);
+  });
+}
+
 void Target::RunDownInBackground(std::vector<uint64_t> ids) {
-  ++background_->stops;
-  home_.rundowns->Post(
-      [link = link_, background = background_, waiting = home_.waiting, ids = std::move(ids)] {
-        WaitForOthers(waiting.get());
-        for (const uint64_t id : ids) (void)link->Stop(id);
-        --background->stops;
-      });
+  InBackground(*home_.rundowns,
+               [waiting = home_.waiting, ids = std::move(ids)](RuntimeLink& link, Background&) {
+                 WaitForOthers(waiting.get());
+                 for (const uint64_t id : ids) (void)link.Stop(id);
+               });
 }
 
 bool Target::rundown_pending() const {
@@ -271,19 +276,18 @@ void Target::BeginStop() {
 void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
-  ++background_->stops;
-  home_.rundowns->Post([link = link_, background = background_, waiting = home_.waiting] {
-    WaitForOthers(waiting.get());
-    Result<OpenedStream> rundown = link->Open(RundownSession());
-    const std::optional<uint64_t> id =
-        rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
-    {
-      const std::lock_guard lock(background->mutex);
-      background->rundowns.push_back(std::move(rundown));
-    }
-    if (id) (void)link->Stop(*id);
-    --background->stops;
-  });
+  InBackground(*home_.rundowns,
+               [waiting = home_.waiting](RuntimeLink& link, Background& background) {
+                 WaitForOthers(waiting.get());
+                 Result<OpenedStream> rundown = link.Open(RundownSession());
+                 const std::optional<uint64_t> id =
+                     rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
+                 {
+                   const std::lock_guard lock(background.mutex);
+                   background.rundowns.push_back(std::move(rundown));
+                 }
+                 if (id) (void)link.Stop(*id);
+               });
 }
 
 void Target::TakeRundowns() {

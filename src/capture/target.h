@@ -161,6 +161,8 @@ class Target {
   void TakeRundowns();
   void AddSession(OpenedStream opened, Kind kind);
   std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
+  template <class Work>
+  void InBackground(WorkerPool& pool, Work work);
   void StopInBackground(std::vector<uint64_t> ids);
   void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);

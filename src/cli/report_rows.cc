@@ -197,6 +197,7 @@ class Maker {
 
  private:
   bool Partial(const profile::TypeRow& r) const { return p_.types[r.type].partial; }
+  bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
   template <class Row>
   static profile::HeapKind KindOf(const Row& r) {
     if constexpr (requires { r.kind; })
@@ -204,7 +205,6 @@ class Maker {
     else
       return profile::HeapKind::kUnknown;
   }
-  bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
   template <class Row>
   bool Partial(const Row&) const {
     return false;

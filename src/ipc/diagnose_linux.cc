@@ -12,6 +12,11 @@
 namespace clrscope::ipc {
 namespace {
 
+// An answer that broke off: a process that is killed closes its sockets a little before it ends.
+bool BrokeOff(const Error& error) {
+  return error.code != ErrorCode::kTimeout && error.code != ErrorCode::kPermission &&
+         error.code != ErrorCode::kNotFound && error.code != ErrorCode::kRefused;
+}
 constexpr std::chrono::milliseconds kEnding{100};
 
 // …/Microsoft.NETCore.App/10.0.12/libcoreclr.so → "10.0.12"; "" for a self-contained program.
@@ -54,8 +59,7 @@ Diagnosis Diagnose(const ProcessFacts& facts, bool ask, std::chrono::millisecond
   if (ask && WorthAsking(facts, us)) {
     SocketTransport transport(facts.socket_path, facts.pid);
     answer = Client(transport).GetProcessInfo(Deadline::After(timeout));
-    if (!answer->ok() && answer->error().code != ErrorCode::kTimeout &&
-        IsEnding(facts.pid, kEnding))
+    if (!answer->ok() && BrokeOff(answer->error()) && IsEnding(facts.pid, kEnding))
       answer = Error{ErrorCode::kNotFound, "it is ending"};
   }
   Diagnosis diagnosis;
