@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A struct of 64-bit numbers in little room: two at a time, as what they are more than those of a
+// A struct of 64-bit numbers in little room: four at a time, as what they are more than those of a
 // new one. That is mostly nothing, or small: an unknown figure is -1, and few need their upper
 // half.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -18,40 +19,30 @@ class GcWords {
   static_assert(std::has_unique_object_representations_v<T>, "padding has no value");
   static_assert(sizeof(T) % sizeof(uint64_t) == 0);
   static constexpr size_t kNumbers = sizeof(T) / sizeof(uint64_t);
-  static constexpr size_t kPairs = (kNumbers + 1) / 2;
-  static constexpr size_t kTogether = 16;  // pairs that one word tells of, two bits each
-  static constexpr size_t kForms = (kPairs + kTogether - 1) / kTogether;
+  static constexpr size_t kGroup = 4;
+  static constexpr size_t kGroups = (kNumbers + kGroup - 1) / kGroup;
+  static_assert(kGroups <= 32, "one number tells the forms of all, two bits each");
+  static constexpr size_t kForms = 2;
 
  public:
   // Words that a T needs at most.
-  static constexpr size_t kRoom = kForms + 4 * kPairs;
+  static constexpr size_t kRoom = kForms + 2 * kGroup * kGroups;
 
   // Returns where the words end.
   static uint32_t* Pack(const T& value, uint32_t* to) {
     const auto* from = reinterpret_cast<const std::byte*>(&value);
-    uint32_t* forms = to;
+    uint32_t* const begin = to;
     to += kForms;
-    for (size_t first = 0; first < kPairs; first += kTogether) {
-      uint32_t form = 0;
-      for (size_t i = first; i < kPairs && i < first + kTogether; ++i) {
-        const uint64_t one = More(from, 2 * i);
-        const uint64_t other = 2 * i + 1 < kNumbers ? More(from, 2 * i + 1) : 0;
-        if ((one | other) == 0) continue;
-        if ((one | other) >> 32 == 0) {
-          form |= uint32_t{kHalves} << 2 * (i - first);
-          const std::array<uint32_t, 2> halves = {static_cast<uint32_t>(one),
-                                                  static_cast<uint32_t>(other)};
-          std::memcpy(to, halves.data(), sizeof(halves));
-          to += 2;
-        } else {
-          form |= uint32_t{kWhole} << 2 * (i - first);
-          std::memcpy(to, &one, sizeof(one));
-          std::memcpy(to + 2, &other, sizeof(other));
-          to += 4;
-        }
-      }
-      *forms++ = form;
+    uint64_t forms = 0;
+    for (size_t i = 0; i < kWholeGroups; ++i)
+      forms |= PackGroup(from + i * kGroupBytes, i, &to) << 2 * i;
+    if constexpr (kWholeGroups < kGroups) {
+      GroupBytes last;
+      std::memcpy(last.data(), Fresh(kWholeGroups), sizeof(last));
+      std::memcpy(last.data(), from + kWholeGroups * kGroupBytes, sizeof(T) % kGroupBytes);
+      forms |= PackGroup(last.data(), kWholeGroups, &to) << 2 * kWholeGroups;
     }
+    std::memcpy(begin, &forms, sizeof(forms));
     return to;
   }
 
@@ -59,45 +50,94 @@ class GcWords {
   // Returns where the words of these end.
   template <class First>
   static const uint32_t* Unpack(const uint32_t* from, First& value) {
-    constexpr size_t kWanted = sizeof(First) / sizeof(uint64_t);
-    static_assert(kWanted <= kNumbers && sizeof(First) % sizeof(uint64_t) == 0);
+    static_assert(sizeof(First) <= sizeof(T) && sizeof(First) % sizeof(uint64_t) == 0);
+    constexpr size_t kWanted = sizeof(First) / kGroupBytes, kRest = sizeof(First) % kGroupBytes;
     auto* const to = reinterpret_cast<std::byte*>(&value);
-    const uint32_t* forms = from;
+    uint64_t forms;
+    std::memcpy(&forms, from, sizeof(forms));
     from += kForms;
-    for (size_t i = 0; 2 * i < kWanted; ++i) {
-      const uint32_t form = forms[i / kTogether] >> 2 * (i % kTogether) & 3;
-      uint64_t one = Fresh()[2 * i], other = 0;
-      if (form == kHalves) {
-        one += from[0];
-        other = from[1];
-        from += 2;
-      } else if (form == kWhole) {
-        uint64_t more;
-        std::memcpy(&more, from, sizeof(more));
-        one += more;
-        std::memcpy(&other, from + 2, sizeof(other));
-        from += 4;
-      }
-      std::memcpy(to + 2 * i * sizeof(one), &one, sizeof(one));
-      if (2 * i + 1 == kWanted) break;
-      other += Fresh()[2 * i + 1];
-      std::memcpy(to + (2 * i + 1) * sizeof(other), &other, sizeof(other));
+    for (size_t i = 0; i < kWanted; ++i, forms >>= 2)
+      from = UnpackGroup(from, i, forms & 3, to + i * kGroupBytes);
+    if constexpr (kRest != 0) {
+      GroupBytes last;
+      from = UnpackGroup(from, kWanted, forms & 3, last.data());
+      std::memcpy(to + kWanted * kGroupBytes, last.data(), kRest);
     }
     return from;
   }
 
  private:
-  enum Form : uint32_t { kNothing, kHalves, kWhole };
-  using Image = std::array<uint64_t, kNumbers>;
+  enum Form : uint64_t { kNothing, kQuarters, kHalves, kWhole };
+  typedef uint64_t Pair __attribute__((vector_size(16)));  // every processor has these
+  static constexpr size_t kGroupBytes = kGroup * sizeof(uint64_t);
+  static constexpr size_t kWholeGroups = kNumbers / kGroup;
+  using GroupBytes = std::array<std::byte, kGroupBytes>;
 
-  static const Image& Fresh() {
-    static constexpr Image kFresh = std::bit_cast<Image>(T());
-    return kFresh;
+  template <class At>
+  static Pair Load(const At* at) {
+    Pair pair;
+    std::memcpy(&pair, at, sizeof(pair));
+    return pair;
   }
-  static uint64_t More(const std::byte* numbers, size_t i) {
-    uint64_t number;
-    std::memcpy(&number, numbers + i * sizeof(number), sizeof(number));
-    return number - Fresh()[i];
+  template <class At>
+  static void Store(const Pair& pair, At* at) {
+    std::memcpy(at, &pair, sizeof(pair));
+  }
+  static const std::byte* Fresh(size_t group) {
+    static constexpr auto kFresh = [] {
+      const auto numbers = std::bit_cast<std::array<uint64_t, kNumbers>>(T());
+      std::array<uint64_t, kGroups * kGroup> padded{};
+      std::copy(numbers.begin(), numbers.end(), padded.begin());
+      return padded;
+    }();
+    return reinterpret_cast<const std::byte*>(kFresh.data() + group * kGroup);
+  }
+
+  [[gnu::always_inline]] static uint64_t PackGroup(const std::byte* from, size_t i, uint32_t** to) {
+    const std::byte* fresh = Fresh(i);
+    const Pair one = Load(from) - Load(fresh), two = Load(from + 16) - Load(fresh + 16);
+    const Pair both = one | two;
+    const uint64_t any = both[0] | both[1];
+    if (any == 0) return kNothing;
+    if (any >> 16 == 0) {
+      const Pair quarters = one | two << 16;
+      (*to)[0] = static_cast<uint32_t>(quarters[0]);
+      (*to)[1] = static_cast<uint32_t>(quarters[1]);
+      *to += kGroup / 2;
+      return kQuarters;
+    }
+    if (any >> 32 == 0) {
+      Store(one | two << 32, *to);  // the second's in the upper halves
+      *to += kGroup;
+      return kHalves;
+    }
+    Store(one, *to);
+    Store(two, *to + kGroup);
+    *to += 2 * kGroup;
+    return kWhole;
+  }
+  [[gnu::always_inline]] static const uint32_t* UnpackGroup(const uint32_t* from, size_t i,
+                                                            uint64_t form, std::byte* to) {
+    const std::byte* fresh = Fresh(i);
+    Pair one = Load(fresh), two = Load(fresh + 16);
+    if (form == kQuarters) {
+      const Pair quarters = {from[0], from[1]};
+      one += quarters & 0xFFFF;
+      two += quarters >> 16;
+      from += kGroup / 2;
+    } else if (form == kHalves) {
+      const Pair halves = Load(from);
+      one += halves & 0xFFFFFFFF;
+      two += halves >> 32;
+      from += kGroup;
+    } else if (form == kWhole) {
+      one += Load(from);
+      two += Load(from + kGroup);
+      from += 2 * kGroup;
+    }
+    Store(one, to);
+    Store(two, to + 16);
+    return from;
   }
 };
 
