@@ -115,7 +115,7 @@ GcTimeline::OpenGc* GcTimeline::Background() {
   return nullptr;
 }
 
-GcTimeline::OpenGc* GcTimeline::Current() {
+GcTimeline::OpenGc* GcTimeline::CurrentOfMany() {
   for (size_t i = open_.size(); i-- > 0;)
     if (!open_[i].background() && !open_[i].ended()) return &open_[i];
   return Background();

@@ -89,7 +89,12 @@ class GcTimeline {
   Suspension* GcSuspension();  // the one that a GC would start in
   OpenGc* Find(uint64_t serial);
   OpenGc* Background();  // that runs, or whose histories may still come
-  OpenGc* Current();     // that the events of a collection belong to
+  // That the events of a collection belong to: mostly there is but one.
+  OpenGc* Current() {
+    if (open_.size() == 1 && !open_[0].ended()) return &open_[0];
+    return CurrentOfMany();
+  }
+  OpenGc* CurrentOfMany();
   void NotePause(int64_t begin_ns, int64_t end_ns);
   void SetAside(const Suspension* suspension, bool background);
   void CloseSuspension(uint64_t thread, int64_t now_ns);

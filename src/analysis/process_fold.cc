@@ -56,7 +56,9 @@ StringId ProcessFold::Intern(Utf16View text) {
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   // A damaged clock must not overflow; 146 years are enough.
   constexpr int64_t kLimit = int64_t{1} << 62;
-  now_ns_ = std::clamp(event.time_ns, -kLimit, kLimit);
+  now_ns_ = event.time_ns;
+  if (now_ns_ > kLimit || now_ns_ < -kLimit) [[unlikely]]
+    now_ns_ = std::clamp(now_ns_, -kLimit, kLimit);
   if (offset_ns != 0)
     now_ns_ = std::clamp(now_ns_ + std::clamp(offset_ns, -kLimit / 2, kLimit / 2), -kLimit, kLimit);
   last_ns_ = std::max(last_ns_, now_ns_);

@@ -74,15 +74,6 @@ bool Decode(const RawEvent& event, GcTriggered& out) {
   return r.ok();
 }
 
-bool Decode(const RawEvent& event, GcMarkWithType& out) {
-  ByteReader r(event.payload);
-  out.heap = r.U32();
-  r.Skip(2);
-  out.root_kind = r.U32();
-  out.bytes = r.U64();
-  return r.ok();
-}
-
 bool Decode(const RawEvent& event, GcJoin& out) {
   ByteReader r(event.payload);
   out = {};
@@ -240,14 +231,12 @@ bool Decode(const RawEvent& event, GcDynamic& out) {
 }
 
 bool Decode(const GcDynamic& event, GcCommittedUsage& out) {
-  ByteReader r(event.data);
-  if (!Is(event.name, u"CommittedUsage") || r.U16() < 1) return false;
-  out.in_use = r.U64();
-  out.global_decommit = r.U64();
-  out.free = r.U64();
-  out.global_free = r.U64();
-  out.bookkeeping = r.U64();
-  return r.ok();
+  const std::byte* at = event.data.data();
+  if (!Is(event.name, u"CommittedUsage") || event.data.size() < 2 + sizeof(out) ||
+      LoadAt<uint16_t>(at) < 1)
+    return false;
+  out = LoadAt<GcCommittedUsage>(at + 2);
+  return true;
 }
 
 bool Decode(const GcDynamic& event, GcHeapCountTuning& out) {

@@ -18,12 +18,25 @@ class EventBlockReader {
   EventBlockReader(Bytes content, uint32_t version);
 
   // The next row, valid until the next call; null at the end and on damage (then ok() is false
-  // too). Inlined where rows are taken: every event passes here.
-  [[gnu::always_inline]] const EventRow* Next() {
+  // too).
+  const EventRow* Next() {
     if (reader_.remaining() == 0) return nullptr;
-    return (compressed_ ? NextCompressed() : NextUncompressed()) ? &row_ : nullptr;
+    return (compressed_ ? NextCompressed(reader_, state_) : NextUncompressed()) ? &state_.row
+                                                                               : nullptr;
   }
-  const RowOrder& order() const { return order_; }  // of that row
+  const RowOrder& order() const { return state_.order; }  // of that row
+  // take(row, order) for each. Inlined, with the state in registers: every event passes here.
+  template <class Take>
+  [[gnu::always_inline]] void ForEach(Take&& take) {
+    if (!compressed_) {
+      while (const EventRow* row = Next()) take(*row, order());
+      return;
+    }
+    ByteReader reader = reader_;
+    State state = state_;
+    while (reader.remaining() != 0 && NextCompressed(reader, state)) take(state.row, state.order);
+    reader_ = reader;
+  }
   bool ok() const { return reader_.ok(); }
   size_t position() const { return reader_.ok() ? reader_.position() : last_position_; }
 
@@ -42,33 +55,53 @@ class EventBlockReader {
   // All fields of a compressed header at their longest.
   static constexpr size_t kMaxHeaderBytes = 1 + 5 + 5 + 10 + 5 + 10 + 5 + 10 + 16 + 16 + 5;
 
-  [[gnu::always_inline]] bool NextCompressed() {
-    last_position_ = reader_.position();
-    if (reader_.remaining() >= kMaxHeaderBytes) {
-      UncheckedReader r{reader_.data()};
-      DecodeHeader(r);
-      if (r.bad) return Fail();
-      reader_.Skip(static_cast<size_t>(r.pos - reader_.data()));
-    } else {
-      DecodeLastHeaders();
+  // What goes on from row to row: an absent field keeps the previous one's value.
+  struct State {
+    EventRow row;
+    RowOrder order;
+    const std::byte* activity = nullptr;  // null = none
+    const std::byte* related_activity = nullptr;
+    bool any_activity = false;  // a header had one, perhaps of zeros
+
+    void SetActivities() {
+      row.activity_back = Back(activity);
+      row.related_back = Back(related_activity);
     }
-    row_.payload = reader_.Take(row_.payload_size).data();
-    if (!reader_.ok()) return false;
-    if (any_activity_) SetActivities();
+    uint32_t Back(const std::byte* id) const {
+      return id == nullptr ? 0 : static_cast<uint32_t>(row.payload - id);
+    }
+  };
+
+  [[gnu::always_inline]] bool NextCompressed(ByteReader& reader, State& state) {
+    const size_t position = reader.position();
+    if (reader.remaining() >= kMaxHeaderBytes) {
+      UncheckedReader r{reader.data()};
+      DecodeHeader(r, state);
+      if (r.bad) return FailAt(reader, position);
+      reader.Skip(static_cast<size_t>(r.pos - reader.data()));
+    } else {
+      State last = state;
+      DecodeLastHeaders(reader, last);
+      state = last;
+    }
+    state.row.payload = reader.Take(state.row.payload_size).data();
+    if (!reader.ok()) return FailAt(reader, position);
+    if (state.any_activity) state.SetActivities();
     return true;
   }
   // `Source` reads bytes and variable-length integers.
   template <class Source>
-  [[gnu::always_inline]] void DecodeHeader(Source& r) {
-    EventRow& s = row_;
+  [[gnu::always_inline]] void DecodeHeader(Source& r, State& state) const {
+    EventRow& s = state.row;
+    RowOrder& order = state.order;
     const uint8_t flags = r.U8();
     if (flags & kMetadataId) s.metadata_id = r.VarU32();
     if (flags & kCaptureThread) {
-      order_.sequence += r.VarU32() + 1;
-      order_.capture_thread = r.VarU64();
+      order.sequence += r.VarU32() + 1;
+      order.capture_thread = r.VarU64();
       (void)r.VarU32();  // processor
     } else if (version_ >= 6 || s.metadata_id != 0) {
-      order_.sequence += 1;
+      order.sequence += 1;
     }
     if (flags & kThreadId) s.thread = r.VarU64();
     if (flags & kStackId) s.stack_id = r.VarU32();
@@ -76,35 +109,24 @@ class EventBlockReader {
     if (version_ >= 6) {
       if (flags & kActivity) s.label_list = r.VarU32();
     } else if (flags & (kActivity | kRelatedActivity)) {
-      any_activity_ = true;
-      if (flags & kActivity) activity_ = Guid(r.Take(16));
-      if (flags & kRelatedActivity) related_activity_ = Guid(r.Take(16));
+      state.any_activity = true;
+      if (flags & kActivity) state.activity = Guid(r.Take(16));
+      if (flags & kRelatedActivity) state.related_activity = Guid(r.Take(16));
     }
-    order_.sorted = (flags & kSorted) != 0;
+    order.sorted = (flags & kSorted) != 0;
     if (flags & kPayloadSize) s.payload_size = r.VarU32();
   }
-  void DecodeLastHeaders();  // near the block's end, where each byte is checked
+  // Near the block's end, where each byte is checked.
+  void DecodeLastHeaders(ByteReader& reader, State& state) const;
   bool NextUncompressed();
-  bool Fail();
+  bool FailAt(ByteReader& reader, size_t position);
   static const std::byte* Guid(Bytes bytes);  // null when all of it is zero
-  void SetActivities() {
-    row_.activity_back = Back(activity_);
-    row_.related_back = Back(related_activity_);
-  }
-  uint32_t Back(const std::byte* id) const {
-    return id == nullptr ? 0 : static_cast<uint32_t>(row_.payload - id);
-  }
 
   ByteReader reader_;
   uint32_t version_;
   bool compressed_ = false;
-  // An absent field keeps the previous row's value.
-  EventRow row_;
-  RowOrder order_;
-  const std::byte* activity_ = nullptr;  // null = none
-  const std::byte* related_activity_ = nullptr;
-  bool any_activity_ = false;  // a header had one, perhaps of zeros
-  size_t last_position_ = 0;
+  State state_;
+  size_t last_position_ = 0;  // of the row that failed
 };
 
 }  // namespace clrscope::nettrace

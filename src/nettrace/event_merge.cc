@@ -7,7 +7,6 @@
 namespace clrscope::nettrace {
 
 void EventMerge::SelectThread(uint64_t id, uint32_t sequence_if_new) {
-  last_id_ = id;
   const auto [it, is_new] = by_id_.try_emplace(id, 0);
   if (is_new) {
     if (free_.empty()) {
@@ -21,7 +20,7 @@ void EventMerge::SelectThread(uint64_t id, uint32_t sequence_if_new) {
     t.id = id;
     t.sequence = sequence_if_new;
   }
-  last_ = it->second;
+  last_ = &threads_[it->second];
 }
 
 void EventMerge::CountGap(const Thread& thread, uint32_t expected, int64_t time) {
@@ -39,13 +38,9 @@ void EventMerge::CountGap(const Thread& thread, uint32_t expected, int64_t time)
                     std::max(gaps_.back().before, here.before)};
 }
 
-void EventMerge::Activate(uint32_t thread) {
-  Thread& t = threads_[thread];
-  t.rows.clear();
-  t.rests.clear();
-  t.head = 0;
-  if (!t.active) active_.push_back(thread);
-  t.active = true;
+void EventMerge::Activate(Thread& thread) {
+  active_.push_back(static_cast<uint32_t>(&thread - threads_.data()));
+  thread.active = true;
 }
 
 void EventMerge::BuildHeap(int64_t stop) {
@@ -53,7 +48,7 @@ void EventMerge::BuildHeap(int64_t stop) {
   size_t kept = 0;
   for (const uint32_t i : active_) {
     Thread& t = threads_[i];
-    t.active = t.head < t.rows.size();
+    t.active = !t.rows.empty();
     if (!t.active) continue;  // drained since
     active_[kept++] = i;
     if (t.rows[t.head].time < stop) heap_.push_back({t.rows[t.head].time, i});
@@ -74,8 +69,14 @@ void EventMerge::SiftDown(size_t i) {
 }
 
 void EventMerge::PopHeap(int64_t stop) {
-  const Thread& t = threads_[heap_.front().thread];
-  if (t.head < t.rows.size() && t.rows[t.head].time < stop) {
+  Thread& t = threads_[heap_.front().thread];
+  const bool drained = t.head == t.rows.size();
+  if (drained) {
+    t.rows.clear();
+    t.rests.clear();
+    t.head = 0;
+  }
+  if (!drained && t.rows[t.head].time < stop) {
     heap_.front().time = t.rows[t.head].time;
   } else {
     heap_.front() = heap_.back();
@@ -86,12 +87,11 @@ void EventMerge::PopHeap(int64_t stop) {
 
 void EventMerge::Checkpoint(uint64_t thread, uint32_t sequence, std::optional<int64_t> time) {
   SelectThread(thread, sequence);
-  Thread& t = threads_[last_];
+  Thread& t = *last_;
   NoteSequence(t, sequence, time.value_or(t.time));
   t.time = time.value_or(t.time);
   // In V6 it is a lower bound: below what was seen it says nothing.
-  if (version_ < 6 || sequence - threads_[last_].sequence < 0x80000000u)
-    threads_[last_].sequence = sequence;
+  if (version_ < 6 || sequence - t.sequence < 0x80000000u) t.sequence = sequence;
 }
 
 void EventMerge::Remove(uint64_t thread) {
@@ -100,7 +100,7 @@ void EventMerge::Remove(uint64_t thread) {
   free_.push_back(it->second);
   threads_[it->second] = {};
   by_id_.erase(it);
-  last_ = kNone;
+  last_ = nullptr;
 }
 
 void EventMerge::ReleaseDrained() {
@@ -154,7 +154,7 @@ void EventMerge::Clear() {
   free_.clear();
   active_.clear();
   by_id_.clear();
-  last_ = kNone;
+  last_ = nullptr;
   queued_ = 0;
 }
 
@@ -170,7 +170,7 @@ void EventMerge::ForgetIdle() {
       ++it;
     }
   }
-  last_ = kNone;
+  last_ = nullptr;
 }
 
 }  // namespace clrscope::nettrace

@@ -26,16 +26,16 @@ class EventMerge {
   // left the cache.
   template <class Deliver>
   [[gnu::always_inline]] void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
-    if (order.capture_thread != last_id_ || last_ == kNone)
+    if (last_ == nullptr || order.capture_thread != last_->id)
       SelectThread(order.capture_thread, order.sequence - 1);
-    NoteSequence(threads_[last_], order.sequence - 1, row.time);
-    threads_[last_].sequence = order.sequence;
-    threads_[last_].time = row.time;
+    NoteSequence(*last_, order.sequence - 1, row.time);
+    last_->sequence = order.sequence;
+    last_->time = row.time;
     if (order.sorted) {
       if (queued_ != 0) Drain(row.time, deliver);
       deliver(row);
     } else {
-      Queue(last_, row);
+      Queue(*last_, row);
     }
   }
 
@@ -74,7 +74,6 @@ class EventMerge {
   size_t threads() const { return by_id_.size(); }
 
  private:
-  static constexpr uint32_t kNone = ~0u;
   // What waits, by the million: half a cache line. What few rows have is kept beside.
   struct WaitingRow {
     int64_t time;
@@ -91,7 +90,7 @@ class EventMerge {
     uint32_t sequence = 0;
     int64_t time = 0;  // of its last row
     bool touched = true;
-    bool active = false;           // listed in active_
+    bool active = false;           // listed in active_; only then there are rows
     LargeVector<WaitingRow> rows;  // rows[head..] wait
     std::vector<Rest> rests;
     size_t head = 0;
@@ -125,9 +124,8 @@ class EventMerge {
     if (thread.sequence != expected) CountGap(thread, expected, time);
   }
   void CountGap(const Thread& thread, uint32_t expected, int64_t time);
-  [[gnu::always_inline]] void Queue(uint32_t thread, const EventRow& row) {
-    Thread& t = threads_[thread];
-    if (t.head == t.rows.size()) Activate(thread);
+  [[gnu::always_inline]] void Queue(Thread& t, const EventRow& row) {
+    if (!t.active) Activate(t);
     uint32_t rest = 0;
     if (row.thread != t.id || (row.label_list | row.activity_back | row.related_back) != 0) {
       t.rests.push_back({row.thread, row.label_list, row.activity_back, row.related_back});
@@ -138,7 +136,7 @@ class EventMerge {
                       row.metadata_id, row.stack_id, rest});
     ++queued_;
   }
-  void Activate(uint32_t thread);  // it has no rows yet
+  void Activate(Thread& thread);  // it has no rows yet
   void ReleaseDrained();           // when nothing waits any more
   void BuildHeap(int64_t stop);
   void SiftDown(size_t i);
@@ -175,8 +173,7 @@ class EventMerge {
   std::vector<uint32_t> active_;  // threads with waiting rows
   std::unordered_map<uint64_t, uint32_t> by_id_;
   std::vector<HeapEntry> heap_;
-  uint64_t last_id_ = 0;
-  uint32_t last_ = kNone;
+  Thread* last_ = nullptr;  // that a row came from
   size_t queued_ = 0;
   std::unique_ptr<std::byte[]> owned_;  // what Own() copied
   uint64_t dropped_ = 0;

@@ -231,14 +231,14 @@ struct Reader::Delivery {
 
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
-  while (const EventRow* row = rows.Next()) {
-    merge_->Push(*row, rows.order(), Delivery{this});
+  rows.ForEach([&](const EventRow& row, const RowOrder& order) __attribute__((always_inline)) {
+    merge_->Push(row, order, Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
     if (merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
       FlushEvents();
       merge_->Clear();
     }
-  }
+  });
   ReportGaps();
   if (!rows.ok())
     return Corrupt(object.content_offset + rows.position(), "an event does not fit into its block");
