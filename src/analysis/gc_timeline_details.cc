@@ -12,27 +12,25 @@ using profile::GcRecord;
 
 namespace {
 
-// Damage may say anything; mostly all of them are sound, which takes one look.
-void Limit(clr::GcPerHeapHistory& h) {
-  static_assert(sizeof(h.generation) % sizeof(uint64_t) == 0);
-  uint64_t any = 0;
-  const auto each = [&](auto&& use) {
-    for (clr::GcGenerationData& d : h.generation)
-      for (uint64_t* b : {&d.size_before, &d.free_list_before, &d.free_objects_before,
-                          &d.size_after, &d.free_list_after, &d.free_objects_after, &d.in,
-                          &d.pinned_survived, &d.non_pinned_survived, &d.budget})
-        use(*b);
-  };
-  each([&](const uint64_t& b) { any |= b; });
-  if (any > kMaxBytes) each([](uint64_t& b) { b = std::min(b, kMaxBytes); });
-}
-
 profile::GcGeneration Signed(const clr::GcGenerationData& d) {
   const auto sign = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
   return {sign(d.size_before), sign(d.free_list_before), sign(d.free_objects_before),
           sign(d.size_after),  sign(d.free_list_after),  sign(d.free_objects_after),
           sign(d.in),          sign(d.pinned_survived),  sign(d.non_pinned_survived),
           sign(d.budget)};
+}
+
+// Damage may say anything; mostly all of them are sound, which takes one look.
+profile::GcGeneration Limited(clr::GcGenerationData d) {
+  const uint64_t any = d.size_before | d.free_list_before | d.free_objects_before | d.size_after |
+                       d.free_list_after | d.free_objects_after | d.in | d.pinned_survived |
+                       d.non_pinned_survived | d.budget;
+  if (any > kMaxBytes) [[unlikely]]
+    for (uint64_t* b : {&d.size_before, &d.free_list_before, &d.free_objects_before, &d.size_after,
+                        &d.free_list_after, &d.free_objects_after, &d.in, &d.pinned_survived,
+                        &d.non_pinned_survived, &d.budget})
+      *b = std::min(*b, kMaxBytes);
+  return Signed(d);
 }
 
 }  // namespace
@@ -128,9 +126,8 @@ void GcTimeline::OnPerHeapHistory(const clr::RawEvent& event) {
   r.condemned_allocated += I64(h.condemned_allocated);
   r.pinned_allocated += I64(h.pinned_allocated);
   r.pinned_allocated_advance += I64(h.pinned_allocated_advance);
-  Limit(h);
   for (uint32_t g = 0; g < h.generations; ++g) {
-    const profile::GcGeneration one = Signed(h.generation[g]);
+    const profile::GcGeneration one = Limited(h.generation[g]);
     r.generation_data[g] += one;
     const int64_t before = one.objects_before();
     if (before != 0)

@@ -40,22 +40,32 @@ bool Decode(const RawEvent& event, GcEnd& out) {
 }
 
 bool Decode(const RawEvent& event, GcHeapStats& out) {
-  ByteReader r(event.payload);
-  out = {};
-  for (int g = 0; g < 4; ++g) {
-    out.size[g] = r.I64();
-    out.promoted[g] = r.I64();
+  // As it lies in the payload, up to ClrInstanceID.
+  struct [[gnu::packed]] V1 {
+    struct [[gnu::packed]] {
+      int64_t size, promoted;
+    } generation[4];
+    int64_t finalization_promoted_bytes, finalization_promoted_count;
+    uint32_t pinned_objects, sink_blocks, handles;
+  };
+  static_assert(sizeof(V1) == 92);
+  constexpr size_t kPohAt = sizeof(V1) + 2;
+  const Bytes payload = event.payload;
+  if (payload.size() < sizeof(V1)) return false;
+  const V1 v1 = LoadAt<V1>(payload.data());
+  for (size_t g = 0; g < 4; ++g) {
+    out.size[g] = v1.generation[g].size;
+    out.promoted[g] = v1.generation[g].promoted;
   }
-  out.finalization_promoted_bytes = r.I64();
-  out.finalization_promoted_count = r.I64();
-  out.pinned_objects = r.U32();
-  out.sink_blocks = r.U32();
-  out.handles = r.U32();
-  if (!r.ok()) return false;
-  if (event.kind->version >= 2 && r.remaining() >= 18) {
-    r.Skip(2);
-    out.size[4] = r.I64();
-    out.promoted[4] = r.I64();
+  out.finalization_promoted_bytes = v1.finalization_promoted_bytes;
+  out.finalization_promoted_count = v1.finalization_promoted_count;
+  out.pinned_objects = v1.pinned_objects;
+  out.sink_blocks = v1.sink_blocks;
+  out.handles = v1.handles;
+  out.size[4] = out.promoted[4] = -1;
+  if (event.kind->version >= 2 && payload.size() >= kPohAt + 16) {
+    out.size[4] = LoadAt<int64_t>(payload.data() + kPohAt);
+    out.promoted[4] = LoadAt<int64_t>(payload.data() + kPohAt + 8);
   }
   return true;
 }
@@ -128,7 +138,7 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
   const int p = event.pointer_size;
   if (p == 8 && event.payload.size() >= kPerHeapHistoryHead) return DecodeWide(event.payload, out);
   ByteReader r(event.payload);
-  out = {};
+  out.generations = 0;
   r.Skip(2);
   for (uint64_t* f :
        {&out.free_list_allocated, &out.free_list_rejected, &out.end_of_segment_allocated,
@@ -156,31 +166,46 @@ bool Decode(const RawEvent& event, GcPerHeapHistory& out) {
 }
 
 bool Decode(const RawEvent& event, GcGlobalHeapHistory& out) {
-  ByteReader r(event.payload);
-  out = {};
-  out.final_youngest_desired = r.I64();
-  out.heaps = r.I32();
-  out.condemned_generation = r.I32();
-  out.gen0_reduction_count = r.I32();
-  out.reason = r.U32();
-  out.mechanisms = r.U32();
-  if (!r.ok()) return false;
-  if (event.kind->version >= 2 && r.remaining() >= 10) {
-    r.Skip(2);
-    out.pause_mode = r.U32();
-    out.memory_pressure = r.U32();
+  // As it lies in the payload; each version ends where the next one's fields begin.
+  struct [[gnu::packed]] V4 {
+    int64_t final_youngest_desired;
+    int32_t heaps, condemned_generation, gen0_reduction_count;
+    uint32_t reason, mechanisms;  // V1
+    uint16_t clr_instance;
+    uint32_t pause_mode, memory_pressure;         // V2
+    uint32_t condemn_reasons0, condemn_reasons1;  // V3
+    uint32_t phase_count;                         // V4
+  };
+  constexpr size_t kV1 = 28, kV2 = 38, kV3 = 46, kV4 = sizeof(V4);
+  static_assert(kV4 == 50);
+  const Bytes payload = event.payload;
+  if (payload.size() < kV1) return false;
+  V4 v = {};
+  if (payload.size() >= kV4) {
+    v = LoadAt<V4>(payload.data());
+  } else {
+    std::memcpy(&v, payload.data(), payload.size());
   }
-  if (event.kind->version >= 3 && r.remaining() >= 8) {
-    out.condemn_reasons0 = r.U32();
-    out.condemn_reasons1 = r.U32();
-  }
-  if (event.kind->version >= 4 && r.remaining() >= 4) {
-    const size_t wanted = r.U32();
-    const size_t count = std::min(wanted, r.remaining() / 4);
-    for (size_t i = 0; i < count && i < std::size(out.phase_us); ++i) {
-      out.phase_us[i] = r.U32();
-      out.phase_count = static_cast<uint32_t>(i + 1);
-    }
+  const uint32_t version = event.kind->version;
+  const auto has = [&](uint32_t since, size_t end) {
+    return version >= since && payload.size() >= end;
+  };
+  out.final_youngest_desired = v.final_youngest_desired;
+  out.heaps = v.heaps;
+  out.condemned_generation = v.condemned_generation;
+  out.gen0_reduction_count = v.gen0_reduction_count;
+  out.reason = v.reason;
+  out.mechanisms = v.mechanisms;
+  out.pause_mode = has(2, kV2) ? v.pause_mode : 0;
+  out.memory_pressure = has(2, kV2) ? v.memory_pressure : 0;
+  out.condemn_reasons0 = has(3, kV3) ? v.condemn_reasons0 : 0;
+  out.condemn_reasons1 = has(3, kV3) ? v.condemn_reasons1 : 0;
+  out.phase_count = 0;
+  if (has(4, kV4)) {
+    const size_t there = (payload.size() - kV4) / sizeof(uint32_t);
+    out.phase_count =
+        static_cast<uint32_t>(std::min({size_t{v.phase_count}, there, std::size(out.phase_us)}));
+    std::memcpy(out.phase_us, payload.data() + kV4, out.phase_count * sizeof(uint32_t));
   }
   return true;
 }

@@ -79,8 +79,8 @@ struct GcPerHeapHistory {
   uint32_t running_free_list_efficiency = 0, condemn_reasons0 = 0, condemn_reasons1 = 0;
   uint32_t compact_mechanisms = 0, expand_mechanisms = 0, heap = 0;
   uint64_t extra_gen0_commit = 0;
-  uint32_t generations = 0;  // how many of `generation` are filled
-  GcGenerationData generation[5] = {};
+  uint32_t generations = 0;        // how many of `generation` are filled
+  GcGenerationData generation[5];  // the others are not set
 };
 // V3 only; older layouts are not decoded.
 bool Decode(const RawEvent& event, GcPerHeapHistory& out);
@@ -91,8 +91,8 @@ struct GcGlobalHeapHistory {
   int32_t heaps = 0, condemned_generation = 0, gen0_reduction_count = 0;
   uint32_t reason = 0, mechanisms = 0, pause_mode = 0, memory_pressure = 0;
   uint32_t condemn_reasons0 = 0, condemn_reasons1 = 0;  // V3
-  uint32_t phase_count = 0;                             // V4
-  uint32_t phase_us[16] = {};
+  uint32_t phase_count = 0;                             // V4: how many of `phase_us` are set
+  uint32_t phase_us[16];
 };
 bool Decode(const RawEvent& event, GcGlobalHeapHistory& out);
 

@@ -52,6 +52,8 @@ class EventBlockReader {
     kSorted = 64,
     kPayloadSize = 128,
   };
+  static constexpr uint8_t kRare =
+      kCaptureThread | kThreadId | kActivity | kRelatedActivity | kSorted;
   // All fields of a compressed header at their longest.
   static constexpr size_t kMaxHeaderBytes = 1 + 5 + 5 + 10 + 5 + 10 + 5 + 10 + 16 + 16 + 5;
 
@@ -62,6 +64,7 @@ class EventBlockReader {
     const std::byte* activity = nullptr;  // null = none
     const std::byte* related_activity = nullptr;
     bool any_activity = false;  // a header had one, perhaps of zeros
+    bool started = false;       // a row came before
 
     void SetActivities() {
       row.activity_back = Back(activity);
@@ -95,25 +98,37 @@ class EventBlockReader {
     EventRow& s = state.row;
     RowOrder& order = state.order;
     const uint8_t flags = r.U8();
+    // Mostly the same thread goes on with another event.
+    const bool rare = version_ >= 6 || (flags & kRare) != 0;
     if (flags & kMetadataId) s.metadata_id = r.VarU32();
-    if (flags & kCaptureThread) {
-      order.sequence += r.VarU32() + 1;
-      order.capture_thread = r.VarU64();
-      (void)r.VarU32();  // processor
-    } else if (version_ >= 6 || s.metadata_id != 0) {
+    order.follows = state.started;
+    if (rare) {
+      if (flags & kCaptureThread) {
+        order.follows = false;
+        order.sequence += r.VarU32() + 1;
+        order.capture_thread = r.VarU64();
+        (void)r.VarU32();  // processor
+      } else if (version_ >= 6 || s.metadata_id != 0) {
+        order.sequence += 1;
+      }
+      if (flags & kThreadId) s.thread = r.VarU64();
+    } else if (s.metadata_id != 0) {
       order.sequence += 1;
     }
-    if (flags & kThreadId) s.thread = r.VarU64();
     if (flags & kStackId) s.stack_id = r.VarU32();
     s.time = static_cast<int64_t>(static_cast<uint64_t>(s.time) + r.VarU64());
-    if (version_ >= 6) {
-      if (flags & kActivity) s.label_list = r.VarU32();
-    } else if (flags & (kActivity | kRelatedActivity)) {
-      state.any_activity = true;
-      if (flags & kActivity) state.activity = Guid(r.Take(16));
-      if (flags & kRelatedActivity) state.related_activity = Guid(r.Take(16));
-    }
     order.sorted = (flags & kSorted) != 0;
+    if (rare || !state.started) {
+      if (version_ >= 6) {
+        if (flags & kActivity) s.label_list = r.VarU32();
+      } else if (flags & (kActivity | kRelatedActivity)) {
+        state.any_activity = true;
+        if (flags & kActivity) state.activity = Guid(r.Take(16));
+        if (flags & kRelatedActivity) state.related_activity = Guid(r.Take(16));
+      }
+      order.plain = !state.any_activity && s.label_list == 0 && s.thread == order.capture_thread;
+      state.started = true;
+    }
     if (flags & kPayloadSize) s.payload_size = r.VarU32();
   }
   // Near the block's end, where each byte is checked.

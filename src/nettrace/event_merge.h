@@ -21,21 +21,24 @@ class EventMerge {
  public:
   explicit EventMerge(uint32_t version) : version_(version) {}
 
-  // Takes a row; calls deliver(row) for every row that is now known to be next, in order, and
+  // Takes a row; calls deliver(row) for every row that is now known to be next, in order, or, for
+  // those that are plain, deliver.Plain(time, thread, payload, metadata_id, stack_id); and
   // deliver.Prefetch(payload, stack_id) some rows before that: they waited while what they point to
   // left the cache.
   template <class Deliver>
   [[gnu::always_inline]] void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
-    if (last_ == nullptr || order.capture_thread != last_->id)
-      SelectThread(order.capture_thread, order.sequence - 1);
-    NoteSequence(*last_, order.sequence - 1, row.time);
+    if (!order.follows || last_ == nullptr) {
+      if (last_ == nullptr || order.capture_thread != last_->id)
+        SelectThread(order.capture_thread, order.sequence - 1);
+      NoteSequence(*last_, order.sequence - 1, row.time);
+    }
     last_->sequence = order.sequence;
     last_->time = row.time;
     if (order.sorted) {
       if (queued_ != 0) Drain(row.time, deliver);
       deliver(row);
     } else {
-      Queue(*last_, row);
+      Queue(*last_, row, order.plain);
     }
   }
 
@@ -124,10 +127,10 @@ class EventMerge {
     if (thread.sequence != expected) CountGap(thread, expected, time);
   }
   void CountGap(const Thread& thread, uint32_t expected, int64_t time);
-  [[gnu::always_inline]] void Queue(Thread& t, const EventRow& row) {
+  [[gnu::always_inline]] void Queue(Thread& t, const EventRow& row, bool plain) {
     if (!t.active) Activate(t);
     uint32_t rest = 0;
-    if (row.thread != t.id || (row.label_list | row.activity_back | row.related_back) != 0) {
+    if (!plain) {
       t.rests.push_back({row.thread, row.label_list, row.activity_back, row.related_back});
       rest = static_cast<uint32_t>(t.rests.size());
     }
@@ -159,7 +162,13 @@ class EventMerge {
       do {
         if (end - row > kPrefetchRows)
           deliver.Prefetch(row[kPrefetchRows].payload, row[kPrefetchRows].stack_id);
-        deliver(t.Row(*row++));
+        if (row->rest == 0) {
+          deliver.Plain(row->time, t.id, {row->payload, row->payload_size}, row->metadata_id,
+                        row->stack_id);
+        } else {
+          deliver(t.Row(*row));
+        }
+        ++row;
       } while (row != end && row->time < limit);
       t.head += static_cast<size_t>(row - first);
       queued_ -= static_cast<size_t>(row - first);

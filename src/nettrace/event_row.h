@@ -42,6 +42,10 @@ struct RowOrder {
   uint64_t capture_thread = 0;  // V6: index into the thread table
   uint32_t sequence = 0;
   bool sorted = false;  // nothing later in the stream is older
+  // The row before it in the block is of the same thread, and no number is missing between them.
+  bool follows = false;
+  // It is about the thread that captured it, and of no activity.
+  bool plain = false;
 };
 
 }  // namespace clrscope::nettrace

@@ -185,8 +185,30 @@ struct Reader::Delivery {
   Reader* reader;
   // Always inlined: a row that waited is put together from its parts, which need no memory then.
   [[gnu::always_inline]] void operator()(const EventRow& row) {
+    Deliver(row.time, row.thread, {row.payload, row.payload_size}, row.metadata_id, row.stack_id,
+            [&](clr::RawEvent& e) {
+              if ((row.activity_back | row.related_back) != 0) {
+                e.activity = row.activity();
+                e.related_activity = row.related_activity();
+              }
+              if (row.label_list != 0) {
+                if (const auto it = reader->labels_.find(row.label_list);
+                    it != reader->labels_.end()) {
+                  e.activity = it->second.activity;
+                  e.related_activity = it->second.related;
+                }
+              }
+            });
+  }
+  [[gnu::always_inline]] void Plain(int64_t time, uint64_t thread, Bytes payload,
+                                    uint32_t metadata_id, uint32_t stack_id) {
+    Deliver(time, thread, payload, metadata_id, stack_id, [](clr::RawEvent&) {});
+  }
+  template <class AddRest>
+  [[gnu::always_inline]] void Deliver(int64_t time, uint64_t thread, Bytes payload,
+                                      uint32_t metadata_id, uint32_t stack_id, AddRest&& add_rest) {
     Reader& r = *reader;
-    CountedKind* kind = r.metadata_.Find(row.metadata_id);
+    CountedKind* kind = r.metadata_.Find(metadata_id);
     if (kind == nullptr) {
       r.losses_.Add(Loss::kUnknownMetadata);
       return;
@@ -196,31 +218,22 @@ struct Reader::Delivery {
     clr::RawEvent e;
     e.kind = kind;
     e.process = r.info_.pid;
-    e.thread = row.thread;
-    e.time_ns = r.ToNanos(row.time);
-    e.payload = {row.payload, row.payload_size};
+    e.thread = thread;
+    e.time_ns = r.ToNanos(time);
+    e.payload = payload;
     e.pointer_size = static_cast<uint8_t>(r.info_.pointer_size);
-    if ((row.activity_back | row.related_back) != 0) {
-      e.activity = row.activity();
-      e.related_activity = row.related_activity();
-    }
-    if (row.stack_id != 0) {
-      e.stack_state = !r.stacks_.Find(row.stack_id, e.stack) ? clr::StackState::kMissing
-                      : e.stack.empty()                      ? clr::StackState::kNone
-                                                             : clr::StackState::kPresent;
+    if (stack_id != 0) {
+      e.stack_state = !r.stacks_.Find(stack_id, e.stack) ? clr::StackState::kMissing
+                      : e.stack.empty()                  ? clr::StackState::kNone
+                                                         : clr::StackState::kPresent;
     }
     if (r.info_.version >= 6) {
-      if (const auto it = r.threads_.find(row.thread); it != r.threads_.end()) {
+      if (const auto it = r.threads_.find(thread); it != r.threads_.end()) {
         e.process = it->second.pid;
         e.thread = it->second.tid;
       }
-      if (row.label_list != 0) {
-        if (const auto it = r.labels_.find(row.label_list); it != r.labels_.end()) {
-          e.activity = it->second.activity;
-          e.related_activity = it->second.related;
-        }
-      }
     }
+    add_rest(e);
     r.sink_->OnEvent(e);
   }
   void Prefetch(const std::byte* payload, uint32_t stack_id) {
@@ -234,7 +247,7 @@ Status Reader::OnEvents(const Object& object) {
   rows.ForEach([&](const EventRow& row, const RowOrder& order) __attribute__((always_inline)) {
     merge_->Push(row, order, Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
-    if (merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
+    if (!order.follows && merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
       FlushEvents();
       merge_->Clear();
     }
