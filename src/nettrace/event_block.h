@@ -22,7 +22,7 @@ class EventBlockReader {
   const EventRow* Next() {
     if (reader_.remaining() == 0) return nullptr;
     return (compressed_ ? NextCompressed(reader_, state_) : NextUncompressed()) ? &state_.row
-                                                                               : nullptr;
+                                                                                : nullptr;
   }
   const RowOrder& order() const { return state_.order; }  // of that row
   // take(row, order) for each. Inlined, with the state in registers: every event passes here.

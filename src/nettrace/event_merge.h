@@ -140,7 +140,7 @@ class EventMerge {
     ++queued_;
   }
   void Activate(Thread& thread);  // it has no rows yet
-  void ReleaseDrained();           // when nothing waits any more
+  void ReleaseDrained();          // when nothing waits any more
   void BuildHeap(int64_t stop);
   void SiftDown(size_t i);
   void PopHeap(int64_t stop);

@@ -247,7 +247,8 @@ Status Reader::OnEvents(const Object& object) {
   rows.ForEach([&](const EventRow& row, const RowOrder& order) __attribute__((always_inline)) {
     merge_->Push(row, order, Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
-    if (!order.follows && merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
+    if (!order.follows &&
+        merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost
       FlushEvents();
       merge_->Clear();
     }

@@ -24,15 +24,20 @@ constexpr size_t kSmallBlock = 512, kLargeBlock = LargeAllocator<uint32_t>::kHug
 constexpr size_t kManyWords = kLargeBlock / 4;
 constexpr size_t kManyRecords = 2048, kRoomOfMany = 1 << 18;
 
+const GcWords<GcHeap>::Base& NewHeap() {
+  static const GcWords<GcHeap>::Base kNew{GcHeap()};
+  return kNew;
+}
+
 }  // namespace
 
 GcRecord PackedGc::Unpack() const {
   GcRecord r;
   static_cast<GcBrief&>(r) = *this;
   const uint32_t* from = words_ + kHeadWords;
-  from = GcWords<GcNumbers>::Unpack(from, static_cast<GcNumbers&>(r));
+  from = GcWords<GcNumbers>::Unpack(from, base(), static_cast<GcNumbers&>(r));
   r.heaps.resize(words_[kHeaps]);
-  for (GcHeap& heap : r.heaps) from = GcWords<GcHeap>::Unpack(from, heap);
+  for (GcHeap& heap : r.heaps) from = GcWords<GcHeap>::Unpack(from, NewHeap(), heap);
   const auto read = [&](std::vector<GcAllocated>& list, uint32_t count) {
     list.reserve(count);
     for (; count > 0; --count, from += kAllocatedWords) list.push_back(EntryAt(from));
@@ -44,7 +49,7 @@ GcRecord PackedGc::Unpack() const {
 
 GcSizes PackedGc::Sizes() const {
   GcSizes sizes;
-  GcWords<GcNumbers>::Unpack(words_ + kHeadWords, sizes);
+  GcWords<GcNumbers>::Unpack(words_ + kHeadWords, base(), sizes);
   return sizes;
 }
 
@@ -52,9 +57,11 @@ void GcRecords::push_back(const GcRecord& r) {
   const size_t room = PackedGc::kHeadWords + GcWords<GcNumbers>::kRoom +
                       r.heaps.size() * GcWords<GcHeap>::kRoom +
                       (r.top_types.size() + r.top_stacks.size()) * PackedGc::kAllocatedWords;
-  const auto pack = [&r](uint32_t* begin) {
-    uint32_t* to = GcWords<GcNumbers>::Pack(r, begin + PackedGc::kHeadWords);
-    for (const GcHeap& heap : r.heaps) to = GcWords<GcHeap>::Pack(heap, to);
+  const PackedGc::Base* const base = &BaseFor(r);
+  const auto pack = [&r, base](uint32_t* begin) {
+    std::memcpy(begin + PackedGc::kBase, &base, sizeof(base));
+    uint32_t* to = GcWords<GcNumbers>::Pack(r, *base, begin + PackedGc::kHeadWords);
+    for (const GcHeap& heap : r.heaps) to = GcWords<GcHeap>::Pack(heap, NewHeap(), to);
     to = PackAllocated(r.top_types, to);
     to = PackAllocated(r.top_stacks, to);
     begin[PackedGc::kSize] = static_cast<uint32_t>(to - begin);
@@ -69,18 +76,28 @@ void GcRecords::push_back(const GcRecord& r) {
   // Near a block's end: it may be smaller than it could be.
   std::vector<uint32_t> words(room);
   pack(words.data());
-  Copy(r, words.data());
-}
-
-void GcRecords::Copy(const GcBrief& brief, const uint32_t* words) {
   const size_t size = words[PackedGc::kSize];
   if (RoomFor(size) == nullptr) AddBlock(size);
   uint32_t* const to = RoomFor(size);
-  std::memcpy(to, words, size * sizeof(uint32_t));
-  Take(brief, to);
+  std::memcpy(to, words.data(), size * sizeof(uint32_t));
+  Take(r, to);
 }
 
-void GcRecords::push_back(const PackedGc& packed) { Copy(packed, packed.words_); }
+const PackedGc::Base& GcRecords::BaseFor(const GcRecord& r) {
+  // A base takes as much as some records: few get none of their own.
+  constexpr size_t kFew = 64;
+  constexpr uint32_t kUses = 512;
+  static const PackedGc::Base kNew{GcNumbers()};
+  if (size() < kFew) return kNew;
+  const auto generation = static_cast<size_t>(r.generation);
+  LastBase& last = last_bases_[std::min(generation, last_bases_.size() - 1)];
+  if (last.base == nullptr || last.used == kUses) {
+    last.base = bases_.emplace_back(std::make_unique<const PackedGc::Base>(r)).get();
+    last.used = 0;
+  }
+  ++last.used;
+  return *last.base;
+}
 
 void GcRecords::Append(GcRecords&& other) {
   if (empty()) {
@@ -90,6 +107,7 @@ void GcRecords::Append(GcRecords&& other) {
     blocks_.insert(blocks_.begin(), std::make_move_iterator(other.blocks_.begin()),
                    std::make_move_iterator(other.blocks_.end()));
     block_words_ += other.block_words_;
+    std::move(other.bases_.begin(), other.bases_.end(), std::back_inserter(bases_));
   }
   other = {};
 }

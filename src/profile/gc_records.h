@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collections in little room: a program collects for weeks. A record takes 1.3 KB, most of which is
-// zero or unknown; packed it takes a quarter, and passes that need no more than its brief, or its
-// sizes, read these only.
+// as in one before it; packed it takes a quarter, and passes that need no more than its brief, or
+// its sizes, read these only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/large_vector.h"
 #include "profile/gc_record.h"
+#include "profile/gc_words.h"
 
 namespace clrscope::profile {
 
@@ -43,13 +46,19 @@ class PackedGc : public GcBrief {
 
  private:
   friend class GcRecords;
-  // Of all of them the size; then how many of each there are.
-  enum Head : size_t { kSize, kHeaps, kTypes, kStacks, kHeadWords };
+  // Of all of them the size; then how many of each there are, and where the base of its numbers is.
+  enum Head : size_t { kSize, kHeaps, kTypes, kStacks, kBase, kHeadWords = kBase + 2 };
+  using Base = GcWords<GcNumbers>::Base;
   static constexpr size_t kAllocatedWords = sizeof(GcAllocated) / sizeof(uint32_t);
 
   PackedGc(const GcBrief& brief, uint32_t* words)
       : GcBrief(brief), words_(words), allocated_(words[kTypes] + words[kStacks]) {}
 
+  const Base& base() const {
+    const Base* base;
+    std::memcpy(&base, words_ + kBase, sizeof(base));
+    return *base;
+  }
   uint32_t* Allocated() const {  // they come last
     return words_ + words_[kSize] - allocated_ * kAllocatedWords;
   }
@@ -80,12 +89,19 @@ class GcRecords {
   }
   GcRecords(std::initializer_list<GcRecord> records) : GcRecords(records.begin(), records.end()) {}
   GcRecords(const GcRecords& other) : GcRecords(other.begin(), other.end()) {}
-  GcRecords(GcRecords&&) = default;
+  GcRecords(GcRecords&& other) noexcept { *this = std::move(other); }
   GcRecords& operator=(const GcRecords& other) { return *this = GcRecords(other); }
-  GcRecords& operator=(GcRecords&&) = default;
+  GcRecords& operator=(GcRecords&& other) noexcept {
+    list_ = std::move(other.list_);
+    blocks_ = std::move(other.blocks_);
+    block_words_ = std::exchange(other.block_words_, 0);
+    bases_ = std::move(other.bases_);
+    last_bases_ = std::exchange(other.last_bases_, {});
+    return *this;
+  }
 
   void push_back(const GcRecord& record);
-  void push_back(const PackedGc& packed);  // a copy of another list's
+  void push_back(const PackedGc& packed) { push_back(packed.Unpack()); }  // of another list
   void Append(GcRecords&& other);
   void Append(const GcRecords& other);
   // Forgets all but the last ones.
@@ -124,14 +140,22 @@ class GcRecords {
   // Room for so many words in a block's end; null where there is not as much.
   uint32_t* RoomFor(size_t words);
   void AddBlock(size_t at_least);
+  const PackedGc::Base& BaseFor(const GcRecord& record);
   // Notes what was written there.
   void Take(const GcBrief& brief, uint32_t* words);
-  void Copy(const GcBrief& brief, const uint32_t* words);
   void Add(const GcBrief& brief, uint32_t* words);
 
   LargeVector<PackedGc> list_;
   std::vector<Block> blocks_;  // the list points into them
   size_t block_words_ = 0;     // of all of them
+  // What numbers are packed as differences from: some records of this list, as it began and from
+  // time to time since, of each generation.
+  std::vector<std::unique_ptr<const PackedGc::Base>> bases_;
+  struct LastBase {
+    const PackedGc::Base* base = nullptr;
+    uint32_t used = 0;
+  };
+  std::array<LastBase, 4> last_bases_;  // by generation; the last one: of any other
 };
 
 }  // namespace clrscope::profile

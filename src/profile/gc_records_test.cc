@@ -134,6 +134,30 @@ TEST(GcRecords, OfManyStayWhereTheyAreWhileTheListGrows) {
   ExpectAll(GcRecords(wanted.begin(), wanted.end()), wanted);
 }
 
+// They are kept as differences from others of their generation.
+TEST(GcRecords, KeepNumbersThatAreFarApart) {
+  constexpr int64_t kNumbers[] = {INT64_MIN, INT64_MAX, -1, 0, 1, INT64_MIN + 1};
+  std::vector<GcRecord> wanted;
+  for (uint32_t i = 0; i < 3000; ++i) {
+    GcRecord& r = wanted.emplace_back();
+    r.generation = static_cast<int32_t>(i % 5) - 1;
+    for (size_t k = 0; k < r.mark_bytes.size(); ++k)
+      r.mark_bytes[k] = kNumbers[(i + i / 7 * k) % std::size(kNumbers)];
+  }
+  ExpectAll(GcRecords(wanted.begin(), wanted.end()), wanted);
+}
+
+TEST(GcRecords, GoOnAfterTheyWereMoved) {
+  const std::vector<GcRecord> wanted = Numbered(0, 300), more = Numbered(1000, 300);
+  GcRecords records(wanted.begin(), wanted.end());
+  {
+    const GcRecords moved = std::move(records);
+    ExpectAll(moved, wanted);
+  }
+  for (const GcRecord& r : more) records.push_back(r);  // NOLINT(bugprone-use-after-move)
+  ExpectAll(records, more);
+}
+
 TEST(GcRecords, JoinOthers) {
   std::vector<GcRecord> wanted = Numbered(0, 10);
   const std::vector<GcRecord> more = Numbered(100, 300), last = Numbered(1000, 20);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A struct of 64-bit numbers in little room: four at a time, as what they are more than those of a
-// new one. That is mostly nothing, or small: an unknown figure is -1, and few need their upper
-// half.
+// A struct of 64-bit numbers in little room: four at a time, as their differences from those of a
+// like one. These are mostly nothing, or small.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +27,25 @@ class GcWords {
   // Words that a T needs at most.
   static constexpr size_t kRoom = kForms + 2 * kGroup * kGroups;
 
+  // What both are given as `base`; it outlives the words.
+  struct Base {
+    explicit Base(const T& value) { std::memcpy(bytes.data(), &value, sizeof(T)); }
+    std::array<std::byte, kGroups * kGroup * sizeof(uint64_t)> bytes{};
+  };
+
   // Returns where the words end.
-  static uint32_t* Pack(const T& value, uint32_t* to) {
+  static uint32_t* Pack(const T& value, const Base& base, uint32_t* to) {
     const auto* from = reinterpret_cast<const std::byte*>(&value);
+    const std::byte* like = base.bytes.data();
     uint32_t* const begin = to;
     to += kForms;
     uint64_t forms = 0;
     for (size_t i = 0; i < kWholeGroups; ++i)
-      forms |= PackGroup(from + i * kGroupBytes, i, &to) << 2 * i;
+      forms |= PackGroup(from + i * kGroupBytes, like + i * kGroupBytes, &to) << 2 * i;
     if constexpr (kWholeGroups < kGroups) {
-      GroupBytes last;
-      std::memcpy(last.data(), Fresh(kWholeGroups), sizeof(last));
+      GroupBytes last{};
       std::memcpy(last.data(), from + kWholeGroups * kGroupBytes, sizeof(T) % kGroupBytes);
-      forms |= PackGroup(last.data(), kWholeGroups, &to) << 2 * kWholeGroups;
+      forms |= PackGroup(last.data(), like + kWholeGroups * kGroupBytes, &to) << 2 * kWholeGroups;
     }
     std::memcpy(begin, &forms, sizeof(forms));
     return to;
@@ -49,18 +54,19 @@ class GcWords {
   // The first numbers of a T that was packed to `from`: all of them, or those of its first base.
   // Returns where the words of these end.
   template <class First>
-  static const uint32_t* Unpack(const uint32_t* from, First& value) {
+  static const uint32_t* Unpack(const uint32_t* from, const Base& base, First& value) {
     static_assert(sizeof(First) <= sizeof(T) && sizeof(First) % sizeof(uint64_t) == 0);
     constexpr size_t kWanted = sizeof(First) / kGroupBytes, kRest = sizeof(First) % kGroupBytes;
     auto* const to = reinterpret_cast<std::byte*>(&value);
+    const std::byte* like = base.bytes.data();
     uint64_t forms;
     std::memcpy(&forms, from, sizeof(forms));
     from += kForms;
     for (size_t i = 0; i < kWanted; ++i, forms >>= 2)
-      from = UnpackGroup(from, i, forms & 3, to + i * kGroupBytes);
+      from = UnpackGroup(from, like + i * kGroupBytes, forms & 3, to + i * kGroupBytes);
     if constexpr (kRest != 0) {
       GroupBytes last;
-      from = UnpackGroup(from, kWanted, forms & 3, last.data());
+      from = UnpackGroup(from, like + kWanted * kGroupBytes, forms & 3, last.data());
       std::memcpy(to + kWanted * kGroupBytes, last.data(), kRest);
     }
     return from;
@@ -83,19 +89,14 @@ class GcWords {
   static void Store(const Pair& pair, At* at) {
     std::memcpy(at, &pair, sizeof(pair));
   }
-  static const std::byte* Fresh(size_t group) {
-    static constexpr auto kFresh = [] {
-      const auto numbers = std::bit_cast<std::array<uint64_t, kNumbers>>(T());
-      std::array<uint64_t, kGroups * kGroup> padded{};
-      std::copy(numbers.begin(), numbers.end(), padded.begin());
-      return padded;
-    }();
-    return reinterpret_cast<const std::byte*>(kFresh.data() + group * kGroup);
-  }
+  // A difference below zero is small, too: 0, -1, 1, -2 … become 0, 1, 2, 3 …
+  static Pair Folded(const Pair& pair) { return pair << 1 ^ (Pair{} - (pair >> 63)); }
+  static Pair Unfolded(const Pair& pair) { return pair >> 1 ^ (Pair{} - (pair & 1)); }
 
-  [[gnu::always_inline]] static uint64_t PackGroup(const std::byte* from, size_t i, uint32_t** to) {
-    const std::byte* fresh = Fresh(i);
-    const Pair one = Load(from) - Load(fresh), two = Load(from + 16) - Load(fresh + 16);
+  [[gnu::always_inline]] static uint64_t PackGroup(const std::byte* from, const std::byte* like,
+                                                   uint32_t** to) {
+    const Pair one = Folded(Load(from) - Load(like));
+    const Pair two = Folded(Load(from + 16) - Load(like + 16));
     const Pair both = one | two;
     const uint64_t any = both[0] | both[1];
     if (any == 0) return kNothing;
@@ -116,27 +117,27 @@ class GcWords {
     *to += 2 * kGroup;
     return kWhole;
   }
-  [[gnu::always_inline]] static const uint32_t* UnpackGroup(const uint32_t* from, size_t i,
-                                                            uint64_t form, std::byte* to) {
-    const std::byte* fresh = Fresh(i);
-    Pair one = Load(fresh), two = Load(fresh + 16);
+  [[gnu::always_inline]] static const uint32_t* UnpackGroup(const uint32_t* from,
+                                                            const std::byte* like, uint64_t form,
+                                                            std::byte* to) {
+    Pair one = {}, two = {};
     if (form == kQuarters) {
       const Pair quarters = {from[0], from[1]};
-      one += quarters & 0xFFFF;
-      two += quarters >> 16;
+      one = quarters & 0xFFFF;
+      two = quarters >> 16;
       from += kGroup / 2;
     } else if (form == kHalves) {
       const Pair halves = Load(from);
-      one += halves & 0xFFFFFFFF;
-      two += halves >> 32;
+      one = halves & 0xFFFFFFFF;
+      two = halves >> 32;
       from += kGroup;
     } else if (form == kWhole) {
-      one += Load(from);
-      two += Load(from + kGroup);
+      one = Load(from);
+      two = Load(from + kGroup);
       from += 2 * kGroup;
     }
-    Store(one, to);
-    Store(two, to + 16);
+    Store(Load(like) + Unfolded(one), to);
+    Store(Load(like + 16) + Unfolded(two), to + 16);
     return from;
   }
 };
