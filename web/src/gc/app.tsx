@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatBytes, formatDuration, formatExact, formatRate, formatTime, printable } from "../base/format.ts";
+import { formatBytes, formatDuration, formatExact, formatPercent, formatRate, formatTime, printable } from "../base/format.ts";
 import { Chart } from "./chart.tsx";
 import { kCharts } from "./charts.ts";
 import type { Process, Rollup } from "./data.ts";
@@ -153,7 +153,7 @@ function Causes({ process: p }: { process: Process }) {
           <h2>What was allocated before the pauses</h2>
           <table class="plain">
             <thead><tr><th class="name">Type</th><th>Pause ms</th><th>Share</th><th>Allocated (estimated)</th></tr></thead>
-            <tbody>{types.map((t) => <tr key={t.type}><td class="name">{printable(t.type)}</td><td>{millis(t.pause_ms)}</td><td>{((100 * t.pause_ms) / most).toFixed(1)} %</td><td>{bytes(t.allocated_estimate_bytes)}</td></tr>)}</tbody>
+            <tbody>{types.map((t) => <tr key={t.type}><td class="name">{printable(t.type)}</td><td>{millis(t.pause_ms)}</td><td>{formatPercent(t.pause_ms, most)}</td><td>{bytes(t.allocated_estimate_bytes)}</td></tr>)}</tbody>
           </table>
         </section>
       )}
