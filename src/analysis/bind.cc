@@ -14,6 +14,7 @@
 #include "base/flat_map.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
+#include "profile/type_sizes.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -104,6 +105,7 @@ class Binder {
     for (const auto& [key, value] : aggregate_.threads())
       if (std::get<3>(key) == SourceOf(std::get<0>(key)))
         out_.threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+    profile::MarkTypeSizes(out_);
     return std::move(out_);
   }
 

@@ -87,6 +87,25 @@ TEST_F(IntervalFoldTest, FlowsAddUpAndTheLastStateStands) {
   EXPECT_EQ(p.str(p.frames[p.nodes[p.cells[0].node].frame].method), "App.Main");
 }
 
+// All that lives has one size; what the type allocated elsewhere has another.
+TEST_F(IntervalFoldTest, WhatLivesOfATypeOfManySizesMayHideSmallOnes) {
+  IntervalFold fold(&recording, 0, &keep, true);
+  IntervalFrame frame = First();
+  frame.types.push_back({8, "Order", "Order"});
+  frame.flows.push_back({0, 1, profile::HeapKind::kSoh, profile::EstimateSampled(1, 40)});
+  frame.lives.push_back({1, 2, profile::HeapKind::kSoh, 1, false, 2, 0, 1, 1, 0, 0,
+                         profile::EstimateSampled(2, 1'000)});
+  ASSERT_TRUE(fold.OnFrame(std::move(frame)).ok());
+  profile::Profile p = Bound();
+  profile::ShowLive(p);
+  ASSERT_EQ(p.cells.size(), 2u);
+  for (const profile::Cell& c : p.cells) {
+    const bool array = p.str(p.types[c.type].name) == "int[]";
+    EXPECT_EQ(c.value.many_sizes, array);
+    EXPECT_EQ(profile::ObjectsInterval(c.value).high > 15'000, array);
+  }
+}
+
 TEST_F(IntervalFoldTest, TheYoungAreNotShown) {
   IntervalFold fold(&recording, 0, &keep, true);
   ASSERT_TRUE(fold.OnFrame(First()).ok());

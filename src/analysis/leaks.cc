@@ -114,6 +114,7 @@ LeakFinder::Group* LeakFinder::GroupOf(uint32_t process, uint32_t node, uint32_t
   g.row.process = process;
   g.row.type = what;
   g.row.frame = frame;
+  g.row.live.many_sizes = profile_->types[what].many_sizes;
   return &g;
 }
 

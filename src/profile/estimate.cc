@@ -18,6 +18,10 @@ constexpr double kFewSamples = 10;
 // the exact interval for a count of 0 (Garwood, Biometrika 28, 1936).
 constexpr double kMeanOfUnlikelyZero = 3.6888794541139363;
 
+// -ln(0.02): the same, of objects that may hide beside others. With 2 % for them, the lower end may
+// be missed in 5 % and 93 % are left; where nothing hides, those 5 % alone.
+constexpr double kMeanOfHidden = 3.912023005428146;
+
 // `seen` was observed and is certain; the unseen rest is a weighted sum of counts with the given
 // mean and variance, in bytes or objects. An object of chance p stays unseen (1 - p) / p times for
 // each time it is seen, and those counts are negative binomial, of variance (1 - p) / p²: for small
@@ -58,21 +62,28 @@ struct Sum {
   }
 };
 
-// The largest number of objects that may hide behind what was seen, when the samples of `e` differ
-// in size: as many of the least size as have no sample with a chance of 2.5 %. 0 where all have
-// one size. (At a given sampling mean both largest weights are those of the smallest object.)
+// The size of the smallest object that is in the sample. (At a given sampling mean both largest
+// weights are those of that object.)
+double SmallestSeen(const Estimate& e) { return e.max_bytes / e.max_objects; }
+
+// The largest number of objects that may hide behind what was seen, where sizes differ: as many of
+// the least size as have no sample with a chance of 2 %. 0 where all have one size.
 double HiddenObjects(const Estimate& e, HeapKind kind) {
-  constexpr double kSameSize = 1 + 1e-4;
-  if (e.samples < 2 || e.max_objects <= 0 || e.seen_objects <= 0) return 0;
-  const double smallest = e.max_bytes / e.max_objects;
-  if (e.seen_bytes / e.seen_objects < smallest * kSameSize) return 0;
-  const double mean = std::max(kSamplingMeanBytes, smallest / std::log1p(1 / e.max_objects));
+  if (e.max_objects <= 0 || e.seen_objects <= 0) return 0;
+  if (!e.many_sizes && !SizesDiffer(e)) return 0;
+  const double mean = std::max(kSamplingMeanBytes, SmallestSeen(e) / std::log1p(1 / e.max_objects));
   const auto least =
       static_cast<double>(kind == HeapKind::kLoh ? kDefaultLohThreshold : kSmallestObject);
-  return kMeanOfUnlikelyZero / -std::expm1(-least / mean);
+  return kMeanOfHidden / -std::expm1(-least / mean);
 }
 
 }  // namespace
+
+bool SizesDiffer(const Estimate& e) {
+  constexpr double kSameSize = 1 + 1e-4;
+  return e.samples >= 2 && e.max_objects > 0 && e.seen_objects > 0 &&
+         e.seen_bytes / e.seen_objects >= SmallestSeen(e) * kSameSize;
+}
 
 Interval BytesInterval(const Estimate& e) {
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
@@ -91,14 +102,12 @@ Interval ObjectsInterval(const Estimate& e, HeapKind kind) {
   // What hides and what is seen err by themselves: MOVER, as for a difference.
   const double up = sum.High() - e.objects, far_up = std::hypot(up, hidden);
   // Where nothing hides, the upper end is now missed less often than in 2.5 %, and the interval
-  // would cover too much. The lower end takes four fifths of what is spared: where something hides
-  // and is missed after all, 93 % are left. Of few samples, which may show one size by chance,
-  // less is taken.
+  // would cover too much: the lower end takes what is spared. Of few samples, which may show one
+  // size by chance, it takes less.
   const double many = std::max(0.0, 1 - kFewSamples / static_cast<double>(e.samples));
   const double spared = (kTail - NormalTail(kNormalQuantile * far_up / up)) * many;
   // The skewest law that the largest weight allows: a few large weights beside many small ones.
-  return {sum.Low(kTail + spared * 4 / 5, std::max(sum.scale(), e.max_objects)),
-          e.objects + far_up};
+  return {sum.Low(kTail + spared, std::max(sum.scale(), e.max_objects)), e.objects + far_up};
 }
 
 }  // namespace clrscope::profile

@@ -55,6 +55,9 @@ struct Estimate {
   double var_bytes = 0, var_objects = 0;
   double max_bytes = 0, max_objects = 0;
   bool biased = false;  // rests on AllocationTick, at least in part: no interval
+  // Of a type, in part at least, of which objects of several sizes were seen anywhere in the
+  // recording (profile/type_sizes.h).
+  bool many_sizes = false;
 
   Estimate& operator+=(const Estimate& o) {
     samples += o.samples;
@@ -67,6 +70,7 @@ struct Estimate {
     if (o.max_bytes > max_bytes) max_bytes = o.max_bytes;
     if (o.max_objects > max_objects) max_objects = o.max_objects;
     biased = biased || o.biased;
+    many_sizes = many_sizes || o.many_sizes;
     return *this;
   }
 };
@@ -89,11 +93,14 @@ Estimate EstimateTick(uint64_t n, double amount, double size);
 // 95 % intervals of a sum of Sampled estimates. Right for few samples too: the objects that were
 // seen are certain, the rest is a gamma interval matched to its mean and variance (Fay & Feuer,
 // Statistics in Medicine 16, 1997; its upper end after Tiwari, Clegg & Zou, Statistical Methods in
-// Medical Research 15, 2006), which for equal weights is the exact Poisson interval. Of objects
-// whose sizes differ, smaller ones may hide of which there is no sample: the upper end allows for
-// them (docs/decisions/0002-intervals.md); `kind`: where all of them are, the LOH has no small
-// ones.
+// Medical Research 15, 2006), which for equal weights is the exact Poisson interval. Where sizes
+// differ, in this row or elsewhere in its types, smaller objects may hide of which there is no
+// sample: the upper end allows for them (docs/decisions/0002-intervals.md); `kind`: where all of
+// them are, the LOH has no small ones.
 Interval BytesInterval(const Estimate& e);
 Interval ObjectsInterval(const Estimate& e, HeapKind kind = HeapKind::kUnknown);
+
+// Whether the samples of `e` differ in size.
+bool SizesDiffer(const Estimate& e);
 
 }  // namespace clrscope::profile

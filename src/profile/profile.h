@@ -42,6 +42,7 @@ struct Type {
   uint32_t process = 0;
   // Counted figures only: some of its objects are made in a way that the runtime does not count.
   bool partial = false;
+  bool many_sizes = false;  // its objects were seen to differ in size
 };
 
 struct Module {

@@ -110,7 +110,7 @@ std::unique_ptr<TableCursor> LiveObjects(const Catalog& c, std::optional<int64_t
                   case 17 + kFigures:
                     return Put(out, r->process);
                   default:
-                    return PutLiveFigure(out, process.live_source, r->value, column - 15);
+                    return PutLiveFigure(out, process.live_source, r->value, column - 15, r->kind);
                 }
               });
 }
@@ -134,7 +134,7 @@ std::unique_ptr<TableCursor> LiveAges(const Catalog& c, std::optional<int64_t>) 
       case 6 + kFigures:
         return Put(out, r.process);
       default:
-        return PutLiveFigure(out, p.processes[r.process].live_source, r.value, column - 6);
+        return PutLiveFigure(out, p.processes[r.process].live_source, r.value, column - 6, r.kind);
     }
   });
 }

@@ -114,7 +114,7 @@ std::unique_ptr<TableCursor> Threads(const Catalog& c, std::optional<int64_t>) {
       case 3:
         return Put(out, KindName(r.kind, p.source));
       default:
-        return PutFigure(out, p, r.value, column - 4);
+        return PutFigure(out, p, r.value, column - 4, false, r.kind);
     }
   });
 }

@@ -19,8 +19,8 @@ void PutKnown(sqlite3_context* out, int64_t v) {
   if (v != -1) Put(out, v);
 }
 
-void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure,
-               bool partial) {
+void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int figure, bool partial,
+               profile::HeapKind kind) {
   const auto bound = [out](const std::optional<double>& v) { return v ? Put(out, *v) : void(); };
   switch (figure) {
     case 0:
@@ -34,13 +34,14 @@ void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int fi
     case 4:
       return p.objects_known ? Put(out, e.objects) : void();
     case 5:
-      return bound(profile::ObjectsBounds(p, e, partial).low);
+      return bound(profile::ObjectsBounds(p, e, partial, kind).low);
     default:
-      return bound(profile::ObjectsBounds(p, e, partial).high);
+      return bound(profile::ObjectsBounds(p, e, partial, kind).high);
   }
 }
 
-void PutLiveFigure(sqlite3_context* out, profile::Source source, const Estimate& e, int figure) {
+void PutLiveFigure(sqlite3_context* out, profile::Source source, const Estimate& e, int figure,
+                   profile::HeapKind kind) {
   const bool known = source == profile::Source::kSampled && !e.biased;
   switch (figure) {
     case 0:
@@ -54,9 +55,9 @@ void PutLiveFigure(sqlite3_context* out, profile::Source source, const Estimate&
     case 4:
       return Put(out, e.objects);
     case 5:
-      return known ? Put(out, profile::ObjectsInterval(e).low) : void();
+      return known ? Put(out, profile::ObjectsInterval(e, kind).low) : void();
     default:
-      return known ? Put(out, profile::ObjectsInterval(e).high) : void();
+      return known ? Put(out, profile::ObjectsInterval(e, kind).high) : void();
   }
 }
 

@@ -39,13 +39,15 @@ void PutProcess(sqlite3_context* out, const profile::Profile& p, uint32_t proces
   "samples integer, bytes real, bytes_low real, bytes_high real, objects real, objects_low real, " \
   "objects_high real"
 inline constexpr int kFigures = 7;
-// `figure`: which of the seven. What is not known stays null. `partial`: see profile/bounds.h
+// `figure`: which of the seven. What is not known stays null. `partial`, `kind`: see
+// profile/bounds.h
 void PutFigure(sqlite3_context* out, const profile::Profile& p, const profile::Estimate& e,
-               int figure, bool partial = false);
+               int figure, bool partial = false,
+               profile::HeapKind kind = profile::HeapKind::kUnknown);
 
 // The same of what lives, which may rest on another event than what was allocated.
 void PutLiveFigure(sqlite3_context* out, profile::Source source, const profile::Estimate& e,
-                   int figure);
+                   int figure, profile::HeapKind kind);
 
 // Rows that lie in a vector: put(row, column, out).
 template <class Row, class PutRow>

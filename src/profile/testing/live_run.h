@@ -13,14 +13,14 @@
 #include "profile/reservoir.h"
 #include "profile/series.h"
 #include "profile/testing/program.h"
+#include "profile/type_sizes.h"
 
 namespace clrscope::profile::testing {
 
 struct LiveRun {
   std::vector<Estimate> allocated, live;  // by type
   // The same by object, for who adds up by something else.
-  std::vector<uint32_t> sampled;
-  std::vector<std::pair<uint32_t, Estimate>> followed;
+  std::vector<std::pair<uint32_t, Estimate>> sampled, followed;
   double live_mean_bytes = 0;
   size_t most_followed = 0;
 };
@@ -96,17 +96,27 @@ inline LiveRun RunLive(const Program& program, size_t cap, uint64_t seed,
       return program.objects[handle].death > now + (gc == kGcs ? 0 : 1) && *generation >= 0;
     });
   }
-  for (const LiveObject& o : live.objects()) {
-    const Estimate value = live.ValueOf(o);
-    run.live[o.type] += value;
-    run.followed.push_back({static_cast<uint32_t>(o.handle), value});
+  for (const uint32_t i : sampled)
+    run.sampled.push_back({i, EstimateSampled(1, program.objects[i].size)});
+  for (const LiveObject& o : live.objects())
+    run.followed.push_back({static_cast<uint32_t>(o.handle), live.ValueOf(o)});
+  // As MarkTypeSizes does for a recording.
+  TypeSizes sizes;
+  for (const auto& [i, value] : run.sampled) sizes.Add(program.objects[i].type, value);
+  const auto mark = [&](uint32_t i, Estimate& value) {
+    value.many_sizes = sizes.many(program.objects[i].type);
+  };
+  for (auto& [i, value] : run.sampled) mark(i, value);
+  for (auto& [i, value] : run.followed) {
+    mark(i, value);
+    run.live[program.objects[i].type] += value;
   }
-  run.sampled = sampled;
   run.live_mean_bytes = live.live_mean_bytes();
   for (uint32_t type = 0; type < program.types; ++type) {
     for (const auto& [size_class, sums] : flows[type])
       run.allocated[type] +=
           EstimateOf(SeriesKey::Make(4, type, HeapKind::kSoh, Source::kSampled, size_class), sums);
+    run.allocated[type].many_sizes = sizes.many(type);
   }
   return run;
 }
