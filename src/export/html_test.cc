@@ -135,6 +135,19 @@ TEST_F(WriteHtmlTest, IsOneDocumentWithAStrictPolicyAndNoAddress) {
   }
 }
 
+TEST_F(WriteHtmlTest, PageKnowsWhichTypesHaveManySizes) {
+  PageBuilder b;
+  const uint32_t stack = b.Stack({b.Frame("App", "App.Main", 0)});
+  b.Add(stack, b.Type("byte[]"), profile::EstimateSampled(2, 70'000), profile::HeapKind::kSoh);
+  b.Add(stack, b.Type("Order"), profile::EstimateSampled(2, 70'000), profile::HeapKind::kSoh);
+  b.profile().cells[0].value.many_sizes = true;
+  const std::string data = Unpack(Html(b.profile()));
+  const auto many = ColumnOf<uint8_t>(data, "cell_of_many_sizes");
+  const auto value = ColumnOf<uint32_t>(data, "cell_value");
+  ASSERT_EQ(value.size(), 2u);
+  EXPECT_EQ(many[value[0]] + many[value[1]], 1) << "of two cells with the same figures";
+}
+
 TEST_F(WriteHtmlTest, PageAddsUpToTheProfile) {
   PageBuilder b;
   FillMany(b, 20'000);

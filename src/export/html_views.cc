@@ -69,7 +69,7 @@ nlohmann::json Live(const Profile& p, const PageTree& page) {
 
 auto EstimateKey(const Estimate& e) {
   return std::tuple(e.samples, e.bytes, e.objects, e.seen_bytes, e.seen_objects, e.var_bytes,
-                    e.var_objects, e.max_bytes, e.max_objects);
+                    e.var_objects, e.max_bytes, e.max_objects, e.many_sizes);
 }
 
 // Cells refer to a table of distinct estimates: most cells are one or two samples of few sizes.
@@ -118,6 +118,9 @@ void PackCellsOf(const Cells& cells, const std::string& prefix,
   rounded("var_objects", &Estimate::var_objects);
   rounded("max_bytes", &Estimate::max_bytes);
   rounded("max_objects", &Estimate::max_objects);
+  std::vector<uint8_t> many;
+  for (const Estimate* e : rows) many.push_back(e->many_sizes ? 1 : 0);
+  out.U8(prefix + "_of_many_sizes", many);
 }
 
 }  // namespace

@@ -17,4 +17,5 @@ export interface Estimates {
   readonly varObjects: Float64Array;
   readonly maxBytes: Float64Array;
   readonly maxObjects: Float64Array;
+  readonly manySizes: Uint8Array; // 1: of a type, in part at least, of which several sizes were seen
 }

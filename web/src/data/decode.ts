@@ -32,15 +32,14 @@ function runningSum(steps: Uint32Array): Uint32Array {
   return steps;
 }
 
-function take(column: Float64Array, rows: Uint32Array): Float64Array {
-  const out = new Float64Array(rows.length);
+function take<T extends Float64Array | Uint8Array>(column: T, rows: Uint32Array, out: T): T {
   for (let i = 0; i < rows.length; i++) out[i] = column[rows[i]!]!;
   return out;
 }
 
 function readValues(c: Container, prefix: string): Estimates {
   const rows = c.u32(`${prefix}_value`);
-  const column = (name: string) => take(c.f64(`${prefix}_of_${name}`), rows);
+  const column = (name: string) => take(c.f64(`${prefix}_of_${name}`), rows, new Float64Array(rows.length));
   return {
     samples: column("samples"),
     bytes: column("bytes"),
@@ -51,6 +50,7 @@ function readValues(c: Container, prefix: string): Estimates {
     varObjects: column("var_objects"),
     maxBytes: column("max_bytes"),
     maxObjects: column("max_objects"),
+    manySizes: take(c.u8(`${prefix}_of_many_sizes`), rows, new Uint8Array(rows.length)),
   };
 }
 

@@ -43,6 +43,7 @@ function asEstimates(seconds: Float64Array): Estimates {
     varObjects: none,
     maxBytes: none,
     maxObjects: none,
+    manySizes: new Uint8Array(seconds.length),
   };
 }
 

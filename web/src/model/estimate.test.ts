@@ -19,7 +19,9 @@ const kIntervals = [
 const kAllBytes = [9.260764584e10, 9.298965479e10] as const;
 const kAllObjects = [1440042683, 1445993488] as const;
 // 40 samples of 9,000 bytes, 12 of 40,000 and 2 of 600: small objects may hide.
-const kMixed = { bytes: [4599638.506, 7662058.63], objects: [548.2196086, 16608.18492] } as const;
+const kMixed = { bytes: [4599638.506, 7662058.63], objects: [551.5806517, 17561.41374], onLoh: [533.0765087, 1521.765818] } as const;
+// 40 samples of 9,000 bytes, others of whose type have other sizes.
+const kManySizes = { bytes: [3109324.832, 5763902.261], objects: [359.9551907, 17169.47181] } as const;
 const kQuantiles = [
   [0.05, 5.31566188984e-33, 0.567173761753],
   [0.5, 0.000491034558588, 2.51194309366],
@@ -95,4 +97,14 @@ test("intervals are those of the C++ side", () => {
   near(bytesInterval(mixed, 0).high, kMixed.bytes[1], 1e-6, "mixed, bytes high");
   near(objectsInterval(mixed, 0).low, kMixed.objects[0], 1e-6, "mixed, objects low");
   near(objectsInterval(mixed, 0).high, kMixed.objects[1], 1e-6, "mixed, objects high");
+  near(objectsInterval(mixed, 0, 1).low, kMixed.onLoh[0], 1e-6, "mixed, on the LOH, low");
+  near(objectsInterval(mixed, 0, 1).high, kMixed.onLoh[1], 1e-6, "mixed, on the LOH, high");
+  const many = sampled(30, 9_000);
+  const rest = sampled(10, 9_000);
+  rest.manySizes[0] = 1;
+  addEstimate(many, 0, rest, 0);
+  near(bytesInterval(many, 0).low, kManySizes.bytes[0], 1e-6, "many sizes, bytes low");
+  near(bytesInterval(many, 0).high, kManySizes.bytes[1], 1e-6, "many sizes, bytes high");
+  near(objectsInterval(many, 0).low, kManySizes.objects[0], 1e-6, "many sizes, objects low");
+  near(objectsInterval(many, 0).high, kManySizes.objects[1], 1e-6, "many sizes, objects high");
 });

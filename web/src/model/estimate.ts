@@ -11,6 +11,8 @@ export const kFewSamples = 5;
 
 const kSamplingMean = 102_400;
 const kSmallestObject = 24;
+const kLoh = 1;
+const kLohThreshold = 85_000;
 
 export function makeEstimates(n: number): Estimates {
   const column = () => new Float64Array(n);
@@ -24,6 +26,7 @@ export function makeEstimates(n: number): Estimates {
     varObjects: column(),
     maxBytes: column(),
     maxObjects: column(),
+    manySizes: new Uint8Array(n),
   };
 }
 
@@ -38,6 +41,7 @@ export function addEstimate(to: Estimates, i: number, from: Estimates, j: number
   to.varObjects[i]! += from.varObjects[j]!;
   if (from.maxBytes[j]! > to.maxBytes[i]!) to.maxBytes[i] = from.maxBytes[j]!;
   if (from.maxObjects[j]! > to.maxObjects[i]!) to.maxObjects[i] = from.maxObjects[j]!;
+  to.manySizes[i]! |= from.manySizes[j]!;
 }
 
 const kTail = 0.025;
@@ -46,6 +50,8 @@ const kNormalQuantile = 1.959963984540054;
 const kSpareNothing = 10;
 // Seeing none of this many has a chance of 2.5 %.
 const kMeanOfUnlikelyZero = 3.6888794541139363;
+// 2 %, of objects that may hide beside others.
+const kMeanOfHidden = 3.912023005428146;
 
 interface Sum {
   readonly seen: number;
@@ -80,13 +86,14 @@ function bothOf(s: Sum): Interval {
 }
 
 // The largest number of objects that may hide behind what was seen.
-function hiddenObjects(e: Estimates, i: number): number {
+function hiddenObjects(e: Estimates, i: number, kind: number | null): number {
   const max = e.maxObjects[i]!;
-  if (e.samples[i]! < 2 || max <= 0 || e.seenObjects[i]! <= 0) return 0;
+  if (max <= 0 || e.seenObjects[i]! <= 0) return 0;
   const smallest = e.maxBytes[i]! / max;
-  if (e.seenBytes[i]! / e.seenObjects[i]! < smallest * (1 + 1e-4)) return 0;
+  const differ = e.samples[i]! >= 2 && e.seenBytes[i]! / e.seenObjects[i]! >= smallest * (1 + 1e-4);
+  if (!e.manySizes[i] && !differ) return 0;
   const mean = Math.max(kSamplingMean, smallest / Math.log1p(1 / max));
-  return (kMeanOfUnlikelyZero * mean) / kSmallestObject;
+  return kMeanOfHidden / -Math.expm1(-(kind === kLoh ? kLohThreshold : kSmallestObject) / mean);
 }
 
 export function bytesInterval(e: Estimates, i: number): Interval {
@@ -101,18 +108,19 @@ export function bytesInterval(e: Estimates, i: number): Interval {
   });
 }
 
-export function objectsInterval(e: Estimates, i: number): Interval {
+// `kind`: the heap that all of them are on, by number; nothing small hides on the large object heap.
+export function objectsInterval(e: Estimates, i: number, kind: number | null = null): Interval {
   const samples = e.samples[i]!;
   if (samples === 0) return { low: 0, high: (kMeanOfUnlikelyZero * kSamplingMean) / kSmallestObject };
   const seen = e.seenObjects[i]!;
   const objects = e.objects[i]!;
   const maxWeight = e.maxObjects[i]!;
   const sum: Sum = { seen, unseen: objects - seen, variance: e.varObjects[i]!, unseenObjects: objects - seen, maxWeight };
-  const hidden = hiddenObjects(e, i);
+  const hidden = hiddenObjects(e, i, kind);
   if (hidden <= 0 || isCertain(sum)) return bothOf(sum);
   const up = highOf(sum) - objects;
   const farUp = Math.hypot(up, hidden);
   const many = Math.max(0, 1 - kSpareNothing / samples);
   const spared = (kTail - normalTail((kNormalQuantile * farUp) / up)) * many;
-  return { low: lowOf(sum, kTail + (spared * 4) / 5, Math.max(scaleOf(sum), maxWeight)), high: objects + farUp };
+  return { low: lowOf(sum, kTail + spared, Math.max(scaleOf(sum), maxWeight)), high: objects + farUp };
 }

@@ -14,7 +14,7 @@ function describe(state: State, node: NodeId): string {
   const meta = state.data.meta;
   const total = state.weights.value.total;
   const name = node === kRoot ? allOf(meta) : labelsOf(state.data, state.tree.value, node)[0];
-  const interval = intervalText(meta, metric, total, node);
+  const interval = intervalText(meta, metric, total, node, state.kind.value);
   const few = isFew(meta, total, node) ? `, only ${formatExact(total.samples[node]!)} samples` : "";
   return (
     `${name}, ${formatMetric(meta, metric, total[metric][node]!)}${metric === "bytes" || meta.shows === "gc-cpu" ? "" : ` ${metric}`}` +

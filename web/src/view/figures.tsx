@@ -16,12 +16,12 @@ export function formatMetric(meta: Meta, metric: Metric, value: number): string 
   return metric === "bytes" ? formatBytes(value) : formatCount(value);
 }
 
-// "" where the profile's event has no interval.
-export function intervalText(meta: Meta, metric: Metric, e: Estimates, i: number): string {
+// "" where the profile's event has no interval. `kind`: of the one heap that is shown, if it is one.
+export function intervalText(meta: Meta, metric: Metric, e: Estimates, i: number, kind: number | null): string {
   if (!meta.hasInterval || metric === "samples") return "";
   return metric === "bytes"
     ? formatInterval(e.bytes[i]!, bytesInterval(e, i), "bytes")
-    : formatInterval(e.objects[i]!, objectsInterval(e, i), "count");
+    : formatInterval(e.objects[i]!, objectsInterval(e, i, kind), "count");
 }
 
 // CPU time is measured, not sampled.

@@ -67,14 +67,14 @@ function Figures({ state }: { state: State }) {
     <div class="figures">
       <Figure
         value={formatBytes(meta.total.bytes)}
-        note={intervalText(meta, "bytes", total, kRoot)}
+        note={intervalText(meta, "bytes", total, kRoot, null)}
         label={meta.shows === "live" ? `live at ${formatDuration(meta.at)}` : "allocated"}
         title={`${formatExact(meta.total.bytes)} bytes${meta.hasInterval ? ", with its 95 % interval" : ""}`}
       />
       {meta.objectsKnown && (
         <Figure
           value={formatCount(meta.total.objects)}
-          note={intervalText(meta, "objects", total, kRoot)}
+          note={intervalText(meta, "objects", total, kRoot, null)}
           label="objects"
           title={`${formatExact(meta.total.objects)} objects${meta.hasInterval ? ", with its 95 % interval" : ""}`}
         />

@@ -56,6 +56,7 @@ export function Panel({ state }: { state: State }) {
   const metric = state.metric.value;
   const rows = state.rows.value;
   const zoom = state.zoom.value;
+  const heap = state.kind.value;
   const whole = state.weights.value.total[metric][zoom]!;
   // Types keep their shares of everything in view, though one of them may be selected.
   const all = tab === "types" ? rows.value[metric].reduce((a, b) => a + b, 0) : whole;
@@ -106,7 +107,7 @@ export function Panel({ state }: { state: State }) {
         label: "95 %",
         title: `95 % interval of ${m}: with this chance the true figure is within`,
         className: "c-num c-int",
-        cell: (r) => intervalText(meta, m, rows.value, r),
+        cell: (r) => intervalText(meta, m, rows.value, r, heap),
       });
     }
   }

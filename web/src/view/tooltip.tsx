@@ -73,7 +73,7 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
   const total = weights.total;
   const tree = state.tree.value;
   const value = total[metric][node]!;
-  const interval = (m: "bytes" | "objects") => intervalText(meta, m, total, node);
+  const interval = (m: "bytes" | "objects") => intervalText(meta, m, total, node, state.kind.value);
   const cpu = meta.shows === "gc-cpu";
   const types = cpu || (node !== kRoot && isType(tree, node)) ? [] : topTypes(data, tree, state.selection.value, node, metric);
   // To the side of the pointer that has the room.
