@@ -10,8 +10,8 @@ inline constexpr char kIntroduction[] =
 
 Every estimator that clrscope has, and the naive ones, on programs of which each allocation is known: eleven that are simulated
 (`src/profile/testing/program.h`, and four that mix sizes, `mixed_programs.h` beside it), and three real ones, of which `bench/sequences.py`
-records every allocation in order: the C# compiler, csharpier and an ASP.NET Core service. The simulator samples them as the runtime does. {} seeded runs each, a twentieth of them by
-AllocationTick, which chance hardly moves. `make accuracy` writes this file and records what it needs.
+records every allocation in order: the C# compiler, csharpier and an ASP.NET Core service. The simulator samples them as the runtime does. {} seeded runs each, four
+times as many of the estimators that claim an interval, a twentieth of them by AllocationTick, which chance hardly moves. `make accuracy` writes this file and records what it needs.
 
 Figures are per cent, of bytes. *Bias* of a total is the mean error, *spread* its standard deviation. Of types and of sites: *off*, half of all
 bytes lie in rows that are off by no more; *bias*, the mean of the rows' |bias|, by bytes; *worst*, of those with a hundredth of all bytes;
@@ -23,10 +23,10 @@ What the tables say:
 
 - **AllocationSampled, each object by its size over its chance**, is unbiased everywhere, and so is the **live sample at every cap**. `× 100 KB`
   forgets that large objects are surely seen, `total ÷ sampled bytes` that small ones hardly are.
-- **Intervals of bytes hold, and nearly all of objects**, where sizes are mixed too (byte arrays, strings: a few large ones that are seen, many
-  small ones that are not). An interval of objects allows for the smallest ones as soon as the samples differ in size (`docs/decisions/0002-intervals.md`), so it is wide
-  where nearly all samples are large. It can not allow for what hides behind samples of one size: a site's arrays of 70 KB, five of which are seen,
-  among hundreds of small ones. The list below has those, and some that cover a little more than 97 %.
+- **Intervals of bytes and of objects hold**, where sizes are mixed too (byte arrays, strings: a few large ones that are seen, many
+  small ones that are not). An interval of objects allows for the smallest ones as soon as its samples, or others of the same type, differ in size
+  (`docs/decisions/0002-intervals.md`), so it is wide where nearly all samples are large. It can not allow for what hides where all samples
+  of a type, everywhere, have one size.
 - **AllocationTick has no estimator that is best.** By what else than its amount was tried, an event's *own bytes and a share of the rest* repairs the
   bias towards large objects below the stride, and helps much where there are many (ASP.NET Core); elsewhere it is the same or a little worse. The
   first table counts. The *amount* stays the default, marked as biased and without an interval.
