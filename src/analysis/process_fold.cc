@@ -25,6 +25,14 @@ using profile::StackTree;
 // 0 = no name yet.
 uint64_t HashName(Utf16View name) { return name.empty() ? 0 : HashBytes(name.bytes()) | 1; }
 
+// A damaged clock must not overflow; 146 years are enough.
+constexpr int64_t kTimeLimit = int64_t{1} << 62;
+int64_t Sane(int64_t ns) {
+  if (ns > kTimeLimit || ns < -kTimeLimit) [[unlikely]]
+    return std::clamp(ns, -kTimeLimit, kTimeLimit);
+  return ns;
+}
+
 }  // namespace
 
 ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, uint32_t index,
@@ -54,13 +62,9 @@ StringId ProcessFold::Intern(Utf16View text) {
 }
 
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
-  // A damaged clock must not overflow; 146 years are enough.
-  constexpr int64_t kLimit = int64_t{1} << 62;
-  now_ns_ = event.time_ns;
-  if (now_ns_ > kLimit || now_ns_ < -kLimit) [[unlikely]]
-    now_ns_ = std::clamp(now_ns_, -kLimit, kLimit);
+  now_ns_ = Sane(event.time_ns);
   if (offset_ns != 0)
-    now_ns_ = std::clamp(now_ns_ + std::clamp(offset_ns, -kLimit / 2, kLimit / 2), -kLimit, kLimit);
+    now_ns_ = Sane(now_ns_ + std::clamp(offset_ns, -kTimeLimit / 2, kTimeLimit / 2));
   last_ns_ = std::max(last_ns_, now_ns_);
   // These come by the million.
   const EventTag tag = event.kind->tag;
@@ -70,6 +74,8 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     return gcs_.OnEvent(event, now_ns_);
   Dispatch(event);
 }
+
+void ProcessFold::NoteTime(int64_t time_ns) { last_ns_ = std::max(last_ns_, Sane(time_ns)); }
 
 void ProcessFold::Dispatch(const clr::RawEvent& event) {
   switch (event.kind->tag) {

@@ -21,6 +21,7 @@ struct FoldOptions {
   uint32_t max_nodes = profile::StackTree::kDefaultMaxNodes;
   uint32_t max_series = profile::SeriesTable::kDefaultMax;
   profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
+  bool gc_marks = true;  // how long marking took and what it found, by kind of root
 };
 
 class ProcessFold {
@@ -31,6 +32,19 @@ class ProcessFold {
 
   // `offset_ns` is added to the event's time: streams of one recording start at different times.
   void OnEvent(const clr::RawEvent& event, int64_t offset_ns = 0);
+  // Whether it makes anything of such events but to note their time.
+  static bool Uses(const clr::EventKind& kind, const FoldOptions& options) {
+    switch (kind.tag) {
+      case clr::EventTag::kUnknown:
+      case clr::EventTag::kGcRestartEeBegin:
+        return false;
+      case clr::EventTag::kGcMarkWithType:
+        return options.gc_marks;
+      default:
+        return true;
+    }
+  }
+  void NoteTime(int64_t time_ns);
   // Time passes without events: closes the slice when it is over.
   void Advance(int64_t now_ns);
   // Closes the open slice.

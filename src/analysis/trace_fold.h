@@ -19,7 +19,13 @@ class TraceFold {
   // `pid` names the process of events that do not name theirs; `start_unix_ns` is the trace's time
   // 0.
   void OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns);
+  // Whether anything is made of events of this kind.
+  bool Wants(const clr::EventKind& kind) const { return ProcessFold::Uses(kind, options_); }
   void OnEvent(const clr::RawEvent& event) { Select(event.process).OnEvent(event); }
+  // Of the process whose events came last: others, which were not wanted, came until then.
+  void OnSkippedUntil(int64_t time_ns) {
+    if (last_ != nullptr) last_->NoteTime(time_ns);
+  }
   // Events of one thread were lost between two times; of which process is not known.
   void OnGap(int64_t after_ns, int64_t before_ns) {
     for (const auto& fold : folds_) fold->OnGap(after_ns, before_ns);

@@ -18,7 +18,9 @@ class FoldSink final : public nettrace::EventSink {
   void OnStream(const nettrace::StreamInfo& info) override {
     fold_->OnStream(info.pid, info.pointer_size, info.sync_unix_ns);
   }
+  bool Wants(const clr::EventKind& kind) override { return fold_->Wants(kind); }
   void OnEvent(const clr::RawEvent& event) override { fold_->OnEvent(event); }
+  void OnSkippedUntil(int64_t time_ns) override { fold_->OnSkippedUntil(time_ns); }
   void OnGap(int64_t after_ns, int64_t before_ns) override { fold_->OnGap(after_ns, before_ns); }
 
  private:

@@ -200,6 +200,26 @@ TEST(TraceFold, WildProcessIdsStaySmall) {
   EXPECT_EQ(f.Bound().Total().samples, 19'999u);
 }
 
+TEST(TraceFold, EventsWithoutAUseAreNotWantedAndTellTheTime) {
+  const auto wants = [](EventTag tag, const FoldOptions& options) {
+    clr::EventKind kind;
+    kind.tag = tag;
+    return Feeder(options).fold.Wants(kind);
+  };
+  FoldOptions no_marks;
+  no_marks.gc_marks = false;
+  EXPECT_FALSE(wants(EventTag::kUnknown, {}));
+  EXPECT_TRUE(wants(EventTag::kGcMarkWithType, {}));
+  EXPECT_FALSE(wants(EventTag::kGcMarkWithType, no_marks));
+  EXPECT_TRUE(wants(EventTag::kGcHeapStats, no_marks));
+  Feeder f;
+  f.Sample(1'000, {0x10});
+  f.fold.OnSkippedUntil(9'000);
+  f.fold.OnSkippedUntil(5'000);
+  f.fold.Finish(true);
+  EXPECT_EQ(f.recording.end_ns, 9'000);
+}
+
 TEST(TraceFold, ForegroundCollectionsInsideABackgroundOneFindTheirSizes) {
   Feeder f;
   const auto gc = [&](int64_t t, uint32_t number, uint32_t type) {

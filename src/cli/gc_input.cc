@@ -11,7 +11,7 @@
 
 namespace clrscope::cli {
 
-Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
+Result<GcInput> LoadGcs(const std::string& path, const std::string& process, bool marks) {
   GcInput input;
   if (path != "-" && store::LooksLikeCapture(path)) {
     auto opened = store::CaptureReader::Open(path);
@@ -24,7 +24,9 @@ Result<GcInput> LoadGcs(const std::string& path, const std::string& process) {
   } else {
     profile::Recording recording;
     profile::NoSlices no_slices;
-    auto read = capture::ReadTrace(path, &recording, &no_slices);
+    analysis::FoldOptions options;
+    options.gc_marks = marks;
+    auto read = capture::ReadTrace(path, &recording, &no_slices, options);
     if (!read.ok()) return Unreadable(read.error());
     input.damage = DamageOf(*read, path, recording.complete);
     input.profile = analysis::BindAndTake(recording, analysis::Aggregate(&recording), {});

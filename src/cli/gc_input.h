@@ -17,7 +17,8 @@ struct GcInput {
 };
 
 // `path`: a capture or a nettrace; "-" = a nettrace on standard input. `process`: of --process, ""
-// = all. errors: kUsage, kEmpty for `process`; or a file of which nothing can be read
-Result<GcInput> LoadGcs(const std::string& path, const std::string& process);
+// = all. `marks`: whether times and bytes of marking are of use; their events are half of a trace.
+// errors: kUsage, kEmpty for `process`; or a file of which nothing can be read
+Result<GcInput> LoadGcs(const std::string& path, const std::string& process, bool marks);
 
 }  // namespace clrscope::cli

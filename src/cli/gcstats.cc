@@ -290,7 +290,7 @@ int RunGcStats(const Args& args) {
   if (!o.live() && (o.follow || !o.duration.empty()))
     return Fail({ErrorCode::kUsage, "--follow and --duration need a live process: -p PID"});
   if (o.live()) return RunLive(*kind, o);
-  Result<GcInput> input = LoadGcs(o.file, o.process);
+  Result<GcInput> input = LoadGcs(o.file, o.process, *kind != Kind::kText || o.wide);
   if (!input.ok()) return Fail(input.error());
   const profile::Profile& p = input->profile;
   if (p.gcs.empty() && *kind == Kind::kText) {

@@ -27,19 +27,19 @@ class EventMerge {
   // left the cache.
   template <class Deliver>
   [[gnu::always_inline]] void Push(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
-    if (!order.follows || last_ == nullptr) {
-      if (last_ == nullptr || order.capture_thread != last_->id)
-        SelectThread(order.capture_thread, order.sequence - 1);
-      NoteSequence(*last_, order.sequence - 1, row.time);
-    }
-    last_->sequence = order.sequence;
-    last_->time = row.time;
+    Note(row, order);
     if (order.sorted) {
       if (queued_ != 0) Drain(row.time, deliver);
       deliver(row);
     } else {
       Queue(*last_, row, order.plain);
     }
+  }
+  // Takes a row that is not to be delivered.
+  template <class Deliver>
+  [[gnu::always_inline]] void Skip(const EventRow& row, const RowOrder& order, Deliver&& deliver) {
+    Note(row, order);
+    if (order.sorted && queued_ != 0) Drain(row.time, deliver);
   }
 
   // Delivers everything that waits.
@@ -121,6 +121,15 @@ class EventMerge {
     uint32_t thread;
   };
 
+  [[gnu::always_inline]] void Note(const EventRow& row, const RowOrder& order) {
+    if (!order.follows || last_ == nullptr) {
+      if (last_ == nullptr || order.capture_thread != last_->id)
+        SelectThread(order.capture_thread, order.sequence - 1);
+      NoteSequence(*last_, order.sequence - 1, row.time);
+    }
+    last_->sequence = order.sequence;
+    last_->time = row.time;
+  }
   void SelectThread(uint64_t id, uint32_t sequence_if_new);
   void NoteSequence(Thread& thread, uint32_t expected, int64_t time) {
     thread.touched = true;

@@ -14,9 +14,10 @@
 
 namespace clrscope::nettrace {
 
-// A kind and how many events of it were delivered.
+// A kind and how many events of it came.
 struct CountedKind : clr::EventKind {
   uint64_t count = 0;
+  bool wanted = true;
   std::string provider_text, event_text;  // what the views in EventKind point to
 };
 
@@ -38,6 +39,7 @@ class MetadataTable {
   }
   // Every kind that was announced, in that order; never shrinks.
   const std::deque<CountedKind>& kinds() const { return kinds_; }
+  CountedKind& kind(size_t i) { return kinds_[i]; }
 
  private:
   Status Add(uint32_t id, CountedKind kind, uint64_t offset);

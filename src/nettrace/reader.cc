@@ -117,8 +117,10 @@ Status Reader::OnObject(const Object& object) {
     case ObjectKind::kEvents:
       return OnEvents(object);
     case ObjectKind::kMetadata:
-      return info_.version >= 6 ? metadata_.AddBlockV6(object.content, object.content_offset)
-                                : OnMetadataV4(object);
+      if (info_.version >= 6) return metadata_.AddBlockV6(object.content, object.content_offset);
+      RETURN_IF_ERROR(OnMetadataV4(object));
+      AskForNewKinds();
+      return OkStatus();
     case ObjectKind::kStacks:
       return stacks_.AddBlock(object.content, object.content_offset,
                               static_cast<uint8_t>(info_.pointer_size));
@@ -245,6 +247,13 @@ struct Reader::Delivery {
 Status Reader::OnEvents(const Object& object) {
   EventBlockReader rows(object.content, info_.version);
   rows.ForEach([&](const EventRow& row, const RowOrder& order) __attribute__((always_inline)) {
+    CountedKind* const kind = any_unwanted_ ? metadata_.Find(row.metadata_id) : nullptr;
+    if (kind != nullptr && !kind->wanted) {
+      ++kind->count;
+      ++events_;
+      skipped_until_ = std::max(skipped_until_.value_or(row.time), row.time);
+      return merge_->Skip(row, order, Delivery{this});
+    }
     merge_->Push(row, order, Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
     if (!order.follows &&
@@ -438,9 +447,18 @@ void Reader::SkipDiscarded(uint64_t bytes, uint64_t blocks) {
   losses_.Add(Loss::kBlocksDiscarded, blocks);
 }
 
+void Reader::AskForNewKinds() {
+  for (; asked_kinds_ < metadata_.kinds().size(); ++asked_kinds_) {
+    CountedKind& kind = metadata_.kind(asked_kinds_);
+    kind.wanted = sink_->Wants(kind);
+    any_unwanted_ = any_unwanted_ || !kind.wanted;
+  }
+}
+
 void Reader::Finish() {
+  if (!error_) FlushEvents();
+  if (skipped_until_) sink_->OnSkippedUntil(ToNanos(*skipped_until_));
   if (error_) return;
-  FlushEvents();
   if (!ended_) {
     losses_.Add(Loss::kTruncatedInput);
     if (!buffer_.pending().empty()) losses_.Add(Loss::kTruncatedBytes, buffer_.pending().size());

@@ -26,6 +26,11 @@ class EventSink {
   virtual ~EventSink() = default;
   // Once, before the first event.
   virtual void OnStream(const StreamInfo&) {}
+  // Asked once for each kind of events, before the first one. Those that are not wanted are counted
+  // by their kind, and no more. (Streams of many processes, V6, deliver all.)
+  virtual bool Wants(const clr::EventKind&) { return true; }
+  // At the end, when events were not delivered: the time of the last one.
+  virtual void OnSkippedUntil(int64_t /*time_ns*/) {}
   virtual void OnEvent(const clr::RawEvent& event) = 0;
   // Events of one thread are missing between two times: the target dropped them. May come before or
   // after the events around it.
@@ -98,6 +103,7 @@ class Reader {
   Status OnLabels(const Object& object);
   struct Delivery;
   void FlushEvents();
+  void AskForNewKinds();
   void ReportGaps();
   int64_t ToNanos(int64_t ticks) const;
 
@@ -114,6 +120,9 @@ class Reader {
   std::vector<uint64_t> removed_threads_;             // V6: to be forgotten at the next flush
   LossCounters losses_;
   std::optional<Error> error_;
+  size_t asked_kinds_ = 0;  // of metadata_.kinds()
+  bool any_unwanted_ = false;
+  std::optional<int64_t> skipped_until_;  // ticks
   size_t needed_ = 0;
   uint64_t offset_ = 0;  // of the first byte that was not consumed
   uint64_t events_ = 0;
