@@ -79,6 +79,12 @@ class Folder {
   std::string path_;
 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // Memory that is in use, as malloc sees it; 0 where a sanitizer has replaced it.
 size_t Heap() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -173,7 +179,7 @@ void StepUntilIdle(Watch& watch) {
 // CLRSCOPE_WATCH_HOURS=24 makes a day of it.
 TEST(Watch, MemoryIsFlatDiskIsWithinItsLimitAndEachHourCanBeOpened) {
   const char* wanted = std::getenv("CLRSCOPE_WATCH_HOURS");
-  const int hours = wanted != nullptr ? std::atoi(wanted) : 2;
+  const int hours = wanted != nullptr ? std::atoi(wanted) : kSanitized ? 1 : 2;
   const std::string recorded = Trace("12b-norundown-csharpier");
   ASSERT_FALSE(recorded.empty());
   Folder folder;

@@ -24,9 +24,15 @@ using testing::Accuracy;
 using testing::AccuracyByType;
 using testing::Program;
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint64_t kUsualRuns = 100;  // what the statistics are is the plain build's business
+#else
+constexpr uint64_t kUsualRuns = 250;
+#endif
+
 uint64_t Runs() {
   const char* runs = std::getenv("CLRSCOPE_RUNS");
-  return runs == nullptr ? 250 : static_cast<uint64_t>(std::atoi(runs));
+  return runs == nullptr ? kUsualRuns : static_cast<uint64_t>(std::atoi(runs));
 }
 
 void Check(const Accuracy& a, const Accuracy::Of& of, const std::string& what, bool total) {
