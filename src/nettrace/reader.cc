@@ -252,9 +252,10 @@ Status Reader::OnEvents(const Object& object) {
       ++kind->count;
       ++events_;
       skipped_until_ = std::max(skipped_until_.value_or(row.time), row.time);
-      return merge_->Skip(row, order, Delivery{this});
+      merge_->Skip(row, order, Delivery{this});
+    } else {
+      merge_->Push(row, order, Delivery{this});
     }
-    merge_->Push(row, order, Delivery{this});
     if (merge_->queued() > kMaxQueuedRows) FlushEvents();
     if (!order.follows &&
         merge_->threads() > kMaxThreads) {  // no gap is seen across this; nothing else is lost

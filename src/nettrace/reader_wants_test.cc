@@ -90,5 +90,25 @@ TEST_P(ReaderWants, NothingIsSkippedWhereAllIsWanted) {
   EXPECT_EQ(sink.all.events.size(), 1u);
 }
 
+// Past the limit threads are forgotten, and with them the gap: whoever is wanted.
+TEST(ReaderWantsLimit, ThreadsOfTheOthersStayBounded) {
+  constexpr uint64_t kThreads = (1 << 18) + 10;
+  for (const uint32_t kind : {1u, 2u}) {
+    SyntheticWriter w;
+    std::vector<EventRowSpec> rows = {At(10, 1, true)};
+    for (uint64_t thread = 2; thread < kThreads; ++thread) rows.push_back(At(20, thread, true));
+    for (EventRowSpec& row : rows) row.metadata = kind;
+    EventRowSpec late = At(30, 1, true);
+    late.sequence = 5;
+    w.Metadata({kTick, kOther}).Events(rows).Event(late).End();
+    PickySink sink;
+    Reader reader(&sink);
+    ASSERT_TRUE(reader.Feed(w.bytes()).ok());
+    reader.Finish();
+    EXPECT_EQ(reader.events(), kThreads);
+    EXPECT_EQ(reader.dropped(), 0u) << "of kind " << kind;
+  }
+}
+
 }  // namespace
 }  // namespace clrscope::nettrace
