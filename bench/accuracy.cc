@@ -329,13 +329,10 @@ void PrintIntervals(const std::vector<Result>& results, uint64_t runs) {
       "{} intervals of totals, types and sites rest on five expected samples or more: 93 % are to "
       "be covered, and where 30 samples are expected and p < 0.3 no more than 97 %. In {} runs, "
       "those of the tables below, {} do not hold, {} of objects and {} of bytes; the least "
-      "coverage "
-      "is {} %, the most with 30 samples {} %.\n\n"
+      "coverage is {} %, the most with 30 samples {} %.\n\n"
       "In {} runs of other seeds a coverage of 95 % has a standard error of {:.1f} %: if the {} "
-      "runs "
-      "tell the true coverage, {:.1f} intervals are expected to be outside by chance alone "
-      "(several "
-      "at a time, as the three caps often keep the same sample), and {} are.\n",
+      "runs tell the true coverage, {:.1f} intervals are expected to be outside by chance alone "
+      "(several at a time, as the three caps often keep the same sample), and {} are.\n",
       all.figures, kAgain * runs, all.outside.size(), all.objects, all.outside.size() - all.objects,
       Percent(all.least), Percent(all.most), runs,
       100 * std::sqrt(0.05 * 0.95 / static_cast<double>(runs)), kAgain * runs, all.by_chance,

@@ -87,12 +87,9 @@ constexpr bool kSanitized = false;
 
 // Memory that is in use, as malloc sees it; 0 where a sanitizer has replaced it.
 size_t Heap() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return 0;
-#else
+  if (kSanitized) return 0;
   const struct mallinfo2 info = ::mallinfo2();
   return info.uordblks + info.hblkhd;
-#endif
 }
 
 // A service that lives all day: samples of many types in many stacks, code that comes and goes.
