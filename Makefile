@@ -22,6 +22,10 @@ test: ## all checks and tests, as CI runs them; the last line is "N passed, N fa
 	@tools/setup all
 	@tools/ci
 
+check: ## the tests that matter while working, in a few minutes; the last line is "N passed, N failed"
+	@tools/setup all
+	@tools/ci --quick
+
 accuracy: ## measure every estimator on simulated and on recorded programs and write docs/accuracy.md
 	@tools/setup all
 	@tools/build_workloads --self-contained alloc web
@@ -49,4 +53,4 @@ clean: ## remove build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all install demo test accuracy soak format tidy clean help
+.PHONY: all install demo test check accuracy soak format tidy clean help

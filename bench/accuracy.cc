@@ -34,8 +34,8 @@ uint64_t seed_base = 0;
 Estimate Figure(double bytes, double size) {
   Estimate e;
   e.samples = 1;
-  e.bytes = bytes;
-  e.objects = bytes / size;
+  e.amount = bytes;
+  e.count = bytes / size;
   return e;
 }
 
@@ -233,7 +233,7 @@ struct Result {
   std::vector<TickSummary> ticks;  // by estimator
 };
 
-Result Measure(const Program& p, std::vector<RecordedTick> own_ticks, uint64_t runs) {
+Result Try(const Program& p, std::vector<RecordedTick> own_ticks, uint64_t runs) {
   const Subject s(p, std::move(own_ticks));
   Result result;
   double live = 0;
@@ -350,8 +350,7 @@ int main(int argc, char** argv) {
   const uint64_t runs = argc > 1 ? static_cast<uint64_t>(std::atoi(argv[1])) : 1'000;
   std::vector<std::function<Result()>> work;
   for (const auto& programs : {testing::AllPrograms(), testing::MixedPrograms()})
-    for (const auto make : programs)
-      work.push_back([make, runs] { return Measure(make(), {}, runs); });
+    for (const auto make : programs) work.push_back([make, runs] { return Try(make(), {}, runs); });
   for (int i = 2; i < argc; ++i) {
     const std::string path = argv[i];
     if (path == "--seed" && i + 1 < argc) {
@@ -365,7 +364,7 @@ int main(int argc, char** argv) {
         std::exit(1);
       }
       std::vector<RecordedTick> ticks = sequence.ticks;
-      return Measure(Replay(path, std::move(sequence)), std::move(ticks), runs);
+      return Try(Replay(path, std::move(sequence)), std::move(ticks), runs);
     });
   }
   std::vector<Result> done(work.size());

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/estimate.h"
+#include "profile/estimate/estimate.h"
 #include "profile/testing/accuracy.h"
 #include "profile/testing/program.h"
 
@@ -75,7 +75,7 @@ struct GroupFigures {
       accuracy[i].Add(v[at], groups->truth[at]);
     }
     for (size_t i = 0; i < v.size(); ++i)
-      if (groups->truth[i].bytes > 0) error[i] += v[i].bytes / groups->truth[i].bytes - 1;
+      if (groups->truth[i].bytes > 0) error[i] += v[i].amount / groups->truth[i].bytes - 1;
     if (runs++ >= kRanked) return;
     off += Off(v);
     ranks += Ranks(v);
@@ -107,7 +107,7 @@ struct GroupFigures {
     std::vector<std::pair<double, double>> errors;
     for (size_t i = 0; i < v.size(); ++i) {
       const double bytes = groups->truth[i].bytes;
-      if (bytes > 0) errors.push_back({std::fabs(v[i].bytes / bytes - 1), bytes});
+      if (bytes > 0) errors.push_back({std::fabs(v[i].amount / bytes - 1), bytes});
     }
     std::sort(errors.begin(), errors.end());
     double below = 0;
@@ -124,7 +124,7 @@ struct GroupFigures {
     for (size_t a = 0; a < large.size(); ++a) {
       for (size_t b = a + 1; b < large.size(); ++b) {
         const double real = groups->truth[large[a]].bytes - groups->truth[large[b]].bytes;
-        const double told = v[large[a]].bytes - v[large[b]].bytes;
+        const double told = v[large[a]].amount - v[large[b]].amount;
         if (real == 0) continue;
         pairs += 1;
         agree += told == 0 ? 0 : (told > 0) == (real > 0) ? 1 : -1;

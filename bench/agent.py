@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the agent costs a .NET 10 program that allocates 1 to 2 GB/s.
 
-usage: bench/agent.py [PAIRS] [--only cpu,memory,total]      PAIRS: rounds of every configuration, 40 by default
+usage: bench/agent.py [PAIRS] [--only cpu,memory,total,exact]      PAIRS: rounds of every configuration, 40 by default
   cpu     the same work without a profiler, with the runtime's own event read and dropped by an EventPipe session, with the agent,
           and with the agent that follows live objects: in turn, in an order that changes with each round. CPU time of the whole
           process while it works; the median of the ratios of each round, with the 95 % interval of a median (order statistics).
           Also nanoseconds per sample, walk and fold, as the agent metered them.
   memory  resident memory and GC pauses of a program that keeps 1.95 GB, some 19,000 sampled objects, without and with the agent.
   total   27 GB by 4 threads: the profile's total against the program's own count.
+  exact   CPU time while every object is counted, and after that was stopped, which leaves the runtime's slow allocation helpers.
 Needs build/release and build/workloads (tools/build_workloads alloc leaks)."""
 import json
 import os
@@ -30,13 +31,17 @@ CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
 WORK = ["--mode", "mix", "--threads", "2", "--rate", "max", "--bytes", "2e9", "--seconds", "60"]
 
 
+def cpu_seconds(pid):
+    return time.clock_gettime((~pid << 3) | 2)  # the process's CPU clock, as clock_getcpuclockid() makes it
+
+
 class Program:
     """A workload that waits for a line before it begins, and another before it exits."""
 
-    def __init__(self, workload, args, folder, options=None):
+    def __init__(self, workload, args, folder, options=None, library=LIBRARY):
         self.env = {**os.environ, "TMPDIR": folder}
         if options is not None:
-            self.env |= {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID, "CORECLR_PROFILER_PATH": LIBRARY,
+            self.env |= {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID, "CORECLR_PROFILER_PATH": library,
                          "CLRSCOPE_OPTS": options}
         dll = os.path.join(ROOT, "build/workloads", workload, workload + ".dll")
         self.process = subprocess.Popen(["dotnet", dll, *args, "--start-on-stdin"], env=self.env, stdin=subprocess.PIPE,
@@ -51,7 +56,7 @@ class Program:
         self.process.stdin.flush()
 
     def cpu_seconds(self):
-        return time.clock_gettime((~self.pid << 3) | 2)  # the process's CPU clock, as clock_getcpuclockid() makes it
+        return cpu_seconds(self.pid)
 
     def rss_mb(self):
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
@@ -184,6 +189,32 @@ def measure_memory(rounds, folder):
           f"median {difference(2):+.1f} us (of {statistics.median(n[2] for n in none):.0f})")
 
 
+def exact_once(configuration, folder):
+    program = Program("alloc", [*WORK, "--hold-on-stdin"], folder, None if configuration == "none" else "every=1s,exact=1")
+    if configuration == "stopped":
+        subprocess.run([CLRSCOPE, "detach", "-p", str(program.pid)], env=program.env, capture_output=True, check=False)
+        while not program.status()["stopped"]:
+            time.sleep(0.02)
+    before = program.cpu_seconds()
+    program.go()
+    program.read()
+    cpu = program.cpu_seconds() - before
+    program.end()
+    return cpu
+
+
+def measure_exact(rounds, folder):
+    names = ["none", "counting", "stopped"]
+    cpu = {name: [] for name in names}
+    order = random.Random(1)
+    for _ in range(rounds):
+        for name in order.sample(names, len(names)):
+            cpu[name].append(exact_once(name, folder))
+    for name in names[1:]:
+        ratio = "{:.3f} [{:.3f}, {:.3f}]".format(*median_interval([a / b for a, b in zip(cpu[name], cpu["none"])]))
+        print(f"CPU, exact, {name} / none: {ratio} ({rounds} rounds)")
+
+
 def measure_total(folder):
     args = ["--mode", "mix", "--threads", "4", "--rate", "max", "--bytes", "27e9", "--seconds", "120", "--hold-on-stdin"]
     program = Program("alloc", args, folder)
@@ -211,7 +242,7 @@ def measure_total(folder):
 
 def main():
     args = sys.argv[1:]
-    only = ["cpu", "memory", "total"]
+    only = ["cpu", "memory", "total", "exact"]
     if "--only" in args:
         at = args.index("--only")
         only = args[at + 1].split(",")
@@ -224,6 +255,8 @@ def main():
             measure_memory(max(1, min(5, pairs // 8)), folder)
         if "total" in only:
             measure_total(folder)
+        if "exact" in only:
+            measure_exact(pairs, folder)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-# The libraries of others, known in every folder. Linked statically where the system has them so: the
-# program is one file that needs the C library only, and can be copied into a container.
+# The libraries of others, known in every folder. Static where the system has them so: the program is
+# one file (cmake/static.cmake).
 if(NOT CLRSCOPE_SANITIZE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 endif()

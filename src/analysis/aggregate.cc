@@ -6,6 +6,7 @@
 
 namespace clrscope::analysis {
 
+using profile::Estimate;
 using profile::HeapKind;
 using profile::Source;
 
@@ -23,6 +24,12 @@ void AddAges(const profile::AgentInterval& interval, std::vector<profile::LiveAg
 
 }  // namespace
 
+void Aggregate::AddMoment(std::vector<Moment>& moments, const Moment& moment) const {
+  if (keep_ != Keep::kSums || moments.empty()) return moments.push_back(moment);
+  moments[0].end_ns = std::max(moments[0].end_ns, moment.end_ns);
+  moments[0].sums += moment.sums;
+}
+
 void Aggregate::Add(const profile::Slice& slice) {
   if (!range_.Contains(slice)) return;
   if (slice.process >= sums_.size()) sums_.resize(slice.process + 1);
@@ -30,20 +37,122 @@ void Aggregate::Add(const profile::Slice& slice) {
   const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
   if (!slice.rows.empty() && slice.rows.back().series >= sums.size())
     sums.resize(slice.rows.back().series + 1);
-  profile::Estimate by_kind[4][4];
+  constexpr size_t kKinds = 4;
+  profile::Estimate by_kind[kKinds][profile::kSources];
   for (const profile::SliceRow& row : slice.rows) {
     sums[row.series] += row.sums;
     const profile::SeriesKey& key = keys[row.series];
+    if (profile::IsEvent(key.source())) {
+      AddMoment(moments_[{slice.process, row.series}], {slice.start_ns, slice.end_ns, row.sums});
+      continue;
+    }
     by_kind[static_cast<size_t>(key.kind())][static_cast<size_t>(key.source())] +=
         EstimateOf(key, row.sums);
   }
-  for (size_t kind = 0; kind < 4; ++kind)
-    for (size_t source = 0; source < 4; ++source)
+  for (size_t kind = 0; kind < kKinds; ++kind)
+    for (size_t source = 0; source < profile::kSources; ++source)
       if (by_kind[kind][source].samples != 0)
         times_[{slice.start_ns, slice.end_ns, slice.process, static_cast<HeapKind>(kind),
                 static_cast<Source>(source)}] += by_kind[kind][source];
-  for (const profile::ThreadSums& t : slice.threads)
+  AddThreads(slice);
+  if (detail_.any()) AddParts(slice);
+}
+
+void Aggregate::AddThreads(const profile::Slice& slice) {
+  for (const profile::ThreadSums& t : slice.threads) {
     threads_[{slice.process, t.thread, t.kind, t.source}] += t.value;
+    if (profile::KeepsThreads(t.source)) apart_.insert(slice.process);
+  }
+  if (slice.parts.empty()) return;
+  const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
+  // By the slice's own numbers of threads: a lookup for each of these alone.
+  constexpr size_t kKinds = 4, kRow = kKinds * 2;
+  std::vector<profile::Estimate> sums(slice.thread_ids.size() * kRow);
+  for (const profile::ThreadPart& part : slice.parts) {
+    const profile::SeriesKey& key = keys[part.series];
+    sums[part.thread * kRow + static_cast<size_t>(key.kind()) * 2 +
+         (key.source() == Source::kTick ? 0 : 1)] += EstimateOf(key, part.sums);
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].samples == 0) continue;
+    const uint64_t thread = slice.thread_ids[i / kRow];
+    if (thread == profile::kOtherThreads) {
+      other_threads_ += sums[i].samples;
+      continue;
+    }
+    threads_[{slice.process, thread, static_cast<HeapKind>(i % kRow / 2),
+              i % 2 == 0 ? Source::kTick : Source::kSampled}] += sums[i];
+  }
+}
+
+void Aggregate::AddPart(const PartOf& of, const profile::Slice& slice, const profile::Sums& sums) {
+  std::vector<Moment>& moments = parts_[of];
+  if (detail_.times || moments.empty()) {
+    moments.push_back({slice.start_ns, slice.end_ns, sums});
+    return;
+  }
+  moments[0].start_ns = std::min(moments[0].start_ns, slice.start_ns);
+  moments[0].end_ns = std::max(moments[0].end_ns, slice.end_ns);
+  moments[0].sums += sums;
+}
+
+void Aggregate::AddParts(const profile::Slice& slice) {
+  const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
+  size_t at = 0;
+  for (const profile::SliceRow& row : slice.rows) {
+    if (profile::IsEvent(keys[row.series].source())) continue;
+    profile::Sums rest = row.sums;
+    for (; at < slice.parts.size() && slice.parts[at].series <= row.series; ++at) {
+      const profile::ThreadPart& part = slice.parts[at];
+      if (part.series != row.series || !detail_.threads) continue;
+      const uint64_t thread = slice.thread_ids[part.thread];
+      AddPart({slice.process, row.series, thread == profile::kOtherThreads ? 0 : thread}, slice,
+              part.sums);
+      rest.samples -= part.sums.samples;
+      rest.amount -= part.sums.amount;
+      rest.stands_for -= part.sums.stands_for;
+    }
+    if (rest.samples != 0) AddPart({slice.process, row.series, 0}, slice, rest);
+  }
+}
+
+void Aggregate::AddFlows(const profile::AgentInterval& interval, Agent& a) const {
+  const int64_t start = interval.start_ns(), end = interval.end_ns();
+  const profile::IntervalFrame& f = interval.frame;
+  const auto add = [&](const profile::IntervalFlow& r, uint64_t thread, const Estimate& value) {
+    std::vector<Agent::Part>& parts = a.parts[{r.node, r.type, r.kind, thread}];
+    if (detail_.times || parts.empty()) {
+      parts.push_back({start, end, value});
+    } else {
+      parts[0].end_ns = end;
+      parts[0].value += value;
+    }
+  };
+  std::map<Agent::FlowKey, std::vector<const profile::IntervalPart*>> parts_of;
+  for (const profile::IntervalPart& p : f.parts) parts_of[{p.node, p.type, p.kind}].push_back(&p);
+  a.threads_told = a.threads_told || !f.parts.empty();
+  for (const profile::IntervalFlow& r : f.flows) {
+    a.flows[{r.node, r.type, r.kind}] += r.value;
+    a.times[{start, end, r.kind}] += r.value;
+    const auto parts = parts_of.find({r.node, r.type, r.kind});
+    if (parts != parts_of.end()) {
+      Estimate left = r.value;  // what the agent had no room to tell apart
+      for (const profile::IntervalPart* p : parts->second) {
+        left.samples -= std::min(left.samples, p->value.samples);
+        left.amount = std::max(left.amount - p->value.amount, 0.0);
+        left.count = std::max(left.count - p->value.count, 0.0);
+        const Estimate value = profile::PartOf(r.value, p->value);
+        a.threads[{p->thread, r.kind}] += value;
+        if (detail_.threads) add(r, p->thread, value);
+      }
+      parts_of.erase(parts);
+      if (detail_.threads) {
+        if (left.samples != 0) add(r, 0, profile::PartOf(r.value, left));
+        continue;
+      }
+    }
+    if (detail_.any()) add(r, 0, r.value);
+  }
 }
 
 void Aggregate::Add(const profile::AgentInterval& interval) {
@@ -51,9 +160,13 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
   if (!range_.Contains(start, end)) return;
   Agent& a = agents_[interval.process];
   const profile::IntervalFrame& f = interval.frame;
-  for (const profile::IntervalFlow& r : f.flows) {
-    a.flows[{r.node, r.type, r.kind}] += r.value;
-    a.times[{start, end, r.kind}] += r.value;
+  AddFlows(interval, a);
+  for (const profile::IntervalEvent& r : f.events) {
+    const profile::LabelSet labels = profile::LabelSet()
+                                         .With(profile::LabelKey::kThread, r.thread)
+                                         .With(profile::LabelKey::kOwner, r.owner)
+                                         .With(profile::LabelKey::kUnfinished, r.unfinished);
+    AddMoment(a.events[{r.source, r.node, r.type, labels}], {start, end, r.sums});
   }
   if (f.live) {
     a.followed = true;

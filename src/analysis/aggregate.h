@@ -6,11 +6,13 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "profile/process_tables.h"
-#include "profile/slice.h"
+#include "profile/tables/process_tables.h"
+#include "profile/tables/slice.h"
 
 namespace clrscope::analysis {
 
@@ -27,9 +29,21 @@ struct TimeRange {
 
 class Aggregate final : public profile::SliceSink {
  public:
+  // Of events: each span of time that they came in, or only their sums.
+  enum class Keep : uint8_t { kMoments, kSums };
+  // Of allocations, what is kept of each series beside its sums: who they are by, and when they
+  // came. A filter of types, stacks or threads needs it; all of a long recording takes room.
+  struct Detail {
+    bool threads = false, times = false;
+    bool any() const { return threads || times; }
+  };
   // `recording` resolves series to their keys and must outlive this.
-  explicit Aggregate(const profile::Recording* recording, TimeRange range = {})
-      : recording_(recording), range_(range) {}
+  explicit Aggregate(const profile::Recording* recording, TimeRange range = {},
+                     Keep keep = Keep::kMoments)
+      : recording_(recording), range_(range), keep_(keep) {}
+  Aggregate(const profile::Recording* recording, TimeRange range, Detail detail)
+      : recording_(recording), range_(range), keep_(Keep::kMoments), detail_(detail) {}
+  const Detail& detail() const { return detail_; }
 
   void OnSlice(profile::Slice&& slice) override { Add(slice); }
   void Add(const profile::Slice& slice);
@@ -39,6 +53,8 @@ class Aggregate final : public profile::SliceSink {
   void Drop(uint32_t process) {
     if (process < sums_.size()) sums_[process].clear();
     agents_.erase(process);
+    std::erase_if(moments_, [process](const auto& m) { return m.first.first == process; });
+    std::erase_if(parts_, [process](const auto& m) { return std::get<0>(m.first) == process; });
   }
 
   // Nothing was cut out.
@@ -56,6 +72,12 @@ class Aggregate final : public profile::SliceSink {
   using ThreadKey =
       std::tuple<uint32_t, uint64_t, profile::HeapKind, profile::Source>;  // process, thread
 
+  // Of series of events (profile::IsEvent), by process and series: what came when.
+  struct Moment {
+    int64_t start_ns, end_ns;
+    profile::Sums sums;
+  };
+
   // What the agent told of a process.
   struct Agent {
     using FlowKey = std::tuple<uint32_t, uint32_t, profile::HeapKind>;  // node, type
@@ -67,8 +89,29 @@ class Aggregate final : public profile::SliceSink {
     std::vector<profile::LiveAgeRow> live_ages;
     std::vector<profile::GcCpuRow> gc_cpu;
     std::map<std::tuple<int64_t, int64_t, profile::HeapKind>, profile::Estimate> times;
+    // With detail: what of a flow came when and by whom; 0 = nobody knows.
+    struct Part {
+      int64_t start_ns = 0, end_ns = 0;
+      profile::Estimate value;
+    };
+    using PartKey = std::tuple<uint32_t, uint32_t, profile::HeapKind, uint64_t>;  // …, thread
+    std::map<PartKey, std::vector<Part>> parts;
+    std::map<std::pair<uint64_t, profile::HeapKind>, profile::Estimate> threads;
+    bool threads_told = false;
+    using EventKey = std::tuple<profile::Source, uint32_t, uint32_t, profile::LabelSet>;
+    std::map<EventKey, std::vector<Moment>> events;  // by source, node and type
   };
   const std::map<uint32_t, Agent>& agents() const { return agents_; }
+
+  using SeriesOf = std::pair<uint32_t, uint32_t>;
+  const std::map<SeriesOf, std::vector<Moment>>& moments() const { return moments_; }
+  // With detail: the same of series of allocations, by thread (0: nobody knows, or not asked for).
+  using PartOf = std::tuple<uint32_t, uint32_t, uint64_t>;  // process, series, thread
+  const std::map<PartOf, std::vector<Moment>>& parts() const { return parts_; }
+  // Threads of the process's samples are sums of their own: of a capture that kept no more.
+  bool apart(uint32_t process) const { return apart_.contains(process); }
+  // Samples of threads for which a slice had no room.
+  uint64_t other_threads() const { return other_threads_; }
 
   // By process index, then by series id; shorter where the tail is zero.
   const std::vector<std::vector<profile::Sums>>& sums() const { return sums_; }
@@ -76,12 +119,24 @@ class Aggregate final : public profile::SliceSink {
   const std::map<ThreadKey, profile::Estimate>& threads() const { return threads_; }
 
  private:
+  void AddThreads(const profile::Slice& slice);
+  void AddParts(const profile::Slice& slice);
+  void AddFlows(const profile::AgentInterval& interval, Agent& agent) const;
+  void AddPart(const PartOf& of, const profile::Slice& slice, const profile::Sums& sums);
+  void AddMoment(std::vector<Moment>& moments, const Moment& moment) const;
+
   const profile::Recording* recording_;
   TimeRange range_;
+  Keep keep_;
+  Detail detail_;
   std::vector<std::vector<profile::Sums>> sums_;
   std::map<TimeKey, profile::Estimate> times_;
   std::map<ThreadKey, profile::Estimate> threads_;
   std::map<uint32_t, Agent> agents_;
+  std::map<SeriesOf, std::vector<Moment>> moments_;
+  std::map<PartOf, std::vector<Moment>> parts_;
+  std::set<uint32_t> apart_;
+  uint64_t other_threads_ = 0;
 };
 
 }  // namespace clrscope::analysis

@@ -4,17 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/bind_agent.h"
+#include "analysis/bind_events.h"
 #include "analysis/profile_tree.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
-#include "profile/type_sizes.h"
+#include "profile/estimate/type_sizes.h"
+#include "profile/shown_names.h"
+#include "profile/stacks/code_at.h"
+#include "profile/views/show_live.h"
+#include "profile/views/tables.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -42,15 +49,15 @@ bool CountsWereAskedFor(const profile::Recording& recording) {
 
 Source ChooseSource(const profile::Recording& recording, const Aggregate& aggregate,
                     const BindOptions& options, std::vector<Source>& also) {
-  uint64_t samples[4] = {};
+  std::array<uint64_t, profile::kSources> samples{};
   for (size_t p = 0; p < aggregate.sums().size(); ++p) {
     const auto& keys = recording.processes[p]->series.keys();
     for (size_t s = 0; s < aggregate.sums()[p].size(); ++s)
       samples[static_cast<size_t>(keys[s].source())] += aggregate.sums()[p][s].samples;
   }
-  if (std::all_of(std::begin(samples), std::end(samples), [](uint64_t n) { return n == 0; }))
+  if (std::all_of(samples.begin(), samples.end(), [](uint64_t n) { return n == 0; }))
     for (const auto& tables : recording.processes)
-      for (size_t i = 0; i < 4; ++i) samples[i] += tables->source_samples[i];
+      for (size_t i = 0; i < samples.size(); ++i) samples[i] += tables->source_samples[i];
   // Where no session sampled, the agent's flows count.
   for (const auto& [p, agent] : aggregate.agents())
     for (const auto& [key, value] : agent.flows)
@@ -81,7 +88,7 @@ class Binder {
       : recording_(recording), aggregate_(aggregate), options_(options), owned_(owned) {}
 
   Profile Run() {
-    out_.source = ChooseSource(recording_, aggregate_, options_, out_.also);
+    out_.shown().source = ChooseSource(recording_, aggregate_, options_, out_.shown().also);
     out_.start_unix_ns = recording_.start_unix_ns;
     out_.duration_ns = recording_.end_ns;
     out_.complete = recording_.complete;
@@ -91,25 +98,46 @@ class Binder {
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     const bool both = ChooseSources();
+    events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
-    if (out_.mixed && !both) std::erase(out_.also, Source::kTick);
+    if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
-    std::sort(out_.cells.begin(), out_.cells.end(),
-              [](const profile::Cell& a, const profile::Cell& b) {
-                return std::tie(a.process, a.node, a.type, a.kind) <
-                       std::tie(b.process, b.node, b.type, b.kind);
-              });
+    SortCells(out_.shown());
     for (const auto& [key, value] : aggregate_.times())
       if (key.source == SourceOf(key.process))
-        out_.times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
+        out_.shown().times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
     for (const auto& [key, value] : aggregate_.threads())
       if (std::get<3>(key) == SourceOf(std::get<0>(key)))
-        out_.threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+        out_.shown().threads.push_back(
+            {std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+    events_.Finish();
+    FinishDetail();
     profile::MarkTypeSizes(out_);
+    profile::FinishAgentFigures(out_);
     return std::move(out_);
   }
 
  private:
+  void SortCells(profile::Figure& figure) {
+    const auto before = [](const profile::Cell& a, const profile::Cell& b) {
+      return std::tie(a.process, a.node, a.type, a.kind, a.labels) <
+             std::tie(b.process, b.node, b.type, b.kind, b.labels);
+    };
+    if (figure.timed.empty()) return std::sort(figure.cells.begin(), figure.cells.end(), before);
+    std::vector<uint32_t> order(figure.cells.size()), place(figure.cells.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return before(figure.cells[a], figure.cells[b]); });
+    std::vector<profile::Cell> cells;
+    cells.reserve(order.size());
+    for (const uint32_t old : order) {
+      place[old] = static_cast<uint32_t>(cells.size());
+      cells.push_back(figure.cells[old]);
+    }
+    figure.cells.swap(cells);
+    for (profile::TimedCell& t : figure.timed) t.cell = place[t.cell];
+  }
+
   std::string_view Str(StringId id) const { return recording_.strings.Get(id); }
   StringId Copy(StringId id) { return out_.strings.Intern(Str(id)); }
 
@@ -121,7 +149,7 @@ class Binder {
     for (size_t i = 1; i < out_.frames.size(); ++i)
       uncounted[i] = out_.str(out_.frames[i].method)
                          .starts_with("System.RuntimeTypeHandle.InternalAllocNoChecks");
-    for (const profile::Cell& c : out_.cells)
+    for (const profile::Cell& c : out_.shown().cells)
       if (uncounted[out_.nodes[c.node].frame]) out_.types[c.type].partial = true;
   }
 
@@ -140,8 +168,8 @@ class Binder {
         ticks = t->agent.source == Source::kTick;
       }
       const bool by_ticks =
-          !options_.source && out_.source == Source::kSampled && ticks && !sampled;
-      sources_.push_back(by_ticks ? Source::kTick : out_.source);
+          !options_.source && out_.shown().source == Source::kSampled && ticks && !sampled;
+      sources_.push_back(by_ticks ? Source::kTick : out_.shown().source);
       both = both || (sampled && ticks);
     }
     return both;
@@ -166,8 +194,8 @@ class Binder {
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
     const Source source = SourceOf(index);
-    if (source != out_.source) out_.mixed = out_.processes.back().ticks = true;
-    if (source == Source::kTick && t.sizes_unknown) out_.objects_known = false;
+    if (source != out_.shown().source) out_.shown().mixed = out_.processes.back().ticks = true;
+    if (source == Source::kTick && t.sizes_unknown) out_.shown().counts_known = false;
 
     frame_of_address_.assign(t.stacks.addresses().size(), FlatMap::kNone);
     frame_of_method_.clear();
@@ -182,6 +210,8 @@ class Binder {
       for (const profile::SeriesKey& key : t.series.keys())
         places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
     }
+    for (const auto& [thread, name] : t.thread_names)
+      out_.thread_names[{index, thread}] = Copy(name);
     BindSeries(index, source);
     BindAgent(index, source);
   }
@@ -193,8 +223,8 @@ class Binder {
     std::unordered_map<uint64_t, uint32_t> same_type;
     for (uint32_t i = 1; i < process_->types.size(); ++i)
       if (type_of_[i] != FlatMap::kNone) same_type[process_->types[i].id] = type_of_[i];
-    AgentBinder(options_, *process_, index, &tree_, &out_)
-        .Bind(found->second, std::move(same_type), source);
+    AgentBinder(options_, *process_, index, &tree_, &events_, &out_)
+        .Bind(found->second, std::move(same_type), source, aggregate_.detail().times);
   }
 
   void BindSeries(uint32_t index, Source source) {
@@ -204,9 +234,70 @@ class Binder {
     for (uint32_t s = 0; s < sums.size(); ++s) {
       if (sums[s].samples == 0) continue;
       const profile::SeriesKey& key = t.series.keys()[s];
-      if (key.source() != source) continue;
+      if (profile::IsEvent(key.source())) {
+        BindEvents(index, s, key);
+        continue;
+      }
+      if (key.source() != source || aggregate_.detail().any()) continue;
       CellFor(index, key) += EstimateOf(key, sums[s]);
     }
+    if (aggregate_.detail().any()) BindParts(index, source);
+  }
+
+  // Cells of each thread, and what came when.
+  void BindParts(uint32_t index, Source source) {
+    profile::Figure& figure = out_.shown();
+    const auto& parts = aggregate_.parts();
+    for (auto it = parts.lower_bound({index, 0, 0});
+         it != parts.end() && std::get<0>(it->first) == index; ++it) {
+      const auto [process, series, thread] = it->first;
+      const profile::SeriesKey& key = process_->series.keys()[series];
+      if (key.source() != source) continue;
+      const uint32_t cell =
+          tree_.CellOf(NodeFor(key.node), TypeFor(index, key.type), index, key.kind(), thread);
+      for (const Aggregate::Moment& m : it->second) {
+        const Estimate e = EstimateOf(key, m.sums);
+        figure.cells[cell].value += e;
+        if (aggregate_.detail().times) figure.timed.push_back({cell, m.start_ns, m.end_ns, e});
+      }
+    }
+  }
+
+  // Counts, and captures of before samples were kept by thread, know threads on their own alone.
+  void FinishDetail() {
+    profile::Figure& figure = out_.shown();
+    figure.cells_by_time = aggregate_.detail().times;
+    const bool told =
+        std::all_of(out_.processes.begin(), out_.processes.end(),
+                    [](const profile::Process& p) { return !p.by_agent || p.threads_told; });
+    figure.cells_by_thread =
+        told && aggregate_.detail().threads && profile::KeepsThreads(figure.source) &&
+        std::all_of(aggregate_.threads().begin(), aggregate_.threads().end(), [&](const auto& t) {
+          return std::get<3>(t.first) != SourceOf(std::get<0>(t.first)) ||
+                 !aggregate_.apart(std::get<0>(t.first));
+        });
+    if (const uint64_t other = aggregate_.other_threads(); other != 0)
+      out_.losses.Add(Loss::kThreadsCapped, other);
+  }
+
+  void BindEvents(uint32_t index, uint32_t series, const profile::SeriesKey& key) {
+    const auto moments = aggregate_.moments().find({index, series});
+    if (moments == aggregate_.moments().end()) return;
+    const auto& sets = process_->labels.sets();
+    profile::LabelSet labels =
+        sets[key.labels < sets.size() ? key.labels : profile::LabelTable::kOther];
+    if (const uint64_t message = labels[profile::LabelKey::kMessage]; message != 0)
+      labels = labels.With(
+          profile::LabelKey::kMessage,
+          message <= process_->messages.size() ? Copy(process_->messages[message - 1]).value : 0);
+    if (const uint64_t holding = labels[profile::LabelKey::kHolding]; holding != 0)
+      labels = labels.With(
+          profile::LabelKey::kHolding,
+          holding < process_->stacks.size()
+              ? profile::SiteFrame(out_, NodeFor(static_cast<uint32_t>(holding))) + uint64_t{1}
+              : 0);
+    events_.Add(key.source(), index, NodeFor(key.node), TypeFor(index, key.type), labels,
+                moments->second);
   }
 
   void BindGcs(uint32_t index, const profile::ProcessTables& t) {
@@ -279,21 +370,22 @@ class Binder {
   }
 
   uint32_t ResolveAddress(const profile::CodeAddress& a) {
-    const profile::MethodMatch match = process_->code.Find(a.address, a.first_ns);
-    if (!match.method) {
+    const profile::CodeAt at =
+        profile::WhatIsAt(process_->code, process_->images, a.address, a.first_ns);
+    if (at.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
+    if (at.kind != profile::CodeAt::Kind::kMethod) {
       out_.losses.Add(Loss::kUnresolvedFrame);
-      return UnresolvedFrame(a.address);
+      return UnresolvedFrame(a.address, at);
     }
-    if (match.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
-    const auto [it, is_new] = frame_of_method_.try_emplace(match.index, 0);
-    if (is_new) it->second = MethodFrame(*match.method);
+    const auto [it, is_new] = frame_of_method_.try_emplace(at.method.index, 0);
+    if (is_new) it->second = MethodFrame(*at.method.method);
     return it->second;
   }
 
   uint32_t MethodFrame(const profile::MethodCode& m) {
     const std::string_view owner = Str(m.owner), name = Str(m.name), signature = Str(m.signature);
     uint32_t module = ModuleFor(m.module_id);
-    if (module == FlatMap::kNone) module = ModuleAt(m.start);
+    if (module == FlatMap::kNone) module = ModuleAt(m.start, m.load_ns);
     profile::Frame f;
     f.module = module == FlatMap::kNone ? StringId{} : out_.modules[module].name;
     f.method = out_.strings.Intern(clr::CsharpMethodName(owner, name, signature));
@@ -309,15 +401,16 @@ class Binder {
     return tree_.FindFrame(f);
   }
 
-  uint32_t UnresolvedFrame(uint64_t address) {
+  uint32_t UnresolvedFrame(uint64_t address, const profile::CodeAt& at) {
     profile::Frame f;
     f.flags = profile::kUnresolved | profile::kFramework;
     std::string text = fmt::format("0x{:x}", address);
-    for (const profile::Mapping& m : process_->mappings) {
-      if (address < m.start || address >= m.end) continue;
-      f.module = out_.strings.Intern(ModuleName(Str(m.path)));
-      text = fmt::format("{}+0x{:x}", ModuleName(Str(m.path)), address - m.start + m.offset);
-      break;
+    if (at.kind == profile::CodeAt::Kind::kStub) {
+      text = "[runtime stub]";
+    } else if (at.kind == profile::CodeAt::Kind::kImage) {
+      const std::string_view file = ModuleName(Str(at.image->path));
+      f.module = out_.strings.Intern(file);
+      text = fmt::format("{}+0x{:x}", file, address - at.image->start + at.image->offset);
     }
     f.method = f.raw = out_.strings.Intern(text);
     return tree_.FindFrame(f);
@@ -328,15 +421,13 @@ class Binder {
     return image == nullptr ? FlatMap::kNone : FindModule(image->path, image->mvid);
   }
 
-  // The module whose image is mapped at `address`.
-  uint32_t ModuleAt(uint64_t address) {
-    for (const profile::Mapping& m : process_->mappings)
-      if (address >= m.start && address < m.end) {
-        for (const profile::ModuleImage& image : process_->code.modules())
-          if (image.path == m.path) return FindModule(image.path, image.mvid);
-        return FindModule(m.path, {});
-      }
-    return FlatMap::kNone;
+  // The module whose file is mapped at `address`.
+  uint32_t ModuleAt(uint64_t address, int64_t time_ns) {
+    const profile::Image* image = process_->images.Find(address, time_ns);
+    if (image == nullptr || image->generated()) return FlatMap::kNone;
+    for (const profile::ModuleImage& module : process_->code.modules())
+      if (module.path == image->path) return FindModule(module.path, module.mvid);
+    return FindModule(image->path, {});
   }
 
   uint32_t FindModule(StringId path_id, StringId mvid_id) {
@@ -363,8 +454,8 @@ class Binder {
     t.process = process;
     if (Str(r.raw_name).empty()) {
       if (index != 0) out_.losses.Add(Loss::kUnnamedType);
-      t.name = t.raw =
-          out_.strings.Intern(index == 0 ? "[unknown type]" : fmt::format("[type 0x{:x}]", r.id));
+      t.name = t.raw = out_.strings.Intern(index == 0 ? std::string(profile::kUnknownType)
+                                                      : fmt::format("[type 0x{:x}]", r.id));
     } else {
       t.raw = Copy(r.raw_name);
       t.name = out_.strings.Intern(clr::CsharpTypeName(Str(r.raw_name)));
@@ -384,6 +475,7 @@ class Binder {
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};
+  EventBinder events_{&out_, &tree_};
   FlatMap module_by_name_;
 };
 

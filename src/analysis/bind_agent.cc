@@ -2,19 +2,22 @@
 #include "analysis/bind_agent.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "base/flat_map.h"
 #include "clr/method_name.h"
+#include "profile/shown_names.h"
 
 namespace clrscope::analysis {
 
 using profile::Source;
 
 void AgentBinder::Bind(const Aggregate::Agent& agent,
-                       std::unordered_map<uint64_t, uint32_t> same_type, Source source) {
+                       std::unordered_map<uint64_t, uint32_t> same_type, Source source,
+                       bool times) {
   const profile::AgentTables& t = tables_.agent;
   same_type_ = std::move(same_type);
   frame_.assign(t.methods.size(), FlatMap::kNone);
@@ -31,22 +34,60 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
   info.live_at_ns = agent.live_at_ns;
   info.live_mean_bytes = agent.live_mean_bytes;
   info.live_source = t.source;
-  out_.gc_cpu.insert(out_.gc_cpu.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
-  out_.live_ages.insert(out_.live_ages.end(), agent.live_ages.begin(), agent.live_ages.end());
+  if (agent.followed) {
+    std::vector<profile::LiveAgeRow>& rows = out_.At(profile::Measure::kLive).live_ages;
+    rows.insert(rows.end(), agent.live_ages.begin(), agent.live_ages.end());
+  }
+  if (!agent.gc_cpu.empty()) {
+    std::vector<profile::GcCpuRow>& rows = out_.At(profile::Measure::kGcCpu).gc_cpu;
+    rows.insert(rows.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
+  }
   for (const profile::IntervalLive& l : agent.lives)
-    out_.lives.push_back({Node(l.node), Type(l.type), process_, l.kind, l.generation, l.young,
+    out_.At(profile::Measure::kLive)
+        .lives.push_back({Node(l.node), Type(l.type), process_, l.kind, l.generation, l.young,
                           l.age_bucket, l.gcs_survived_min, l.gcs_survived_max, l.gen2_survived_min,
                           l.gen2_survived_max, l.value});
+  BindEvents(agent);
   info.by_agent = TellsAllocations(source);
   if (!info.by_agent) return;
+  info.threads_told = agent.threads_told;
+  for (const auto& [key, value] : agent.threads)
+    out_.shown().threads.push_back({process_, key.first, key.second, value});
   if (t.source == Source::kForeign)
-    out_.objects_known = std::any_of(agent.flows.begin(), agent.flows.end(),
-                                     [](const auto& flow) { return flow.second.objects > 0; });
+    out_.shown().counts_known = std::any_of(agent.flows.begin(), agent.flows.end(),
+                                            [](const auto& flow) { return flow.second.count > 0; });
+  for (const auto& [key, parts] : agent.parts) {
+    profile::Figure& figure = out_.shown();
+    const uint32_t cell = tree_.CellOf(Node(std::get<0>(key)), Type(std::get<1>(key)), process_,
+                                       std::get<2>(key), std::get<3>(key));
+    for (const Aggregate::Agent::Part& part : parts) {
+      figure.cells[cell].value += part.value;
+      if (times) figure.timed.push_back({cell, part.start_ns, part.end_ns, part.value});
+    }
+  }
   for (const auto& [key, value] : agent.flows)
-    tree_.CellAt(Node(std::get<0>(key)), Type(std::get<1>(key)), process_, std::get<2>(key)) +=
-        value;
+    if (agent.parts.empty())
+      tree_.CellAt(Node(std::get<0>(key)), Type(std::get<1>(key)), process_, std::get<2>(key)) +=
+          value;
   for (const auto& [key, value] : agent.times)
-    out_.times.push_back({std::get<0>(key), std::get<1>(key), process_, std::get<2>(key), value});
+    out_.shown().times.push_back(
+        {std::get<0>(key), std::get<1>(key), process_, std::get<2>(key), value});
+}
+
+void AgentBinder::BindEvents(const Aggregate::Agent& agent) {
+  const auto told_by_session = [this](Source source) {
+    return std::any_of(tables_.series.keys().begin(), tables_.series.keys().end(),
+                       [source](const profile::SeriesKey& k) { return k.source() == source; });
+  };
+  std::array<bool, profile::kSources> taken{};
+  for (const profile::SourceSpec& s : profile::kSourceSpecs)
+    taken[static_cast<size_t>(s.id)] = profile::IsEvent(s.id) && !told_by_session(s.id);
+  for (const auto& [key, moments] : agent.events) {
+    const auto& [event, node, type, labels] = key;
+    if (!taken[static_cast<size_t>(event)]) continue;
+    events_.Add(event, process_, Node(node), Type(type), labels, moments);
+    out_.At(profile::MeasureOf(event)).handling_told = false;
+  }
 }
 
 // Its allocations are the agent's flows: no session of the recording sampled them.
@@ -81,12 +122,7 @@ uint32_t AgentBinder::Frame(uint32_t method) {
   f.raw = out_.strings.Intern(m.raw.empty() ? m.method : m.raw);
   f.token = m.token;
   f.flags = m.flags & (profile::kUnresolved | profile::kPseudo);
-  // Owner and name as the runtime writes them: "Namespace.Type.Method(…)".
-  const std::string_view whole = std::string_view(m.raw).substr(0, m.raw.find('('));
-  size_t dot = whole.rfind('.');
-  if (dot != std::string_view::npos && dot > 0 && whole[dot - 1] == '.') --dot;  // a constructor
-  const std::string_view owner = whole.substr(0, dot == std::string_view::npos ? 0 : dot);
-  const std::string_view name = dot == std::string_view::npos ? whole : whole.substr(dot + 1);
+  const auto [owner, name] = clr::SplitRawMethodName(m.raw);
   if ((f.flags & profile::kUnresolved) != 0 ||
       options_.framework.Matches(m.module.empty() ? owner : std::string_view(m.module), {}))
     f.flags |= profile::kFramework;
@@ -106,7 +142,7 @@ uint32_t AgentBinder::Type(uint32_t index) {
   profile::Type t;
   t.id = told.id;
   t.process = process_;
-  t.name = out_.strings.Intern(told.name.empty() ? "[unknown type]" : told.name);
+  t.name = out_.strings.Intern(profile::ShownType(told.name, told.raw));
   t.raw = out_.strings.Intern(told.raw.empty() ? out_.str(t.name) : told.raw);
   type = static_cast<uint32_t>(out_.types.size());
   out_.types.push_back(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent told of one process, into a profile: lives, CPU times, and, where no session told
-// what was allocated, its flows.
+// them, its flows and events.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
+#include "analysis/bind_events.h"
 #include "analysis/profile_tree.h"
 
 namespace clrscope::analysis {
@@ -17,15 +18,21 @@ class AgentBinder {
  public:
   // All of them must outlive this. `process` is the profile's last one.
   AgentBinder(const BindOptions& options, const profile::ProcessTables& tables, uint32_t process,
-              ProfileTree* tree, profile::Profile* out)
-      : options_(options), tables_(tables), process_(process), tree_(*tree), out_(*out) {}
+              ProfileTree* tree, EventBinder* events, profile::Profile* out)
+      : options_(options),
+        tables_(tables),
+        process_(process),
+        tree_(*tree),
+        events_(*events),
+        out_(*out) {}
 
   // `same_type`: type of the profile by the runtime's id, of those that a session told.
-  // `source`: the event that the process's cells rest on.
+  // `source`: the event that the process's cells rest on. `times`: what came when is kept.
   void Bind(const Aggregate::Agent& agent, std::unordered_map<uint64_t, uint32_t> same_type,
-            profile::Source source);
+            profile::Source source, bool times);
 
  private:
+  void BindEvents(const Aggregate::Agent& agent);
   bool TellsAllocations(profile::Source source) const;
   uint32_t Node(uint32_t node);
   uint32_t Frame(uint32_t method);
@@ -35,6 +42,7 @@ class AgentBinder {
   const profile::ProcessTables& tables_;
   uint32_t process_;
   ProfileTree& tree_;
+  EventBinder& events_;
   profile::Profile& out_;
   std::unordered_map<uint64_t, uint32_t> same_type_;
   std::vector<uint32_t> frame_, node_, type_;  // by the agent's ids

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/process_fold.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "analysis/gc_amounts.h"
-#include "base/hash_bytes.h"
-#include "base/utf.h"
+#include "analysis/families/gc/gc_amounts.h"
 #include "clr/alloc_events.h"
-#include "clr/code_events.h"
+#include "clr/counter_events.h"
+#include "clr/fault_events.h"
 #include "clr/gc_events.h"
 #include "clr/gc_names.h"
 
@@ -22,15 +22,24 @@ using profile::SeriesKey;
 using profile::Source;
 using profile::StackTree;
 
-// 0 = no name yet.
-uint64_t HashName(Utf16View name) { return name.empty() ? 0 : HashBytes(name.bytes()) | 1; }
-
 // A damaged clock must not overflow; 146 years are enough.
 constexpr int64_t kTimeLimit = int64_t{1} << 62;
 int64_t Sane(int64_t ns) {
   if (ns > kTimeLimit || ns < -kTimeLimit) [[unlikely]]
     return std::clamp(ns, -kTimeLimit, kTimeLimit);
   return ns;
+}
+
+LockHolders::Comes ComesFor(EventTag tag) {
+  switch (tag) {
+    case EventTag::kContentionStart:
+    case EventTag::kWaitStart:
+      return LockHolders::Comes::kWithWaits;
+    case EventTag::kSampledObjectAllocation:
+      return LockHolders::Comes::kOften;
+    default:
+      return LockHolders::Comes::kApart;
+  }
 }
 
 }  // namespace
@@ -43,7 +52,8 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       sink_(sink),
       options_(options),
       gcs_(strings, &tables->gcs, &tables->info.gc, &tables->losses, index),
-      type_counter_(options.count_mode) {
+      type_counter_(options.count_mode),
+      storm_({tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -53,12 +63,6 @@ void ProcessFold::OutdateMemos() {
   constexpr uint32_t kStride = 1 << 13;  // more than there are processes
   memo_generation_ += kStride;
   if (memo_generation_ == 0) memo_generation_ = kStride;
-}
-
-StringId ProcessFold::Intern(Utf16View text) {
-  scratch_.clear();
-  AppendUtf8(scratch_, text);
-  return strings_->Intern(scratch_);
 }
 
 void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
@@ -83,6 +87,18 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return OnTick(event);
     case EventTag::kAllocationSampled:
       return OnSampled(event);
+    case EventTag::kException:
+      return OnException(event);
+    case EventTag::kEventCounter:
+      return OnEventCounter(event);
+    case EventTag::kContentionStart:
+      return OnWaitStart(event, Source::kContention);
+    case EventTag::kContentionStop:
+      return OnWaitStop(event, Source::kContention);
+    case EventTag::kWaitStart:
+      return OnWaitStart(event, Source::kWait);
+    case EventTag::kWaitStop:
+      return OnWaitStop(event, Source::kWait);
     case EventTag::kBulkType:
       return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:
@@ -90,31 +106,25 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kMethodUnload:
     case EventTag::kMethodDcEndVerbose:
     case EventTag::kMethodDcStartVerbose:
-      return OnMethod(event);
+      if (code_.OnMethod(event, now_ns_, *strings_, *tables_)) OutdateMemos();
+      return;
     case EventTag::kR2rEntryPoint:
-      return OnEntryPoint(event);
+      return code_.OnEntryPoint(event, *strings_, *tables_);
     case EventTag::kModuleLoad:
     case EventTag::kModuleDcEnd:
     case EventTag::kModuleDcStart:
     case EventTag::kDomainModuleLoad:
-      return OnModule(event);
+      return code_.OnModule(event, *strings_, *tables_);
     case EventTag::kGcTriggered:
       return OnGcTriggered(event);
-    case EventTag::kAssemblyUnload: {
-      // At its end a process says so of all its assemblies; only a collectible one is unloaded
-      // before, and then the runtime forgets what it has gathered of all types.
-      constexpr uint32_t kCollectible = 8;
-      clr::AssemblyRecord assembly;
-      if (clr::Decode(event, assembly) && (assembly.flags & kCollectible) != 0)
-        ++tables_->counting.gaps;
-      return;
-    }
+    case EventTag::kAssemblyUnload:
+      return CodeFold::OnAssemblyUnload(event, *tables_);
     case EventTag::kGcSettings:
       return OnGcSettings(event);
     case EventTag::kRuntimeStart:
-      return OnRuntimeStart(event);
+      return code_.OnRuntimeStart(event, *strings_, *tables_);
     case EventTag::kProcessInfo:
-      return OnProcessInfo(event);
+      return code_.OnProcessInfo(event, *strings_, *tables_);
     default:
       return gcs_.OnEvent(event, now_ns_);
   }
@@ -133,47 +143,48 @@ inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) 
   }
   if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
   if (node == StackTree::kOther) tables_->losses.Add(Loss::kStackNodesCapped);
+  if (!holders_.idle()) [[unlikely]]
+    holders_.Note(event.thread, now_ns_, node, ComesFor(event.kind->tag));
   return node;
 }
 
 uint32_t ProcessFold::TypeOf(uint64_t id, Utf16View name) {
-  uint32_t type = type_index_.Find(id);
-  const uint64_t hash = HashName(name);
-  // The same id with another name: the type was unloaded and its memory used again.
-  const bool reused = type != FlatMap::kNone && hash != 0 && type_name_hash_[type] != 0 &&
-                      type_name_hash_[type] != hash;
-  if (type == FlatMap::kNone || reused) {
-    type = static_cast<uint32_t>(tables_->types.size());
-    tables_->types.push_back({id, {}});
-    type_name_hash_.push_back(0);
-    type_index_.Set(id, type);
-    if (reused) {  // these may hold the series of the old type
-      OutdateMemos();
-      slice_.ForgetNotes();
-    }
+  bool reused = false;
+  const uint32_t type = types_.Find(id, name, *strings_, *tables_, &reused);
+  if (reused) [[unlikely]] {  // these may hold the series of the old type
+    OutdateMemos();
+    slice_.ForgetNotes();
   }
-  if (hash != 0 && type_name_hash_[type] == 0) NameType(type, name);
   return type;
 }
 
-void ProcessFold::NameType(uint32_t type, Utf16View name) {
-  tables_->types[type].raw_name = Intern(name);
-  type_name_hash_[type] = HashName(name);
+uint32_t ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
+  return Count(event.thread, key, sums.amount, sums);
 }
 
-uint32_t ProcessFold::Count(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums) {
+uint32_t ProcessFold::Count(uint64_t thread, SeriesKey key, uint64_t nominal_size,
+                            const profile::Sums& sums) {
+  const uint32_t series = SeriesFor(key, nominal_size, sums.samples);
+  CountSeries(thread, series, sums);
+  return series;
+}
+
+uint32_t ProcessFold::SeriesFor(SeriesKey key, uint64_t nominal_size, uint64_t samples) {
   bool capped = false;
-  const uint32_t series = tables_->series.Find(key, sums.size_sum, StackTree::kOther, &capped);
-  if (capped) tables_->losses.Add(Loss::kSeriesCapped, sums.samples);
-  CountSeries(event.thread, series, sums);
+  const uint32_t series = tables_->series.Find(key, nominal_size, StackTree::kOther, &capped);
+  if (capped) tables_->losses.Add(Loss::kSeriesCapped, samples);
   return series;
 }
 
 void ProcessFold::CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums) {
   if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  AddToSlice(thread, series, sums);
+}
+
+void ProcessFold::AddToSlice(uint64_t thread, uint32_t series, const profile::Sums& sums) {
   const SeriesKey& key = tables_->series.keys()[series];
   slice_.Add(series, sums);
-  slice_.AddThread(thread, key, sums);
+  slice_.AddThread(thread, series, key, sums);
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
 }
 
@@ -288,71 +299,109 @@ void ProcessFold::OnBulkType(const clr::RawEvent& event) {
   while (types.Next(record)) {
     if (record.name.empty()) continue;
     const uint32_t type = TypeOf(record.type_id, record.name);
-    constexpr uint32_t kArray = 8;
-    const bool varies = (record.flags & kArray) != 0 ||
-                        strings_->Get(tables_->types[type].raw_name) == "System.String";
+    const bool varies = SizesVary(record, strings_->Get(tables_->types[type].raw_name));
     type_counter_.Named(event.thread, type, varies,
                         [&](uint64_t thread, uint64_t bytes) { AddLeftOut(thread, type, bytes); });
   }
   if (!types.ok()) tables_->losses.Add(Loss::kUnsupportedVersion);
 }
 
-void ProcessFold::OnMethod(const clr::RawEvent& event) {
-  clr::MethodRecord m;
-  if (!clr::Decode(event, m)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  // In rundowns the ids of unload mean "is there at the end", so only live unloads end anything.
-  const EventTag tag = event.kind->tag;
-  if (tag == EventTag::kMethodUnload || tag == EventTag::kMethodUnloadVerbose) {
-    tables_->code.Unload(m.start, m.method_id, now_ns_);
-    if (tables_->stacks.Retire(m.start, m.size)) OutdateMemos();
-    return;
-  }
-  if (m.size == 0 || tables_->code.Knows(m.start, m.size, m.method_id)) return;
-  const bool live = tag == EventTag::kMethodLoadVerbose;
-  profile::MethodCode code;
-  code.start = m.start;
-  code.size = m.size;
-  code.token = m.token;
-  code.flags = m.flags;
-  code.method_id = m.method_id;
-  code.module_id = m.module_id;
-  code.owner = Intern(m.owner);
-  code.name = Intern(m.name);
-  code.signature = Intern(m.signature);
-  code.load_ns = live ? now_ns_ : profile::kAlways;
-  tables_->code.Add(code);
-  // Addresses seen there before belonged to somebody else.
-  if (live && tables_->stacks.Retire(m.start, m.size)) OutdateMemos();
+void ProcessFold::CountEvent(Source source, uint32_t node, uint32_t type,
+                             const profile::LabelSet& labels, const profile::Sums& sums) {
+  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  AddEvent(source, node, type, tables_->labels.Find(labels), sums);
 }
 
-void ProcessFold::OnEntryPoint(const clr::RawEvent& event) {
-  clr::R2rEntryPoint e;
+void ProcessFold::AddEvent(Source source, uint32_t node, uint32_t type, uint16_t label,
+                           const profile::Sums& sums) {
+  if (label == profile::LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
+  const SeriesKey key = SeriesKey::Make(node, type, HeapKind::kUnknown, source, 0, label);
+  AddToSlice(/*thread=*/0, SeriesFor(key, /*nominal_size=*/0, sums.samples), sums);
+}
+
+void ProcessFold::OnException(const clr::RawEvent& event) {
+  clr::ExceptionThrown e;
   if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  if (e.entry == 0) return;
-  profile::MethodCode code;
-  code.start = e.entry;
-  code.method_id = e.method_id;
-  code.owner = Intern(e.owner);
-  code.name = Intern(e.name);
-  code.signature = Intern(e.signature);
-  tables_->code.AddEntry(code);
+  const uint32_t type = exception_types_.Find(e.type_name, *strings_, *tables_);
+  types_.NoteAdded(*tables_);  // it may be new
+  if (storm_.reading()) return storm_.OnWindowed(NodeOf(event), type, event.thread, e.rethrown());
+  storm_.OnWhole(now_ns_);
+  const uint64_t again = e.rethrown() ? 1 : 0;
+  const uint64_t message =
+      options_.messages ? exception_messages_.Find(e.message, *strings_, *tables_) : 0;
+  CountEvent(Source::kException, NodeOf(event), type,
+             profile::LabelSet()
+                 .With(profile::LabelKey::kThread, event.thread)
+                 .With(profile::LabelKey::kMessage, message)
+                 .With(profile::LabelKey::kInner, e.has_inner() ? 1 : 0)
+                 .With(profile::LabelKey::kNested, e.nested() ? 1 : 0),
+             {1, again, 1 - again});
 }
 
-void ProcessFold::OnModule(const clr::RawEvent& event) {
-  clr::ModuleRecord m;
-  if (!clr::Decode(event, m)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  profile::ModuleImage image;
-  image.id = m.module_id;
-  image.path = Intern(m.il_path);
-  image.native_path = Intern(m.native_path);
-  if (m.pdb_signature.size() == 16 && std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(),
-                                                  [](std::byte b) { return b != std::byte{0}; })) {
-    std::string hex;
-    for (const std::byte b : m.pdb_signature)
-      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
-    image.mvid = strings_->Intern(hex);
+void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
+  clr::SumCounter c;
+  if (!storm_.counting() || !clr::Decode(event, c) || !clr::IsCounter(c.name, clr::kExceptionCount))
+    return;
+  storm_.OnCounted({now_ns_ - static_cast<int64_t>(c.interval_s * 1e9), now_ns_, c.increment});
+}
+
+void ProcessFold::OnWaitStart(const clr::RawEvent& event, Source source) {
+  OpenWait wait;
+  wait.source = source;
+  wait.node = NodeOf(event);
+  wait.start_ns = now_ns_;
+  if (source == Source::kContention) {
+    clr::ContentionStart start;
+    if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+    wait.owner = start.owner;
+    wait.lock = start.lock;
   }
-  tables_->code.AddModule(image);
+  if (wait.owner != 0) {
+    holders_.Begin();
+    wait.owner_node = waits_.NodeOf(wait.owner);
+  }
+  if (waits_.Begin(event.thread, wait, tables_->stacks)) tables_->losses.Add(Loss::kWaitsUnended);
+}
+
+void ProcessFold::OnWaitStop(const clr::RawEvent& event, Source source) {
+  const std::optional<OpenWait> wait = waits_.End(event.thread, source);
+  if (!wait) return;
+  auto duration_ns = static_cast<double>(now_ns_ - wait->start_ns);
+  clr::ContentionStop stop;  // its own clock is the better one
+  if (source == Source::kContention && clr::Decode(event, stop)) duration_ns = stop.duration_ns;
+  CountWait(event.thread, *wait, duration_ns, true);
+}
+
+void ProcessFold::CountWait(uint64_t thread, const OpenWait& wait, double duration_ns,
+                            bool finished) {
+  constexpr double kLongest = 1e18;  // 30 years, of a damaged clock
+  const auto ns = static_cast<uint64_t>(std::clamp(duration_ns, 0.0, kLongest));
+  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  const EndedWait ended{thread, wait, now_ns_, ns, finished};
+  if (wait.owner == 0) return AddWait(ended, 0);
+  if (holders_.full()) SettleWaits();
+  holders_.Add(ended);
+}
+
+void ProcessFold::SettleWaits() {
+  holders_.SettleAll([this](const EndedWait& wait, uint32_t holding) { AddWait(wait, holding); });
+}
+
+// `holding`: the owner's stack; 0 = not known.
+void ProcessFold::AddWait(const EndedWait& ended, uint32_t holding) {
+  using profile::LabelTable;
+  const auto labels = profile::LabelSet()
+                          .With(profile::LabelKey::kThread, ended.thread)
+                          .With(profile::LabelKey::kOwner, ended.wait.owner)
+                          .With(profile::LabelKey::kUnfinished, ended.finished ? 0 : 1);
+  uint16_t label = LabelTable::kOther;
+  if (holding >= StackTree::kFirstReal) {
+    label = tables_->labels.Find(labels.With(profile::LabelKey::kHolding, holding),
+                                 LabelTable::kMostHolding);
+    if (label == LabelTable::kOther) tables_->losses.Add(Loss::kHoldingsCapped);
+  }
+  if (label == LabelTable::kOther) label = tables_->labels.Find(labels);
+  AddEvent(ended.wait.source, ended.wait.node, 0, label, {1, ended.duration_ns, 1});
 }
 
 // Its stack is who asked; of GCs that allocations triggered, the samples tell more.
@@ -372,27 +421,6 @@ void ProcessFold::OnGcSettings(const clr::RawEvent& event) {
   tables_->counting.loh_known = true;
 }
 
-void ProcessFold::OnRuntimeStart(const clr::RawEvent& event) {
-  clr::RuntimeStart start;
-  if (!clr::Decode(event, start)) return;
-  tables_->info.gc.startup_flags = start.startup_flags;
-  const uint16_t* v = start.clr_version;
-  if (tables_->info.runtime.value == 0)
-    // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
-    tables_->info.runtime =
-        strings_->Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
-  if (tables_->info.command_line.value == 0)
-    tables_->info.command_line = Intern(start.command_line);
-}
-
-void ProcessFold::OnProcessInfo(const clr::RawEvent& event) {
-  clr::ProcessInfoRecord info;
-  if (!clr::Decode(event, info)) return;
-  if (tables_->info.command_line.value == 0) tables_->info.command_line = Intern(info.command_line);
-  tables_->info.os = Intern(info.os);
-  tables_->info.arch = Intern(info.arch);
-}
-
 void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& old_strings,
                          StringPool* strings, profile::ProcessTables* tables, uint32_t index,
                          profile::SliceSink* sink) {
@@ -400,22 +428,23 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   tables_ = tables;
   index_ = index;
   sink_ = sink;
+  storm_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
-  // A type may be named once only, by BulkType; ids that were used again belong to their last
-  // owner.
-  FlatMap types;
-  std::vector<uint64_t> hashes{0};
-  for (uint32_t i = 1; i < old.types.size(); ++i) {
-    const profile::RuntimeType& type = old.types[i];
-    if (type.raw_name.value == 0 || type_index_.Find(type.id) != i) continue;
-    types.Set(type.id, static_cast<uint32_t>(tables_->types.size()));
-    tables_->types.push_back({type.id, strings_->Intern(old_strings.Get(type.raw_name))});
-    hashes.push_back(type_name_hash_[i]);
-  }
-  type_index_ = std::move(types);
-  type_name_hash_ = std::move(hashes);
+  types_.MoveTo(old, old_strings, *strings, *tables);
+  exception_types_.Clear();
+  exception_messages_.Clear();
+  // What waits goes on; its stack was the old tree's.
+  std::vector<std::pair<uint64_t, OpenWait>> open;
+  waits_.TakeOpen([&](uint64_t thread, OpenWait wait) {
+    wait.node = StackTree::kNoStack;
+    wait.owner_node = 0;
+    wait.start_ns = 0;
+    open.emplace_back(thread, wait);
+  });
+  for (const auto& [thread, wait] : open) (void)waits_.Begin(thread, wait, tables_->stacks);
+  holders_.Clear();
   slice_ = {};
   gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
   OutdateMemos();
@@ -425,16 +454,28 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
 
 void ProcessFold::Advance(int64_t now_ns) {
   if (now_ns < slice_end_ns_) return;
-  Flush();
+  holders_.Settle(slice_end_ns_,
+                  [this](const EndedWait& wait, uint32_t holding) { AddWait(wait, holding); });
+  CloseSlice();
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
 }
 
 void ProcessFold::Finish() {
+  now_ns_ = last_ns_;
+  waits_.TakeOpen([this](uint64_t thread, const OpenWait& wait) {
+    CountWait(thread, wait, static_cast<double>(last_ns_ - wait.start_ns), false);
+  });
+  storm_.Finish(last_ns_);
   Flush();
   gcs_.Finish();
 }
 
 void ProcessFold::Flush() {
+  SettleWaits();
+  CloseSlice();
+}
+
+void ProcessFold::CloseSlice() {
   UpdateCounting();
   if (slice_.empty()) return;
   sink_->OnSlice(slice_.Take(index_, slice_end_ns_ - options_.slice_ns, slice_end_ns_));

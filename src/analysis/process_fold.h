@@ -3,16 +3,20 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "analysis/gc_timeline.h"
-#include "analysis/type_counter.h"
-#include "base/flat_map.h"
+#include "analysis/families/allocations/type_counter.h"
+#include "analysis/families/code/code_fold.h"
+#include "analysis/families/exceptions/exception_messages.h"
+#include "analysis/families/exceptions/exception_types.h"
+#include "analysis/families/exceptions/storm_fold.h"
+#include "analysis/families/gc/gc_timeline.h"
+#include "analysis/families/locks/lock_holders.h"
+#include "analysis/families/locks/wait_pairs.h"
+#include "analysis/families/types/type_index.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
-#include "profile/process_tables.h"
-#include "profile/slice.h"
+#include "profile/tables/process_tables.h"
+#include "profile/tables/slice.h"
 
 namespace clrscope::analysis {
 
@@ -21,6 +25,7 @@ struct FoldOptions {
   uint32_t max_nodes = profile::StackTree::kDefaultMaxNodes;
   uint32_t max_series = profile::SeriesTable::kDefaultMax;
   profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
+  bool messages = false;                                         // of exceptions are kept
   bool gc_marks = true;  // how long marking took and what it found, by kind of root
 };
 
@@ -49,10 +54,15 @@ class ProcessFold {
   void Advance(int64_t now_ns);
   // Closes the open slice.
   void Flush();
-  // Nothing more comes.
+  // Nothing more comes; what waits until now goes on waiting.
   void Finish();
   // Events were lost between two times.
   void OnGap(int64_t after_ns, int64_t before_ns) { gcs_.OnGap(after_ns, before_ns); }
+
+  // What was mapped there is gone: the same addresses mean something else from now on.
+  void Retire(uint64_t start, uint64_t size) {
+    if (tables_->stacks.Retire(start, size)) OutdateMemos();
+  }
 
   // Goes on in another recording, with later times; after Finish(). The new tables get the types
   // that are named; `old` may go away afterwards.
@@ -61,6 +71,8 @@ class ProcessFold {
 
   profile::ProcessTables& tables() { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
+  // Who opens sessions tells what is recorded of a storm of exceptions.
+  StormFold& storm() { return storm_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -73,27 +85,39 @@ class ProcessFold {
   void AddLeftOut(uint64_t thread, uint32_t type, uint64_t bytes);
   void UpdateCounting();
   void OnBulkType(const clr::RawEvent& event);
-  void OnMethod(const clr::RawEvent& event);
-  void OnEntryPoint(const clr::RawEvent& event);
-  void OnModule(const clr::RawEvent& event);
+  void OnException(const clr::RawEvent& event);
+  void OnEventCounter(const clr::RawEvent& event);
+  void OnWaitStart(const clr::RawEvent& event, profile::Source source);
+  void OnWaitStop(const clr::RawEvent& event, profile::Source source);
+  void CountWait(uint64_t thread, const OpenWait& wait, double duration_ns, bool finished);
+  void SettleWaits();
+  void AddWait(const EndedWait& wait, uint32_t holding);
+  // Of an event: no size, no heap, and its thread as a label.
+  void CountEvent(profile::Source source, uint32_t node, uint32_t type,
+                  const profile::LabelSet& labels, const profile::Sums& sums);
+  // To the open slice.
+  void AddEvent(profile::Source source, uint32_t node, uint32_t type, uint16_t label,
+                const profile::Sums& sums);
   void OnGcTriggered(const clr::RawEvent& event);
   void OnGcSettings(const clr::RawEvent& event);
-  void OnRuntimeStart(const clr::RawEvent& event);
-  void OnProcessInfo(const clr::RawEvent& event);
 
+  void CloseSlice();
   void OutdateMemos();
   // `note`: of the stack, see StackTree::Fold(); unchanged when the event's memo knows its node.
   uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);
   uint32_t TypeOf(uint64_t id, Utf16View name);
-  void NameType(uint32_t type, Utf16View name);
-  // Returns the index of the series.
+  // Return the index of the series. `nominal_size`: see SeriesTable::Find().
   uint32_t Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
   // Allocations are what the next GC comes from.
   void NoteCause(uint32_t series, double bytes) {
     const profile::SeriesKey& key = tables_->series.keys()[series];
     gcs_.OnSample(series, key.type, key.node, bytes);
   }
+  uint32_t Count(uint64_t thread, profile::SeriesKey key, uint64_t nominal_size,
+                 const profile::Sums& sums);
+  uint32_t SeriesFor(profile::SeriesKey key, uint64_t nominal_size, uint64_t samples);
   void CountSeries(uint64_t thread, uint32_t series, const profile::Sums& sums);
+  void AddToSlice(uint64_t thread, uint32_t series, const profile::Sums& sums);
   void CountObjects(uint64_t thread, uint32_t series, profile::HeapKind kind,
                     const profile::Sums& sums) {
     if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
@@ -101,7 +125,6 @@ class ProcessFold {
     slice_.AddCountedThread(thread, kind, sums);
     ++tables_->source_samples[static_cast<size_t>(profile::Source::kCounted)];
   }
-  StringId Intern(Utf16View text);
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
@@ -110,15 +133,19 @@ class ProcessFold {
   FoldOptions options_;
   profile::SliceBuilder slice_;
   GcTimeline gcs_;
-  FlatMap type_index_;
-  std::vector<uint64_t> type_name_hash_{0};
-  std::string scratch_;
+  TypeIndex types_;
   int64_t now_ns_ = 0;  // of the event that is being folded
   int64_t last_ns_ = 0;
   int64_t slice_end_ns_ = 0;
   // Of this fold alone: processes of one trace may share a stack, but not their nodes.
   uint32_t memo_generation_;
+  CodeFold code_;
   TypeCounter type_counter_;
+  ExceptionTypes exception_types_;
+  ExceptionMessages exception_messages_;
+  StormFold storm_;
+  WaitPairs waits_;
+  LockHolders holders_;
 };
 
 }  // namespace clrscope::analysis

@@ -31,9 +31,32 @@ uint32_t ProfileTree::PseudoFrame(std::string_view text) {
 
 Estimate& ProfileTree::CellAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
   const auto [it, is_new] = cell_of_.try_emplace(
-      PairKey(node, type) * 4 + static_cast<uint64_t>(kind), out_.cells.size());
-  if (is_new) out_.cells.push_back({node, type, process, kind, {}});
-  return out_.cells[it->second].value;
+      PairKey(node, type) * 4 + static_cast<uint64_t>(kind), out_.shown().cells.size());
+  if (is_new) out_.shown().cells.push_back({node, type, process, kind, {}});
+  return out_.shown().cells[it->second].value;
+}
+
+uint32_t ProfileTree::CellOf(uint32_t node, uint32_t type, uint32_t process, HeapKind kind,
+                             uint64_t thread) {
+  std::vector<profile::Cell>& cells = out_.shown().cells;
+  const auto [it, is_new] =
+      cell_of_thread_.try_emplace({PairKey(node, type) * 4 + static_cast<uint64_t>(kind), thread},
+                                  static_cast<uint32_t>(cells.size()));
+  if (is_new)
+    cells.push_back({node,
+                     type,
+                     process,
+                     kind,
+                     {},
+                     LabelFor(profile::LabelSet().With(profile::LabelKey::kThread, thread))});
+  return it->second;
+}
+
+uint32_t ProfileTree::LabelFor(const profile::LabelSet& labels) {
+  if (labels == profile::LabelSet{}) return 0;
+  const auto [it, is_new] = labels_.try_emplace(labels, static_cast<uint32_t>(out_.labels.size()));
+  if (is_new) out_.labels.push_back(labels);
+  return it->second;
 }
 
 uint32_t ProfileTree::ChildOf(uint32_t parent, uint32_t frame) {

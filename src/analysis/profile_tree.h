@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/flat_map.h"
 #include "profile/profile.h"
@@ -18,17 +20,26 @@ class ProfileTree {
   explicit ProfileTree(profile::Profile* profile) : out_(*profile) {}
 
   // Cells of another process follow.
-  void BeginProcess() { cell_of_.clear(); }
+  void BeginProcess() {
+    cell_of_.clear();
+    cell_of_thread_.clear();
+  }
   // Frames are the same by module and raw name.
   uint32_t FindFrame(const profile::Frame& frame);
   uint32_t PseudoFrame(std::string_view text);
   uint32_t ChildOf(uint32_t parent, uint32_t frame);
   // Of the process that was begun last; valid until the next call.
   profile::Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
+  // The same as an index into the cells, of one thread; 0 = unknown.
+  uint32_t CellOf(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind,
+                  uint64_t thread);
+  uint32_t LabelFor(const profile::LabelSet& labels);
 
  private:
   profile::Profile& out_;
   std::unordered_map<uint64_t, size_t> cell_of_;
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> cell_of_thread_;
+  std::map<profile::LabelSet, uint32_t> labels_;
   FlatMap child_of_, frame_by_name_;
 };
 

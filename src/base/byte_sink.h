@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -28,6 +29,7 @@ class StringSink final : public ByteSink {
     return OkStatus();
   }
   const std::string& text() const { return text_; }
+  std::string Take() { return std::move(text_); }
 
  private:
   std::string text_;

@@ -45,10 +45,42 @@ constexpr LossInfo kTable[] = {
      "is not"},
     {"agent_samples_lost",
      "samples that the agent had no room for; what was allocated is too low by their share"},
+    {"agent_events_lost", "exceptions and waits that the agent had no room for; they are missing"},
     {"agent_objects_not_followed",
      "sampled objects that the agent could not follow; what lives is too low by their share"},
     {"agent_turnover_lost", "births and deaths that the agent had no room for; slopes lack them"},
     {"agent_gc_events_lost", "events of garbage collections that the agent had no room for"},
+    {"agent_types_unloaded",
+     "samples whose type was unloaded before the agent could read its name; they are shown as an "
+     "unknown type"},
+    {"agent_intervals_deaf",
+     "intervals in which the program allocated, as its collections show, and the runtime sent the "
+     "agent no allocation event; what was allocated in them is missing"},
+    {"agent_session_missing_ms",
+     "milliseconds in which the runtime did not give the agent a session that it asked for; what "
+     "that "
+     "would have told is missing"},
+    {"agent_files_lost",
+     "files that the agent was to write and could not, as the disk was full or too slow"},
+    {"exception_types_capped",
+     "exceptions of more types than are kept apart; they are counted as (other)"},
+    {"messages_capped",
+     "exceptions with more different messages than are kept; their message is (other)"},
+    {"labels_capped",
+     "events of more threads than are kept apart; they are in the totals, and in no thread"},
+    {"holdings_capped",
+     "waits that do not tell what the lock's owner did: too many different ones"},
+    {"threads_capped",
+     "samples in no thread's row: more threads allocated within a minute than are kept apart"},
+    {"waits_without_end",
+     "waits whose end the runtime does not tell: System.Threading.Lock.TryEnter gave up; they are "
+     "left out"},
+    {"images_capped",
+     "files that were mapped for execution and are not remembered, as there were too many; "
+     "addresses in them have no name"},
+    {"storm_uncounted_ms",
+     "milliseconds of a storm of exceptions in which no counter of the runtime told how many were "
+     "thrown; what was thrown then is missing"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

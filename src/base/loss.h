@@ -13,28 +13,41 @@ enum class Loss : uint8_t {
   kEventsDropped,   // the runtime's buffers were full: gaps in the sequence numbers
   kBytesDiscarded,  // clrscope's own ring was full
   kBlocksDiscarded,
-  kTruncatedInput,      // the input ended without its end tag
-  kTruncatedBytes,      // bytes of an incomplete object at the end
-  kUnknownBlock,        // a kind of block that this version does not know
-  kUnknownMetadata,     // an event that refers to no metadata
-  kUnsupportedVersion,  // a payload version that is too old or too short to decode
-  kMissingStack,        // an event that refers to a stack that did not arrive
-  kTruncatedStack,      // a stack cut at the runtime's limit of 100 frames
-  kUnresolvedFrame,     // a distinct address without a method
-  kAmbiguousFrame,      // an address that had several owners in time
-  kUnnamedType,         // a type id that was never named
-  kStackNodesCapped,    // samples folded into (other): the cap of stack nodes was reached
-  kSeriesCapped,        // samples folded into (other): the cap of (stack, type) pairs was reached
-  kTargetLost,          // a target died in the middle of its stream
-  kRundownIncomplete,   // the rundown that names methods ended early
-  kTicksStalled,        // AllocationTick was silenced by another session's AllocationSampled
-  kRawBytesNotKept,     // of streams that were to be kept as .nettrace; the capture has them
-  kAgentFrames,         // intervals of the agent that did not arrive
-  kAgentSamples,        // samples that the agent had no room for
-  kAgentObjects,        // sampled objects that the agent could not follow
-  kAgentTurnover,       // births and deaths that the agent had no room for
-  kAgentGcEvents,       // events of GCs that the agent had no room for
-  kAgentOther,          // losses of the agent that this version has no name for
+  kTruncatedInput,        // the input ended without its end tag
+  kTruncatedBytes,        // bytes of an incomplete object at the end
+  kUnknownBlock,          // a kind of block that this version does not know
+  kUnknownMetadata,       // an event that refers to no metadata
+  kUnsupportedVersion,    // a payload version that is too old or too short to decode
+  kMissingStack,          // an event that refers to a stack that did not arrive
+  kTruncatedStack,        // a stack cut at the runtime's limit of 100 frames
+  kUnresolvedFrame,       // a distinct address without a method
+  kAmbiguousFrame,        // an address that had several owners in time
+  kUnnamedType,           // a type id that was never named
+  kStackNodesCapped,      // samples folded into (other): the cap of stack nodes was reached
+  kSeriesCapped,          // samples folded into (other): the cap of (stack, type) pairs was reached
+  kTargetLost,            // a target died in the middle of its stream
+  kRundownIncomplete,     // the rundown that names methods ended early
+  kTicksStalled,          // AllocationTick was silenced by another session's AllocationSampled
+  kRawBytesNotKept,       // of streams that were to be kept as .nettrace; the capture has them
+  kAgentFrames,           // intervals of the agent that did not arrive
+  kAgentSamples,          // samples that the agent had no room for
+  kAgentEvents,           // exceptions and waits that the agent had no room for
+  kAgentObjects,          // sampled objects that the agent could not follow
+  kAgentTurnover,         // births and deaths that the agent had no room for
+  kAgentGcEvents,         // events of GCs that the agent had no room for
+  kAgentUnloaded,         // samples whose type was unloaded before its name could be read
+  kAgentDeaf,             // intervals without an allocation event although the program allocates
+  kAgentNoSession,        // milliseconds in which the agent had no session in its runtime
+  kAgentFiles,            // files of the agent's spool that could not be written
+  kExceptionTypesCapped,  // throws counted as (other): too many types of exceptions
+  kMessagesCapped,        // throws whose message is (other): too many different ones
+  kLabelsCapped,          // samples without labels: too many sets of them
+  kHoldingsCapped,        // waits that do not tell what the owner did: too many sets of labels
+  kThreadsCapped,         // samples of no thread: too many of them in a span of time
+  kWaitsUnended,          // waits whose end the runtime did not write
+  kImagesCapped,          // files that were mapped for execution and not remembered: too many
+  kStormUncounted,        // milliseconds of a storm of exceptions that no counter told of
+  kAgentOther,            // losses of the agent that this version has no name for
   kCount,
 };
 

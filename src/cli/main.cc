@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-#include "cli/output.h"
+#include "cli/terminal/output.h"
 #include "cli/verbs.h"
 
 int main(int argc, char** argv) {

@@ -6,21 +6,22 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/agent.h"
-#include "cli/convert.h"
-#include "cli/diff.h"
-#include "cli/doctor.h"
-#include "cli/gcstats.h"
-#include "cli/inspect.h"
-#include "cli/leaks.h"
-#include "cli/metrics.h"
-#include "cli/output.h"
-#include "cli/ps.h"
-#include "cli/query.h"
-#include "cli/record_verb.h"
-#include "cli/report.h"
-#include "cli/top.h"
-#include "cli/watch.h"
+#include "base/program_version.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/agent.h"
+#include "cli/verbs/convert.h"
+#include "cli/verbs/diff.h"
+#include "cli/verbs/doctor.h"
+#include "cli/verbs/gcstats.h"
+#include "cli/verbs/inspect.h"
+#include "cli/verbs/leaks.h"
+#include "cli/verbs/metrics.h"
+#include "cli/verbs/ps.h"
+#include "cli/verbs/query.h"
+#include "cli/verbs/record_verb.h"
+#include "cli/verbs/report.h"
+#include "cli/verbs/top.h"
+#include "cli/verbs/watch.h"
 
 namespace clrscope::cli {
 namespace {
@@ -106,7 +107,7 @@ int Run(const Args& args) {
   const std::string_view first = args.empty() ? std::string_view{} : args.front();
   if (first == "--version" || first == "-V" || first == "version") {
     Output out;
-    out.Write("clrscope " CLRSCOPE_VERSION "\n");
+    out.Write(std::string(ProgramVersion()) + "\n");
     return kExitOk;
   }
   if (first == "--help" || first == "-h" || (first == "help" && args.size() == 1)) {

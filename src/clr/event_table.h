@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace clrscope::clr {
@@ -16,11 +15,13 @@ enum class Provider : uint8_t {
   kRundown,         // Microsoft-Windows-DotNETRuntimeRundown
   kEventPipe,       // Microsoft-DotNETCore-EventPipe
   kSampleProfiler,  // Microsoft-DotNETCore-SampleProfiler
+  kSystemRuntime,   // System.Runtime, an EventSource
 };
 inline constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime";
 inline constexpr std::string_view kRundownProvider = "Microsoft-Windows-DotNETRuntimeRundown";
 inline constexpr std::string_view kEventPipeProvider = "Microsoft-DotNETCore-EventPipe";
 inline constexpr std::string_view kSampleProfilerProvider = "Microsoft-DotNETCore-SampleProfiler";
+inline constexpr std::string_view kSystemRuntimeProvider = "System.Runtime";
 Provider ProviderFromName(std::string_view name);
 
 enum class EventTag : uint8_t {
@@ -88,8 +89,11 @@ enum class EventTag : uint8_t {
   kContentionStart,
   kContentionStop,
   kContentionLockCreated,
+  kWaitStart,
+  kWaitStop,
   kThreadCreated,
   kProcessInfo,
+  kEventCounter,
   kCount,
 };
 
@@ -100,9 +104,95 @@ struct EventSpec {
   std::string_view name;  // as TraceEvent groups and names it
 };
 
-std::span<const EventSpec> EventTable();
-// kUnknown when the table has no such event.
-EventTag FindEvent(Provider provider, uint32_t id);
+// Events of EventSources that describe themselves: their ids are given out as they are first sent.
+inline constexpr uint32_t kIdByName = 0xFFFFFFFF;
+
+// The one list of ids. Here and not in a source file, so that whoever compares ids of events, or
+// asks a runtime for some of them, has them as constants (RuntimeEventId).
+inline constexpr EventSpec kEventTable[] = {
+    {EventTag::kAllocationTick, Provider::kRuntime, 10, "GC/AllocationTick"},
+    {EventTag::kAllocationSampled, Provider::kRuntime, 303, "AllocationSampled"},
+    {EventTag::kSampledObjectAllocation, Provider::kRuntime, 20, "GC/SampledObjectAllocation"},
+    {EventTag::kSampledObjectAllocation, Provider::kRuntime, 32, "GC/SampledObjectAllocation"},
+    {EventTag::kGcStart, Provider::kRuntime, 1, "GC/Start"},
+    {EventTag::kGcEnd, Provider::kRuntime, 2, "GC/Stop"},
+    {EventTag::kGcRestartEeEnd, Provider::kRuntime, 3, "GC/RestartEEStop"},
+    {EventTag::kGcHeapStats, Provider::kRuntime, 4, "GC/HeapStats"},
+    {EventTag::kGcCreateSegment, Provider::kRuntime, 5, "GC/CreateSegment"},
+    {EventTag::kGcFreeSegment, Provider::kRuntime, 6, "GC/FreeSegment"},
+    {EventTag::kGcRestartEeBegin, Provider::kRuntime, 7, "GC/RestartEEStart"},
+    {EventTag::kGcSuspendEeEnd, Provider::kRuntime, 8, "GC/SuspendEEStop"},
+    {EventTag::kGcSuspendEeBegin, Provider::kRuntime, 9, "GC/SuspendEEStart"},
+    {EventTag::kGcFinalizersEnd, Provider::kRuntime, 13, "GC/FinalizersStop"},
+    {EventTag::kGcFinalizersBegin, Provider::kRuntime, 14, "GC/FinalizersStart"},
+    {EventTag::kBulkType, Provider::kRuntime, 15, "Type/BulkType"},
+    {EventTag::kGcBulkSurviving, Provider::kRuntime, 21, "GC/BulkSurvivingObjectRanges"},
+    {EventTag::kGcBulkMoved, Provider::kRuntime, 22, "GC/BulkMovedObjectRanges"},
+    {EventTag::kGcGenerationRange, Provider::kRuntime, 23, "GC/GenerationRange"},
+    {EventTag::kGcFinalizeObject, Provider::kRuntime, 29, "GC/FinalizeObject"},
+    {EventTag::kGcSetHandle, Provider::kRuntime, 30, "GC/SetGCHandle"},
+    {EventTag::kGcDestroyHandle, Provider::kRuntime, 31, "GC/DestroyGCHandle"},
+    {EventTag::kGcPinObject, Provider::kRuntime, 33, "GC/PinObjectAtGCTime"},
+    {EventTag::kGcTriggered, Provider::kRuntime, 35, "GC/Triggered"},
+    {EventTag::kGcDynamic, Provider::kRuntime, 39, "GC/DynamicTraceEvent"},
+    {EventTag::kGcMarkWithType, Provider::kRuntime, 202, "GC/MarkWithType"},
+    {EventTag::kGcJoin, Provider::kRuntime, 203, "GC/Join"},
+    {EventTag::kGcPerHeapHistory, Provider::kRuntime, 204, "GC/PerHeapHistory"},
+    {EventTag::kGcGlobalHeapHistory, Provider::kRuntime, 205, "GC/GlobalHeapHistory"},
+    {EventTag::kMethodDetails, Provider::kRuntime, 72, "Method/MethodDetails"},
+    {EventTag::kException, Provider::kRuntime, 80, "Exception/Start"},
+    {EventTag::kContentionStart, Provider::kRuntime, 81, "Contention/Start"},
+    {EventTag::kContentionLockCreated, Provider::kRuntime, 90, "Contention/LockCreated"},
+    {EventTag::kContentionStop, Provider::kRuntime, 91, "Contention/Stop"},
+    {EventTag::kWaitStart, Provider::kRuntime, 301, "WaitHandleWait/Start"},
+    {EventTag::kWaitStop, Provider::kRuntime, 302, "WaitHandleWait/Stop"},
+    {EventTag::kThreadCreated, Provider::kRuntime, 85, "Thread/Created"},
+    {EventTag::kMethodLoad, Provider::kRuntime, 141, "Method/Load"},
+    {EventTag::kMethodUnload, Provider::kRuntime, 142, "Method/Unload"},
+    {EventTag::kMethodLoadVerbose, Provider::kRuntime, 143, "Method/LoadVerbose"},
+    {EventTag::kMethodUnloadVerbose, Provider::kRuntime, 144, "Method/UnloadVerbose"},
+    {EventTag::kDomainModuleLoad, Provider::kRuntime, 151, "Loader/DomainModuleLoad"},
+    {EventTag::kModuleLoad, Provider::kRuntime, 152, "Loader/ModuleLoad"},
+    {EventTag::kModuleUnload, Provider::kRuntime, 153, "Loader/ModuleUnload"},
+    {EventTag::kAssemblyLoad, Provider::kRuntime, 154, "Loader/AssemblyLoad"},
+    {EventTag::kAssemblyUnload, Provider::kRuntime, 155, "Loader/AssemblyUnload"},
+    {EventTag::kAppDomainLoad, Provider::kRuntime, 156, "Loader/AppDomainLoad"},
+    {EventTag::kAppDomainUnload, Provider::kRuntime, 157, "Loader/AppDomainUnload"},
+    {EventTag::kR2rEntryPoint, Provider::kRuntime, 159, "Method/R2RGetEntryPoint"},
+    {EventTag::kR2rEntryPointStart, Provider::kRuntime, 160, "Method/R2RGetEntryPointStart"},
+    {EventTag::kRuntimeStart, Provider::kRuntime, 187, "Runtime/Start"},
+    {EventTag::kIlToNativeMap, Provider::kRuntime, 190, "Method/ILToNativeMap"},
+    {EventTag::kGcSettings, Provider::kRundown, 10, "GC/Settings"},
+    {EventTag::kMethodDcStart, Provider::kRundown, 141, "Method/DCStart"},
+    {EventTag::kMethodDcEnd, Provider::kRundown, 142, "Method/DCStop"},
+    {EventTag::kMethodDcStartVerbose, Provider::kRundown, 143, "Method/DCStartVerbose"},
+    {EventTag::kMethodDcEndVerbose, Provider::kRundown, 144, "Method/DCStopVerbose"},
+    {EventTag::kDcEndComplete, Provider::kRundown, 146, "Method/DCStopComplete"},
+    {EventTag::kIlToNativeMap, Provider::kRundown, 149, "Method/ILToNativeMapDCStart"},
+    {EventTag::kIlToNativeMap, Provider::kRundown, 150, "Method/ILToNativeMapDCStop"},
+    {EventTag::kDomainModuleLoad, Provider::kRundown, 152, "Loader/DomainModuleDCStop"},
+    {EventTag::kModuleDcStart, Provider::kRundown, 153, "Loader/ModuleDCStart"},
+    {EventTag::kModuleDcEnd, Provider::kRundown, 154, "Loader/ModuleDCStop"},
+    {EventTag::kAssemblyDcEnd, Provider::kRundown, 155, "Loader/AssemblyDCStart"},
+    {EventTag::kAssemblyDcEnd, Provider::kRundown, 156, "Loader/AssemblyDCStop"},
+    {EventTag::kAppDomainDcEnd, Provider::kRundown, 158, "Loader/AppDomainDCStop"},
+    {EventTag::kRuntimeStart, Provider::kRundown, 187, "Runtime/Start"},
+    {EventTag::kProcessInfo, Provider::kEventPipe, 1, "ProcessInfo"},
+    {EventTag::kEventCounter, Provider::kSystemRuntime, kIdByName, "EventCounters"},
+};
+
+// Not defined: who asks for the id of an event that has none does not compile.
+uint32_t TheRuntimeHasNoSuchEvent();
+
+// The id that Microsoft-Windows-DotNETRuntime gives an event; its first one where it has several.
+consteval uint32_t RuntimeEventId(EventTag tag) {
+  for (const EventSpec& spec : kEventTable)
+    if (spec.tag == tag && spec.provider == Provider::kRuntime) return spec.id;
+  return TheRuntimeHasNoSuchEvent();
+}
+
+// kUnknown when the table has no such event. `name`: as the stream tells it, mostly "".
+EventTag FindEvent(Provider provider, uint32_t id, std::string_view name = {});
 std::string_view EventName(EventTag tag);
 
 // Keywords of Microsoft-Windows-DotNETRuntime.
@@ -111,11 +201,14 @@ inline constexpr uint64_t kGc = 0x1;
 inline constexpr uint64_t kLoader = 0x8;
 inline constexpr uint64_t kJit = 0x10;
 inline constexpr uint64_t kNGen = 0x20;
+inline constexpr uint64_t kContention = 0x4000;
+inline constexpr uint64_t kException = 0x8000;
 inline constexpr uint64_t kType = 0x80000;
 inline constexpr uint64_t kSampledObjectHigh = 0x200000;
 inline constexpr uint64_t kHeapAndTypeNames = 0x1000000;
 inline constexpr uint64_t kSampledObjectLow = 0x2000000;
 inline constexpr uint64_t kCompilationDiagnostic = 0x2000000000;
+inline constexpr uint64_t kWaitHandle = 0x40000000000;
 inline constexpr uint64_t kAllocationSampling = 0x80000000000;
 }  // namespace keyword
 

@@ -172,6 +172,14 @@ std::string CsharpMethodName(std::string_view owner, std::string_view name,
   return CsharpTypeName(owner) + "." + ReadableMethod(name);
 }
 
+MethodNameParts SplitRawMethodName(std::string_view raw) {
+  const std::string_view whole = raw.substr(0, raw.find('('));
+  size_t dot = whole.rfind('.');
+  if (dot == std::string_view::npos) return {{}, whole};
+  if (dot > 0 && whole[dot - 1] == '.') --dot;  // a constructor
+  return {whole.substr(0, dot), whole.substr(dot + 1)};
+}
+
 bool IsMachinery(std::string_view owner, std::string_view name) {
   // Owners whose every method is plumbing, by the start of their name.
   static constexpr std::string_view kOwners[] = {

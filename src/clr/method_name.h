@@ -20,6 +20,12 @@ std::string RawMethodName(std::string_view owner, std::string_view name,
 std::string CsharpMethodName(std::string_view owner, std::string_view name,
                              std::string_view signature);
 
+// "Namespace.Type.Name(…)", as RawMethodName() makes it, into owner and name.
+struct MethodNameParts {
+  std::string_view owner, name;  // within the raw name
+};
+MethodNameParts SplitRawMethodName(std::string_view raw);
+
 // Whether the method is plumbing of async methods, tasks or the thread pool: a frame that tells a
 // reader nothing and that views fold away.
 bool IsMachinery(std::string_view owner, std::string_view name);

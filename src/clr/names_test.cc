@@ -62,6 +62,13 @@ TEST(MethodName, RawIsTheNameThatTraceEventPrints) {
                           "instance void  (!0)"),
             "System.Collections.Generic.List`1[System.__Canon].AddWithResize(!0)");
   EXPECT_EQ(RawMethodName("dynamicClass", "IL_STUB_PInvoke", ""), "dynamicClass.IL_STUB_PInvoke");
+  const auto parts = [](std::string_view raw) {
+    const MethodNameParts p = SplitRawMethodName(raw);
+    return std::string(p.owner) + " | " + std::string(p.name);
+  };
+  EXPECT_EQ(parts("Shop.Cart+<>c.<Add>b__0(class A.B)"), "Shop.Cart+<>c | <Add>b__0");
+  EXPECT_EQ(parts("Shop.Cart..ctor()"), "Shop.Cart | .ctor");
+  EXPECT_EQ(parts("[native]"), " | [native]");
 }
 
 TEST(MethodName, CompilerMadeNamesBecomeWhatTheyWereMadeFrom) {

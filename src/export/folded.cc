@@ -7,18 +7,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/round_to_total.h"
 #include "export/stack_walk.h"
-#include "export/weights.h"
 
 namespace clrscope::exporter {
 namespace {
 
 double WeightOf(const profile::Estimate& e, FoldedWeight weight) {
   switch (weight) {
-    case FoldedWeight::kBytes:
-      return e.bytes;
-    case FoldedWeight::kObjects:
-      return e.objects;
+    case FoldedWeight::kAmount:
+      return e.amount;
+    case FoldedWeight::kCount:
+      return e.count;
     case FoldedWeight::kSamples:
       break;
   }
@@ -35,7 +35,10 @@ void AppendName(std::string& line, std::string_view name) {
 }  // namespace
 
 Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options, ByteSink& sink) {
-  if (options.weight == FoldedWeight::kObjects && !profile.objects_known) {
+  const profile::MeasureSpec& spec = profile.shown().spec();
+  const FoldedWeight weight =
+      options.weight.value_or(spec.amount_first ? FoldedWeight::kAmount : FoldedWeight::kCount);
+  if (weight == FoldedWeight::kCount && !profile.shown().counts_known) {
     return Error{ErrorCode::kUsage,
                  "objects are unknown in this recording: its runtime does not tell object sizes; "
                  "fold bytes or samples instead"};
@@ -43,7 +46,7 @@ Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options
   const Stacks stacks =
       CollectStacks(profile, {options.keep_machinery, /*by_kind=*/false, Identity::kName});
   std::vector<double> values;
-  for (const StackSample& s : stacks.samples) values.push_back(WeightOf(s.value, options.weight));
+  for (const StackSample& s : stacks.samples) values.push_back(WeightOf(s.value, weight));
   const std::vector<int64_t> weights = RoundToTotal(values);
 
   std::vector<uint32_t> path;
@@ -55,7 +58,11 @@ Status WriteFolded(const profile::Profile& profile, const FoldedOptions& options
     if (profile.processes.size() > 1) AppendName(line, ProcessName(profile, s.process));
     PathTo(stacks, s.node, path);
     for (const uint32_t frame : path) AppendName(line, FrameName(profile, frame));
-    AppendName(line, TypeName(profile, s.type));
+    if (spec.typed) {
+      AppendName(line, TypeName(profile, s.type));
+    } else if (path.empty()) {
+      AppendName(line, kPlumbing);
+    }
     line += ' ';
     line += std::to_string(weights[i]);
     line += '\n';

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/byte_sink.h"
 #include "base/result.h"
@@ -10,14 +11,15 @@
 
 namespace clrscope::exporter {
 
-enum class FoldedWeight : uint8_t { kBytes, kObjects, kSamples };
+enum class FoldedWeight : uint8_t { kAmount, kCount, kSamples };
 
 struct FoldedOptions {
-  bool keep_machinery = false;  // keep async and thread-pool plumbing
-  FoldedWeight weight = FoldedWeight::kBytes;
+  bool keep_machinery = false;           // keep async and thread-pool plumbing
+  std::optional<FoldedWeight> weight{};  // none: the measure's first quantity
 };
 
-// Streams `root;…;leaf;type weight` lines, depth first, the heaviest subtree first. With several
+// Streams `root;…;leaf;type weight` lines of the figure that is shown (measures without types:
+// `root;…;leaf weight`), depth first, the heaviest subtree first. With several
 // processes the process comes first. Within a name `;` becomes `,` and a line break a space. Bytes
 // and objects are whole numbers that sum to the rounded total; lines of weight 0 are left out.
 // Objects fail with kUsage when the profile does not know them. Does not finish `sink`.

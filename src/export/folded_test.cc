@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "export/testing/events.h"
 #include "export/testing/profile_builder.h"
 
 namespace clrscope::exporter {
@@ -35,7 +36,7 @@ TEST(FoldedTest, MachineryAndOtherWeightsAreOptions) {
   EXPECT_NE(samples.find("System.Threading.Tasks.Task.Start;Acme.Shop.Program.Main;"
                          "Acme.Shop.Repo<System.String>.Load;byte[] 40\n"),
             std::string::npos);
-  const std::string objects = Fold(testing::ShopProfile(), {.weight = FoldedWeight::kObjects});
+  const std::string objects = Fold(testing::ShopProfile(), {.weight = FoldedWeight::kCount});
   EXPECT_NE(objects.find("Repo<System.String>.Load;byte[] 503\n"), std::string::npos);
 }
 
@@ -56,11 +57,31 @@ TEST(FoldedTest, SeveralProcessesComeFirstInTheirStacks) {
   EXPECT_EQ(Fold(b.Build()), "a (1);F;T 20\nb (2);F;T 10\n");
 }
 
+TEST(FoldedTest, TheFigureThatIsShownByItsFirstQuantity) {
+  ProfileBuilder b;
+  b.Process(1, "a");
+  const uint32_t frame = b.Frame("m", "F", ""), type = b.Type("Error", "Error");
+  const uint32_t pool = b.Frame("m", "Pool", "", 0, profile::kMachinery);
+  const uint32_t node = b.Stack({frame}), folded = b.Stack({pool});
+  profile::Profile p = b.Build();
+  testing::AddEvents(p, profile::Measure::kExceptions, node, type, 12, 3, 1);
+  testing::AddEvents(p, profile::Measure::kExceptions, node, type, 1, 0, 2);
+  testing::AddEvents(p, profile::Measure::kLocks, node, type, 2, 5'000);
+  testing::AddEvents(p, profile::Measure::kLocks, folded, type, 1, 70);
+  p.shown_index = 1;
+  EXPECT_EQ(Fold(p), "F;Error 13\n");
+  EXPECT_EQ(Fold(p, {.weight = FoldedWeight::kAmount}), "F;Error 3\n");
+  p.shown_index = 2;
+  EXPECT_EQ(Fold(p), "[plumbing] 70\nF 5000\n") << "no type, and a stack of plumbing alone";
+  EXPECT_EQ(Fold(p, {.weight = FoldedWeight::kCount}), "[plumbing] 1\nF 2\n");
+  EXPECT_EQ(Fold(p, {.keep_machinery = true}), "F 5000\nPool 70\n");
+}
+
 TEST(FoldedTest, UnknownObjectsAreRefusedRatherThanZero) {
   profile::Profile p = testing::ShopProfile();
-  p.objects_known = false;
+  p.shown().counts_known = false;
   StringSink sink;
-  const Status status = WriteFolded(p, {.weight = FoldedWeight::kObjects}, sink);
+  const Status status = WriteFolded(p, {.weight = FoldedWeight::kCount}, sink);
   EXPECT_EQ(status.error().code, ErrorCode::kUsage);
   EXPECT_TRUE(sink.text().empty());
 }

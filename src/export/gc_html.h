@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "analysis/gc_report.h"
+#include "analysis/families/gc/gc_report.h"
 #include "base/byte_sink.h"
 #include "base/result.h"
 #include "profile/profile.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/gc_reasons.h"
+#include "analysis/families/gc/gc_reasons.h"
 #include "clr/gc_names.h"
 
 namespace clrscope::exporter {
@@ -243,30 +243,9 @@ Json GcProcessJson(const ProcessGcs& report, const profile::Profile& profile) {
   return out;
 }
 
-Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& profile,
-            const analysis::GcSites& sites) {
-  const GcRecord r = report.gcs[index].Unpack();
-  const GcFigures f = analysis::FiguresOf(r, report.figures.flows()[index]);
-  Json row{{"pid", profile.processes[report.process].pid},
-           {"number", r.number},
-           {"generation", r.generation < 0 ? Json() : Json(r.generation)},
-           {"type", GcType(r)},
-           {"reason", Reason(r)},
-           {"induced", clr::IsInduced(r.reason)},
-           {"complete", r.has(profile::kGcComplete)},
-           {"maybe_touched_by_loss", r.has(profile::kGcMaybeTouched)},
-           {"start_ms", Millis(r.start_ns)},
-           {"end_ms", Millis(r.end_ns)},
-           {"pause_start_ms", Millis(r.pause_start_ns)},
-           {"duration_ms", r.ended() ? Millis(r.end_ns - r.start_ns) : Json()},
-           {"pause_ms", Millis(r.pause_ns)},
-           {"initial_pause_ms", Millis(r.initial_pause_ns)},
-           {"final_pause_ms", Millis(r.final_pause_ns)},
-           {"suspend_ms", Millis(r.suspend_ns)},
-           {"ran_before_ms", Millis(f.ran_ns)},
-           {"pause_percent", Known(f.pause_percent)}};
-  row["inside_pause_of_previous"] = r.has(profile::kGcInsideSuspension);
-  row["fell_back_to_blocking"] = r.has(profile::kGcFellBack);
+namespace {
+
+void AddSizes(Json& row, const GcRecord& r, const GcFigures& f) {
   row["size_before_bytes"] = Generations(f.size_before);
   row["size_after_bytes"] = Generations(r.size_after);
   row["promoted_bytes"] = Generations(r.promoted);
@@ -291,6 +270,64 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["fragmentation_percent"] = Generations(f.fragmentation_percent);
   row["budget_bytes"] = Generations(f.budget);
   row["promoted_in_bytes"] = Generations(f.promoted_in);
+}
+
+void AddMarking(Json& row, const GcRecord& r) {
+  Json phases = Json::object(), mark_ms = Json::object(), mark_bytes = Json::object();
+  for (size_t i = 0; i < profile::kGcPhases; ++i)
+    phases[std::string(clr::GcPhaseName(static_cast<int>(i))) + "_us"] = Known(r.phase_us[i]);
+  for (size_t i = 0; i < profile::kGcRootKinds; ++i) {
+    const std::string name(clr::GcRootKindName(static_cast<int>(i)));
+    mark_ms[name] = Millis(r.mark_ns[i]);
+    mark_bytes[name] = Known(r.mark_bytes[i]);
+  }
+  row["phases"] = std::move(phases);
+  row["mark_ms"] = std::move(mark_ms);
+  row["mark_bytes"] = std::move(mark_bytes);
+}
+
+// What was allocated before it, by the samples.
+void AddAllocated(Json& row, const GcRecord& r, const profile::Profile& profile,
+                  const analysis::GcSites& sites) {
+  row["allocated_estimate_bytes"] = Known(r.sampled_bytes);
+  Json& types = row["top_types"] = Json::array();
+  for (const profile::GcAllocated& a : r.top_types)
+    types.push_back(
+        {{"type", profile.str(profile.types[a.type].name)}, {"allocated_estimate_bytes", a.bytes}});
+  Json& top_sites = row["top_sites"] = Json::array();
+  for (const analysis::GcSite& s : sites.Of(r))
+    top_sites.push_back({{"type", profile.str(profile.types[s.type].name)},
+                         {"method", profile.str(profile.frames[s.frame].method)},
+                         {"allocated_estimate_bytes", s.bytes}});
+}
+
+}  // namespace
+
+Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& profile,
+            const analysis::GcSites& sites) {
+  const GcRecord r = report.gcs[index].Unpack();
+  const GcFigures f = analysis::FiguresOf(r, report.figures.flows()[index]);
+  Json row{{"pid", profile.processes[report.process].pid},
+           {"number", r.number},
+           {"generation", r.generation < 0 ? Json() : Json(r.generation)},
+           {"type", GcType(r)},
+           {"reason", Reason(r)},
+           {"induced", clr::IsInduced(r.reason)},
+           {"complete", r.has(profile::kGcComplete)},
+           {"maybe_touched_by_loss", r.has(profile::kGcMaybeTouched)},
+           {"start_ms", Millis(r.start_ns)},
+           {"end_ms", Millis(r.end_ns)},
+           {"pause_start_ms", Millis(r.pause_start_ns)},
+           {"duration_ms", r.ended() ? Millis(r.end_ns - r.start_ns) : Json()},
+           {"pause_ms", Millis(r.pause_ns)},
+           {"initial_pause_ms", Millis(r.initial_pause_ns)},
+           {"final_pause_ms", Millis(r.final_pause_ns)},
+           {"suspend_ms", Millis(r.suspend_ns)},
+           {"ran_before_ms", Millis(f.ran_ns)},
+           {"pause_percent", Known(f.pause_percent)}};
+  row["inside_pause_of_previous"] = r.has(profile::kGcInsideSuspension);
+  row["fell_back_to_blocking"] = r.has(profile::kGcFellBack);
+  AddSizes(row, r, f);
   row["allocated_bytes"] = Known(f.allocated_bytes);
   row["allocated_by_heap_bytes"] = Heaps(f.allocated);
   row["allocated_bytes_per_s"] = Known(f.allocated_per_second());
@@ -309,17 +346,7 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["demotion"] = known ? Json(f.demoted) : Json();
   row["pause_mode"] = Known(clr::GcPauseModeName(r.pause_mode));
   row["memory_load_percent"] = Known(int64_t{r.memory_load_percent});
-  Json phases = Json::object(), mark_ms = Json::object(), mark_bytes = Json::object();
-  for (size_t i = 0; i < profile::kGcPhases; ++i)
-    phases[std::string(clr::GcPhaseName(static_cast<int>(i))) + "_us"] = Known(r.phase_us[i]);
-  for (size_t i = 0; i < profile::kGcRootKinds; ++i) {
-    const std::string name(clr::GcRootKindName(static_cast<int>(i)));
-    mark_ms[name] = Millis(r.mark_ns[i]);
-    mark_bytes[name] = Known(r.mark_bytes[i]);
-  }
-  row["phases"] = std::move(phases);
-  row["mark_ms"] = std::move(mark_ms);
-  row["mark_bytes"] = std::move(mark_bytes);
+  AddMarking(row, r);
   row["committed_before_bytes"] = Committed(r.committed_before);
   row["committed_after_bytes"] = Committed(r.committed_after);
   row["free_list_allocated_bytes"] = r.has_histories() ? Json(r.free_list_allocated) : Json();
@@ -329,16 +356,7 @@ Json GcJson(const ProcessGcs& report, size_t index, const profile::Profile& prof
   row["survived_imbalance"] = Known(f.survived_imbalance);
   row["mark_imbalance"] = Known(f.mark_imbalance);
   row["heaps"] = HeapRows(r);
-  row["allocated_estimate_bytes"] = Known(r.sampled_bytes);
-  Json& types = row["top_types"] = Json::array();
-  for (const profile::GcAllocated& a : r.top_types)
-    types.push_back(
-        {{"type", profile.str(profile.types[a.type].name)}, {"allocated_estimate_bytes", a.bytes}});
-  Json& top_sites = row["top_sites"] = Json::array();
-  for (const analysis::GcSite& s : sites.Of(r))
-    top_sites.push_back({{"type", profile.str(profile.types[s.type].name)},
-                         {"method", profile.str(profile.frames[s.frame].method)},
-                         {"allocated_estimate_bytes", s.bytes}});
+  AddAllocated(row, r, profile, sites);
   row["trigger_stack"] = Stack(r.trigger_node, profile);
   return row;
 }

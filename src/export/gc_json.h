@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "analysis/gc_report.h"
+#include "analysis/families/gc/gc_report.h"
 #include "profile/profile.h"
 
 namespace clrscope::exporter {

@@ -31,7 +31,7 @@ std::string_view ReportViewer() {
 
 // "orders (4711)", "orders (4711) and 3 more", "allocations"
 std::string ReportTitle(const profile::Profile& p) {
-  if (p.processes.empty()) return "allocations";
+  if (p.processes.empty()) return std::string(p.shown().spec().title);
   const profile::Process& first = p.processes.front();
   std::string_view name = p.str(first.name);
   if (name.empty()) name = p.str(first.main_module);
@@ -49,7 +49,8 @@ Result<std::string> PackToFit(const profile::Profile& p, const HtmlOptions& opti
       static_cast<double>(options.max_bytes > viewer_bytes ? options.max_bytes - viewer_bytes : 0) *
       3 / 4;
   for (;;) {
-    ASSIGN_OR_RETURN(std::string packed, Deflate(PackPage(p, PrunePage(p, nodes))));
+    ASSIGN_OR_RETURN(std::string packed,
+                     Deflate(PackPage(p, PrunePage(p, nodes, options.only_shown))));
     const auto size = static_cast<double>(packed.size());
     if (size <= room || nodes <= kFewestNodes) return packed;
     const double share = std::clamp(room / size * 0.9, 0.05, 0.8);

@@ -17,6 +17,7 @@ struct HtmlOptions {
   // The page is pruned further until it is at most this many bytes; a page that cannot be made that
   // small (the viewer alone is about 100 KB) is written as small as it gets.
   uint64_t max_bytes = 10'000'000;
+  bool only_shown = false;  // no view of another measure than the one that is shown
 };
 
 // Writes a UTF-8 HTML document to `sink`, which the caller finishes. The page needs no network: the

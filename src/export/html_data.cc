@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -11,7 +12,7 @@
 
 #include "export/html_columns.h"
 #include "export/html_views.h"
-#include "profile/interval_frame.h"
+#include "profile/interval/interval_frame.h"
 
 namespace clrscope::exporter {
 namespace {
@@ -71,6 +72,8 @@ std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& n
   };
   use(page.cells);
   use(page.lives);
+  for (const PageEvents& e : page.events)
+    if (e.figure->spec().typed) use(e.cells);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> seen;  // (process, name) → how many
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> rows;  // (name, raw, dup) → row
   for (size_t i = 0; i < p.types.size(); ++i) {
@@ -99,17 +102,18 @@ std::vector<uint32_t> PackTypes(const Profile& p, const PageTree& page, Names& n
   return ids;
 }
 
-// The allocation rate over time, in at most kMaxTimeBins steps per process and heap kind.
-void PackTimes(const Profile& p, Columns& out) {
+// What came over time, in at most kMaxTimeBins steps per process and heap kind.
+void PackTimes(const std::vector<profile::TimeRow>& times, const std::string& prefix,
+               Columns& out) {
   int64_t begin = 0, end = 1;
-  if (!p.times.empty()) begin = p.times.front().start_ns;
-  for (const profile::TimeRow& row : p.times) {
+  if (!times.empty()) begin = times.front().start_ns;
+  for (const profile::TimeRow& row : times) {
     begin = std::min(begin, row.start_ns);
     end = std::max(end, row.end_ns);
   }
   const int64_t width = BinWidth(begin, end);
   std::map<std::tuple<int64_t, uint32_t, profile::HeapKind>, profile::TimeRow> bins;
-  for (const profile::TimeRow& row : p.times) {
+  for (const profile::TimeRow& row : times) {
     const auto key = std::tuple((row.start_ns - begin) / width, row.process, row.kind);
     const auto [it, fresh] = bins.try_emplace(key, row);
     if (fresh) continue;
@@ -125,17 +129,17 @@ void PackTimes(const Profile& p, Columns& out) {
     stop.push_back(Seconds(row.end_ns));
     process.push_back(row.process);
     kind.push_back(static_cast<uint8_t>(row.kind));
-    bytes.push_back(row.value.bytes);
-    objects.push_back(row.value.objects);
+    bytes.push_back(row.value.amount);
+    objects.push_back(row.value.count);
     samples.push_back(static_cast<double>(row.value.samples));
   }
-  out.F64("time_start", start);
-  out.F64("time_end", stop);
-  out.U32("time_process", process);
-  out.U8("time_kind", kind);
-  out.F64("time_bytes", bytes);
-  out.F64("time_objects", objects);
-  out.F64("time_samples", samples);
+  out.F64(prefix + "_start", start);
+  out.F64(prefix + "_end", stop);
+  out.U32(prefix + "_process", process);
+  out.U8(prefix + "_kind", kind);
+  out.F64(prefix + "_bytes", bytes);
+  out.F64(prefix + "_objects", objects);
+  out.F64(prefix + "_samples", samples);
 }
 
 // Marks of garbage collections; of too many, the older generations stay.
@@ -181,6 +185,11 @@ nlohmann::json Describe(const Profile& p, const PageTree& page) {
                          {"end", Seconds(process.end_ns)},
                          {"complete", process.complete}});
   }
+  nlohmann::json threads = nlohmann::json::array();
+  for (const PageThread& t : page.threads)
+    threads.push_back({{"process", t.process},
+                       {"thread", t.thread},
+                       {"name", p.ThreadName(t.process, t.thread)}});
   p.losses.ForEach([&](Loss loss, uint64_t count) {
     const LossInfo& info = clrscope::Describe(loss);
     losses.push_back({{"name", info.name}, {"count", count}, {"sentence", info.sentence}});
@@ -190,9 +199,11 @@ nlohmann::json Describe(const Profile& p, const PageTree& page) {
           {"complete", p.complete},
           {"origin", p.origin},
           {"processes", processes},
+          {"threads", threads},
           {"losses", losses},
           {"foldedNodes", page.folded_nodes},
           {"foldedTypes", page.folded_types},
+          {"foldedThreads", page.folded_threads},
           {"gcs", p.gcs.size()},
           {"views", DescribeViews(p, page)},
           {"ageStarts", profile::kAgeStarts}};
@@ -210,7 +221,10 @@ std::string PackPage(const Profile& p, const PageTree& page) {
   PackNodes(p, page, names, columns);
   const std::vector<uint32_t> type_ids = PackTypes(p, page, names, columns);
   PackCells(page, type_ids, columns);
-  PackTimes(p, columns);
+  const std::vector<profile::TimeRow> none;
+  PackTimes(page.allocated != nullptr ? page.allocated->times : none, "time", columns);
+  for (const PageEvents& e : page.events)
+    PackTimes(e.figure->times, EventPrefix(*e.figure) + "_time", columns);
   PackAges(p, columns);
   PackGcCpu(p, columns);
   PackGcs(p, columns);

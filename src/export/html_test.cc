@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "export/html_data.h"
+#include "export/testing/events.h"
 #include "export/testing/full_sink.h"
 #include "export/testing/page_profiles.h"
 
@@ -140,7 +141,7 @@ TEST_F(WriteHtmlTest, PageKnowsWhichTypesHaveManySizes) {
   const uint32_t stack = b.Stack({b.Frame("App", "App.Main", 0)});
   b.Add(stack, b.Type("byte[]"), profile::EstimateSampled(2, 70'000), profile::HeapKind::kSoh);
   b.Add(stack, b.Type("Order"), profile::EstimateSampled(2, 70'000), profile::HeapKind::kSoh);
-  b.profile().cells[0].value.many_sizes = true;
+  b.profile().shown().cells[0].value.many_sizes = true;
   const std::string data = Unpack(Html(b.profile()));
   const auto many = ColumnOf<uint8_t>(data, "cell_of_many_sizes");
   const auto value = ColumnOf<uint32_t>(data, "cell_value");
@@ -156,10 +157,10 @@ TEST_F(WriteHtmlTest, PageAddsUpToTheProfile) {
   options.max_nodes = 4'000;
   const std::string data = Unpack(Html(b.profile(), options));
   ExpectSameSum(SumOfCells(data, "samples"), static_cast<double>(total.samples));
-  ExpectSameSum(SumOfCells(data, "bytes"), total.bytes);
-  ExpectSameSum(SumOfCells(data, "objects"), total.objects);
+  ExpectSameSum(SumOfCells(data, "bytes"), total.amount);
+  ExpectSameSum(SumOfCells(data, "objects"), total.count);
   const auto page = JsonOf(data);
-  ExpectSameSum(page["views"][0]["total"]["bytes"], total.bytes);
+  ExpectSameSum(page["views"][0]["total"]["bytes"], total.amount);
   EXPECT_GT(page["foldedNodes"], 0);
   EXPECT_LE(ColumnOf<uint32_t>(data, "node_back").size(), 4'000u);
 }
@@ -225,7 +226,7 @@ TEST_F(WriteHtmlTest, PrunesUntilThePageFits) {
   options.max_bytes = 600'000;
   const std::string html = Html(b.profile(), options);
   EXPECT_LE(html.size(), 600'000u);
-  ExpectSameSum(SumOfCells(Unpack(html), "bytes"), b.profile().Total().bytes);
+  ExpectSameSum(SumOfCells(Unpack(html), "bytes"), b.profile().Total().amount);
 }
 
 // What lives and the collector's CPU time ride along; what is not there is no view.
@@ -244,24 +245,25 @@ TEST_F(WriteHtmlTest, ViewsAreWhatTheRecordingHolds) {
   p.processes[0].live_at_ns = 50'000'000'000;
   for (uint8_t age = 0; age < 6; ++age) {
     profile::LiveCell c;
-    c.node = p.cells[age].node;
-    c.type = p.cells[age].type;
+    c.node = p.shown().cells[age].node;
+    c.type = p.shown().cells[age].type;
     c.age_bucket = age;
     c.value = profile::EstimateSampled(1, 1'000);
-    p.lives.push_back(c);
-    p.live_ages.push_back({age * 10'000'000'000, 0, HeapKind::kSoh, age, c.value});
+    p.At(profile::Measure::kLive).lives.push_back(c);
+    p.At(profile::Measure::kLive)
+        .live_ages.push_back({age * 10'000'000'000, 0, HeapKind::kSoh, age, c.value});
   }
   profile::GcCpuRow cpu;
   cpu.end_ns = 60'000'000'000;
   cpu.process_ns = 8'000'000'000;
   cpu.server_gc_ns = 2'000'000'000;
-  p.gc_cpu = {cpu};
+  p.At(profile::Measure::kGcCpu).gc_cpu = {cpu};
   const std::string data = Unpack(Html(p));
   const auto page = JsonOf(data);
   EXPECT_EQ(shows(page), (std::vector<std::string>{"allocated", "live", "gc-cpu"}));
   EXPECT_EQ(page["views"][1]["at"], 50.0);
   EXPECT_EQ(page["views"][1]["total"]["samples"], 6);
-  ExpectSameSum(page["views"][0]["total"]["bytes"], p.Total().bytes);
+  ExpectSameSum(page["views"][0]["total"]["bytes"], p.Total().amount);
   auto ages = ColumnOf<uint8_t>(data, "live_age");
   std::sort(ages.begin(), ages.end());
   EXPECT_EQ(ages, (std::vector<uint8_t>{0, 1, 2, 3, 4, 5}));
@@ -269,13 +271,59 @@ TEST_F(WriteHtmlTest, ViewsAreWhatTheRecordingHolds) {
   EXPECT_EQ(ColumnOf<double>(data, "cpu_whole"), std::vector<double>{8});
   EXPECT_EQ(ColumnOf<double>(data, "cpu_workstation"), std::vector<double>{-1});
 
-  p.live_ages.clear();
+  p.At(profile::Measure::kLive).live_ages.clear();
   for (int64_t i = 0; i < 5'000; ++i)
-    p.live_ages.push_back(
-        {i * 1'000'000'000, 0, HeapKind::kSoh, 2, profile::EstimateSampled(1, 9)});
+    p.At(profile::Measure::kLive)
+        .live_ages.push_back(
+            {i * 1'000'000'000, 0, HeapKind::kSoh, 2, profile::EstimateSampled(1, 9)});
   const auto moments = ColumnOf<double>(Unpack(Html(p)), "age_at");
   EXPECT_LE(moments.size(), 1'001u);
   EXPECT_EQ(moments.back(), 4'999);
+}
+
+// A shop that throws and waits.
+void AddEventsTo(Profile& p) {
+  const std::vector<profile::Cell> cells = p.figures[0].cells;
+  p.types.push_back({p.strings.Intern("Acme.Orders.OutOfStock"),
+                     p.strings.Intern("Acme.Orders.OutOfStock"), 4711, 0});
+  const auto type = static_cast<uint32_t>(p.types.size() - 1);
+  testing::AddEvents(p, profile::Measure::kExceptions, cells[1].node, type, 1'200, 300, 41);
+  testing::AddEvents(p, profile::Measure::kExceptions, cells[5].node, type, 40, 0, 42);
+  testing::AddEvents(p, profile::Measure::kLocks, cells[5].node, type, 70, 2.5e9, 41);
+  testing::AddEvents(p, profile::Measure::kLocks, cells[1].node, type, 900, 4e6, 42);
+  profile::Figure& waits = p.figures.emplace_back();  // recorded, and there were none
+  waits.measure = profile::Measure::kWaits;
+  waits.source = Source::kWait;
+}
+
+TEST_F(WriteHtmlTest, EventsAreViewsThatSayWhatTheirNumbersAre) {
+  PageBuilder b;
+  FillShop(b, Source::kSampled);
+  Profile& p = b.profile();
+  AddEventsTo(p);
+  const std::string data = Unpack(Html(p));
+  const auto views = JsonOf(data)["views"];
+  ASSERT_EQ(views.size(), 4u);
+  EXPECT_EQ(views[0]["shows"], "allocated");
+  EXPECT_EQ(views[0]["quantity"]["bytes"]["unit"], "bytes");
+  EXPECT_EQ(views[1]["shows"], "exceptions");
+  EXPECT_EQ(views[1]["quantity"]["objects"]["heading"], "Thrown");
+  EXPECT_EQ(views[1]["total"]["objects"], 1'240);
+  EXPECT_EQ(views[1]["amountFirst"], false);
+  EXPECT_EQ(views[2]["shows"], "locks");
+  EXPECT_EQ(views[2]["typed"], false);
+  EXPECT_EQ(views[2]["quantity"]["bytes"]["unit"], "ns");
+  EXPECT_EQ(views[2]["total"]["bytes"], 2.504e9);
+  EXPECT_EQ(views[3]["total"]["objects"], 0);
+  EXPECT_EQ(ColumnOf<uint32_t>(data, "exceptions_value").size(), 2u);
+  EXPECT_EQ(ColumnOf<double>(data, "locks_time_bytes"), std::vector<double>{2.504e9});
+  EXPECT_EQ(ColumnOf<double>(data, "time_bytes").size(), 60u);
+
+  p.shown_index = 2;
+  EXPECT_EQ(JsonOf(Unpack(Html(p)))["views"][0]["shows"], "locks") << "what is shown comes first";
+  HtmlOptions alone;
+  alone.only_shown = true;
+  EXPECT_EQ(JsonOf(Unpack(Html(p, alone)))["views"].size(), 1u);
 }
 
 TEST_F(WriteHtmlTest, ReportsWhatTheSinkSays) {
@@ -285,18 +333,23 @@ TEST_F(WriteHtmlTest, ReportsWhatTheSinkSays) {
   EXPECT_EQ(status.error().message, "full");
 }
 
-// Pages for the browser test (web/test/report.browser.test.mjs) and for people to look at.
+// Pages for the browser test (web/test/report.browser.test.mjs) and for people to look at, kept
+// where CLRSCOPE_HTML_OUT names a directory.
 TEST_F(WriteHtmlTest, WritesPagesForTheBrowserTest) {
   const char* directory = std::getenv("CLRSCOPE_HTML_OUT");
-  if (directory == nullptr) GTEST_SKIP() << "CLRSCOPE_HTML_OUT names no directory";
   const auto write = [&](const char* name, const Profile& p) {
-    std::ofstream(std::string(directory) + "/" + name, std::ios::binary) << Html(p);
+    const std::string page = Html(p);
+    EXPECT_TRUE(page.ends_with("</html>\n")) << name;
+    if (directory != nullptr)
+      std::ofstream(std::string(directory) + "/" + name, std::ios::binary) << page;
   };
   PageBuilder shop, tick, many, hostile;
   FillShop(shop, Source::kSampled);
   write("shop.html", shop.profile());
+  AddEventsTo(shop.profile());
+  write("events.html", shop.profile());
   FillShop(tick, Source::kTick);
-  tick.profile().objects_known = false;
+  tick.profile().shown().counts_known = false;
   write("tick.html", tick.profile());
   FillMany(many, 100'000);
   write("many.html", many.profile());

@@ -8,35 +8,15 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/program_version.h"
 #include "export/stack_walk.h"
+#include "profile/notes.h"
+#include "profile/storm_note.h"
 
 namespace clrscope::exporter {
 namespace {
 
 using profile::Profile;
-using profile::Source;
-
-std::string EventNote(const Profile& p) {
-  switch (p.source) {
-    case Source::kForeign:
-      return "values: as a pprof file told them; nothing is known of their error";
-    case Source::kTick:
-      return "event: AllocationTick, one for about every 100 KB of a heap kind";
-    case Source::kSampled:
-      return "event: AllocationSampled, each byte is hit with probability 1/102400; values are "
-             "estimates of all allocations";
-    case Source::kCounted:
-      if (p.by_callbacks())
-        return fmt::format("event: ObjectAllocated, a call for every object{}",
-                           p.exact() ? ": exact" : "; not all arrived: at least so much");
-      if (p.exact())
-        return "event: GCSampledObjectAllocation, one for every object that the runtime counts: "
-               "exact";
-      return "event: GCSampledObjectAllocation, counts since the type's event before: at least so "
-             "much";
-  }
-  return "event: unknown";
-}
 
 // "total bytes: 1000000 ±50000 (5.0 %; 95 % interval 950000 to 1051000)": ± is the larger half.
 std::string TotalNote(std::string_view what, double total, const profile::Interval* interval) {
@@ -62,35 +42,41 @@ void AddCounting(const Profile& p, std::vector<std::string>& notes) {
         *missing));
 }
 
-void AddTotals(const Profile& p, std::vector<std::string>& notes) {
-  const profile::Estimate total = p.Total();
-  const profile::Interval bytes =
-      p.has_interval(total) ? BytesInterval(total) : profile::Interval{};
-  const profile::Interval objects =
-      p.has_interval(total) ? ObjectsInterval(total) : profile::Interval{};
-  notes.push_back(TotalNote("bytes", total.bytes, p.has_interval(total) ? &bytes : nullptr));
-  if (p.objects_known) {
-    notes.push_back(
-        TotalNote("objects", total.objects, p.has_interval(total) ? &objects : nullptr));
+void AddTotals(const profile::Figure& f, std::vector<std::string>& notes) {
+  const profile::Estimate total = f.Total();
+  if (f.events()) {
+    // "total wait_ns" alone would not say of what.
+    for (const auto& [q, value] :
+         {std::pair(f.spec().count, total.count), std::pair(f.spec().amount, total.amount)})
+      notes.push_back(TotalNote(
+          fmt::format("{} ({})", q.pprof, q.unit == profile::Unit::kNanoseconds ? "ns" : "count"),
+          value, nullptr));
+    if (f.storms.any()) notes.push_back(profile::StormNote(f));
+    return;
+  }
+  const bool interval = f.has_interval() && !total.biased;
+  const profile::Interval bytes = interval ? AmountInterval(total) : profile::Interval{};
+  const profile::Interval objects = interval ? CountInterval(total) : profile::Interval{};
+  notes.push_back(TotalNote("bytes", total.amount, interval ? &bytes : nullptr));
+  if (f.counts_known) {
+    notes.push_back(TotalNote("objects", total.count, interval ? &objects : nullptr));
   } else {
     notes.emplace_back("objects are unknown: this runtime's event does not tell object sizes");
   }
-  notes.push_back(fmt::format("samples: {}", total.samples));
+  notes.push_back(profile::SamplesNote(total.samples));
 }
 
 }  // namespace
 
-std::string ProgramVersion() { return "clrscope " CLRSCOPE_VERSION; }
-
-std::vector<std::string> Notes(const Profile& profile) {
-  std::vector<std::string> notes{ProgramVersion()};
-  if (profile.shows == profile::Shows::kLive)
+std::vector<std::string> Notes(const Profile& profile, bool only_shown) {
+  std::vector<std::string> notes{std::string(ProgramVersion())};
+  if (profile.shown().measure == profile::Measure::kLive)
     notes.emplace_back(
         "live objects: not found dead by the last GC of their generation; those that no GC looked "
         "at yet are left out");
   for (uint32_t i = 0; i < profile.processes.size(); ++i) {
     const profile::Process& p = profile.processes[i];
-    notes.push_back("process: " + ProcessName(profile, i));
+    notes.push_back(profile::ProcessNote(ProcessName(profile, i)));
     if (p.command_line.value != 0) {
       notes.push_back(fmt::format("command line: {}", profile.str(p.command_line)));
     }
@@ -100,23 +86,22 @@ std::vector<std::string> Notes(const Profile& profile) {
       if (!runtime.empty()) runtime += ' ';
       runtime += profile.str(part);
     }
-    if (!runtime.empty()) notes.push_back("runtime: " + runtime);
+    if (!runtime.empty()) notes.push_back(profile::RuntimeNote(runtime));
   }
-  notes.push_back(EventNote(profile));
-  AddTotals(profile, notes);
-  if (profile.counted()) AddCounting(profile, notes);
-  if (profile.biased() || profile.mixed) {
-    notes.emplace_back(
-        "biased: AllocationTick fires at a fixed stride, so these figures are a biased sample "
-        "without an interval");
+  for (const profile::Figure* f : FiguresOf(profile, only_shown)) {
+    // Whether counted figures are whole is known of those that are shown.
+    const bool shown = f == &profile.shown();
+    notes.push_back(
+        profile::EventNote(f->source, shown && profile.by_callbacks(), shown && profile.exact()));
+    AddTotals(*f, notes);
+    if (shown && profile.counted()) AddCounting(profile, notes);
+    if (f->biased() || f->mixed) notes.emplace_back(profile::BiasNote());
   }
   if (!profile.complete) {
     notes.emplace_back("incomplete: the recording was not closed as it should be");
   }
-  profile.losses.ForEach([&](Loss loss, uint64_t count) {
-    const LossInfo& info = Describe(loss);
-    notes.push_back(fmt::format("loss: {} {}: {}", count, info.name, info.sentence));
-  });
+  profile.losses.ForEach(
+      [&](Loss loss, uint64_t count) { notes.push_back(profile::LossNote(loss, count)); });
   return notes;
 }
 

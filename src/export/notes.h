@@ -9,11 +9,9 @@
 
 namespace clrscope::exporter {
 
-// "clrscope 1.2.3", in files that name their writer.
-std::string ProgramVersion();
-
 // One sentence or `key: value` each, in a fixed order: writer, processes and their command lines,
-// runtime, event, total with its 95 % interval, bias, incompleteness, every loss with its count.
-std::vector<std::string> Notes(const profile::Profile& profile);
+// runtime, of each measure (see FiguresOf) the event and the totals with their 95 % intervals,
+// bias, incompleteness, every loss with its count.
+std::vector<std::string> Notes(const profile::Profile& profile, bool only_shown = false);
 
 }  // namespace clrscope::exporter

@@ -34,8 +34,8 @@ TEST(NotesTest, NameCommandRuntimeEventTotalAndLosses) {
 
 TEST(NotesTest, TicksAreCalledBiasedAndHaveNoInterval) {
   profile::Profile p = testing::ShopProfile();
-  p.source = profile::Source::kTick;
-  p.objects_known = false;
+  p.shown().source = profile::Source::kTick;
+  p.shown().counts_known = false;
   p.complete = false;
   const auto notes = Notes(p);
   EXPECT_TRUE(Has(notes, "biased: AllocationTick"));

@@ -15,10 +15,11 @@
 #include <vector>
 
 #include "export/gzip_sink.h"
+#include "export/testing/events.h"
 #include "export/testing/full_sink.h"
 #include "export/testing/profile_builder.h"
 #include "export/testing/scratch_dir.h"
-#include "profile/interval_frame.h"
+#include "profile/interval/interval_frame.h"
 #include "profile/views/show_live.h"
 
 namespace clrscope::exporter {
@@ -206,13 +207,13 @@ TEST(PprofTest, CommentsCarryTheNotes) {
 // to be of no age, beside objects that no GC looked at yet.
 profile::Profile LiveShop() {
   profile::Profile p = ShopProfile();
-  const profile::Cell c = p.cells.front();
+  const profile::Cell c = p.shown().cells.front();
   const auto live = [&](uint8_t age, int8_t generation, bool young, double bytes) {
     profile::LiveCell l{c.node, c.type, c.process, c.kind, generation, young, age, 0, 0, 0, 0, {}};
     l.value.samples = 1;
-    l.value.bytes = bytes;
-    l.value.objects = bytes / 100;
-    p.lives.push_back(l);
+    l.value.amount = bytes;
+    l.value.count = bytes / 100;
+    p.At(profile::Measure::kLive).lives.push_back(l);
   };
   live(profile::AgeBucket(600'000'000'000), 2, false, 300);
   live(0, 1, false, 100);
@@ -233,7 +234,7 @@ TEST(PprofTest, LiveObjectsAreAPairOfTypesOfTheirOwnAndTheDefault) {
     EXPECT_TRUE((values[0] == 0 && values[1] == 0) || (values[2] == 0 && values[3] == 0));
     for (size_t i = 0; i < 4; ++i) sums[i] += values[i];
   }
-  EXPECT_EQ(sums[1], std::llround(ShopProfile().Total().bytes));
+  EXPECT_EQ(sums[1], std::llround(ShopProfile().Total().amount));
   EXPECT_EQ(sums[2], 4);
   EXPECT_EQ(sums[3], 400);
 }
@@ -250,8 +251,8 @@ TEST(PprofTest, AProfileOfLiveObjectsHoldsNothingElse) {
 
 TEST(PprofTest, UnknownObjectsAreLeftOutRatherThanZero) {
   profile::Profile p = ShopProfile();
-  p.objects_known = false;
-  p.source = profile::Source::kTick;
+  p.shown().counts_known = false;
+  p.shown().source = profile::Source::kTick;
   const Decoded d = Decode(Encode(p));
   ASSERT_EQ(d.sample_types.size(), 1u);
   EXPECT_EQ(At(d, d.sample_types[0]), "alloc_space");
@@ -267,6 +268,99 @@ TEST(PprofTest, TheSameProfileGivesTheSameBytes) {
 TEST(PprofTest, AFailingSinkIsReported) {
   testing::FullSink sink;
   EXPECT_EQ(WritePprof(ShopProfile(), {}, sink).error().message, "full");
+}
+
+// The shop with 12 exceptions, 3 of them thrown again, on two threads, and a wait of 2 ms for a
+// lock.
+profile::Profile EventShop() {
+  profile::Profile p = ShopProfile();
+  const profile::Cell c = p.figures[0].cells.front();
+  p.types.push_back(
+      {p.strings.Intern("Acme.Shop.OutOfStock"), p.strings.Intern("Acme.Shop.OutOfStock"), 77, 0});
+  const auto type = static_cast<uint32_t>(p.types.size() - 1);
+  testing::AddEvents(p, profile::Measure::kExceptions, c.node, type, 10, 3, 41);
+  testing::AddEvents(p, profile::Measure::kExceptions, c.node, type, 2, 0, 42);
+  testing::AddEvents(p, profile::Measure::kLocks, c.node, type, 1, 2'000'000, 41);
+  return p;
+}
+
+std::vector<std::string> TypesOf(const Decoded& d) {
+  std::vector<std::string> types;
+  for (const int64_t id : d.sample_types) types.push_back(At(d, id));
+  return types;
+}
+
+TEST(PprofTest, EveryMeasureHasColumnsOfItsOwn) {
+  const Decoded d = Decode(Encode(EventShop()));
+  EXPECT_EQ(TypesOf(d), (std::vector<std::string>{"alloc_objects", "alloc_space", "exceptions",
+                                                  "rethrows", "contentions", "delay"}));
+  EXPECT_EQ(At(d, d.default_type), "alloc_space");
+  const Decoded plain = Decode(Encode(ShopProfile()));
+  ASSERT_EQ(d.values.size(), plain.values.size() + 3) << "threads stay apart";
+  for (size_t i = 0; i < plain.values.size(); ++i) {
+    std::vector<int64_t> wanted = plain.values[i];
+    wanted.resize(6);
+    EXPECT_EQ(d.values[i], wanted);
+  }
+  const auto tail = [&](size_t i) { return d.values[plain.values.size() + i]; };
+  EXPECT_EQ(tail(0), (std::vector<int64_t>{0, 0, 10, 3, 0, 0}));
+  EXPECT_EQ(tail(1), (std::vector<int64_t>{0, 0, 2, 0, 0, 0}));
+  EXPECT_EQ(tail(2), (std::vector<int64_t>{0, 0, 0, 0, 1, 2'000'000}));
+  std::string comments;
+  for (const int64_t id : d.comments) comments += At(d, id) + "\n";
+  EXPECT_TRUE(Contains(comments, "event: Exception, one for every throw\n"));
+  EXPECT_TRUE(Contains(comments, "total exceptions (count): 12\n"));
+  EXPECT_TRUE(Contains(comments, "total delay (ns): 2000000\n"));
+}
+
+TEST(PprofTest, AllocationsHaveTheirThreadWhereItIsKept) {
+  profile::Profile p = ShopProfile();
+  p.thread_names[{0, 4711}] = p.strings.Intern("worker-1");
+  p.labels.push_back(profile::LabelSet{}.With(profile::LabelKey::kThread, 4711));
+  for (profile::Cell& c : p.shown().cells) c.labels = 1;
+  const size_t unlabelled = Encode(p).size();
+  EXPECT_EQ(unlabelled, Encode(ShopProfile()).size()) << "nobody says that they are threads' cells";
+  p.shown().cells_by_thread = true;
+  const Decoded d = Decode(Encode(p));
+  const auto names = d.strings;
+  for (const char* text : {"thread", "thread_name", "worker-1"})
+    EXPECT_NE(std::find(names.begin(), names.end(), text), names.end()) << text;
+  EXPECT_EQ(d.values, Decode(Encode(ShopProfile())).values);
+}
+
+TEST(PprofTest, OneMeasureAlone) {
+  profile::Profile p = EventShop();
+  p.shown_index = 2;
+  const Decoded d = Decode(Encode(p, {.only_shown = true}));
+  EXPECT_EQ(TypesOf(d), (std::vector<std::string>{"contentions", "delay"}));
+  EXPECT_EQ(At(d, d.default_type), "delay");
+  EXPECT_EQ(d.period, 0);
+  EXPECT_EQ(d.values, (std::vector<std::vector<int64_t>>{{1, 2'000'000}}));
+  for (const auto& [name, system_name] : d.functions)
+    EXPECT_FALSE(At(d, system_name).starts_with("[type]!")) << "locks have no type";
+  p.shown_index = 0;
+  EXPECT_EQ(Encode(p, {.only_shown = true}).size(), Encode(ShopProfile()).size());
+}
+
+TEST(PprofTest, AllocationsThatWereNotRecordedAreNoColumn) {
+  profile::Profile p = EventShop();
+  p.figures[0].cells.clear();
+  p.processes[0].Record(profile::Measure::kExceptions);
+  p.shown_index = 1;
+  const Decoded d = Decode(Encode(p));
+  EXPECT_EQ(TypesOf(d),
+            (std::vector<std::string>{"exceptions", "rethrows", "contentions", "delay"}));
+  EXPECT_EQ(At(d, d.default_type), "exceptions");
+}
+
+TEST(PprofTest, LiveObjectsAloneAreWithoutEvents) {
+  profile::Profile p = LiveShop();
+  testing::AddEvents(p, profile::Measure::kLocks, p.figures[0].cells[0].node, 0, 1, 10);
+  EXPECT_EQ(TypesOf(Decode(Encode(p))),
+            (std::vector<std::string>{"alloc_objects", "alloc_space", "inuse_objects",
+                                      "inuse_space", "contentions", "delay"}));
+  profile::ShowLive(p, 0);
+  EXPECT_EQ(TypesOf(Decode(Encode(p))), (std::vector<std::string>{"inuse_objects", "inuse_space"}));
 }
 
 // The rest asks the program that people use.
@@ -331,6 +425,19 @@ TEST_F(GoPprofTest, LiveObjectsCanBeCutByTheirAge) {
       Contains(Pprof("-unit=B -top -sample_index=alloc_space " + path_), "of 1000001B total"));
 }
 
+TEST_F(GoPprofTest, EventsCanBeChosenAndCutByTheirThread) {
+  testing::WriteAll(path_, Gzipped(EventShop()));
+  EXPECT_TRUE(Contains(Pprof("-top " + path_), "Type: alloc_space\n"));
+  const std::string thrown = Pprof("-sample_index=exceptions -top " + path_);
+  EXPECT_TRUE(Contains(thrown, "100% of 12 total"));
+  EXPECT_TRUE(Contains(thrown, " 12 100% 100% 12 100% Acme.Shop.OutOfStock\n"));
+  EXPECT_TRUE(Contains(Pprof("-sample_index=exceptions -tagfocus=thread=42 -top " + path_),
+                       "2, 16.67% of 12 total"));
+  const std::string waited = Pprof("-sample_index=delay -top " + path_);
+  EXPECT_TRUE(Contains(waited, "100% of 2ms total"));
+  EXPECT_TRUE(Contains(waited, " 2ms 100% 100% 2ms 100% Acme.Shop.Repo<System.String>.Load\n"));
+}
+
 TEST_F(GoPprofTest, ObjectsCanBeChosen) {
   const std::string out = Pprof("-sample_index=alloc_objects -top " + path_);
   EXPECT_TRUE(Contains(out, "Type: alloc_objects\n"));
@@ -358,7 +465,7 @@ TEST_F(GoPprofTest, AProfileLessItselfIsNothing) {
 
 TEST_F(GoPprofTest, ADifferenceShowsWhatGrew) {
   profile::Profile more = ShopProfile();
-  more.cells[0].value.bytes += 50'000;
+  more.shown().cells[0].value.amount += 50'000;
   const std::string grown = dir_ / "more.pb.gz";
   testing::WriteAll(grown, Gzipped(more));
   const std::string out = Pprof("-unit=B -top -cum -diff_base=" + path_ + " " + grown);

@@ -19,7 +19,8 @@ namespace {
 using profile::Profile;
 
 Status WriteRawPprof(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
-  return WritePprof(profile, {.keep_machinery = options.keep_machinery}, sink);
+  return WritePprof(
+      profile, {.keep_machinery = options.keep_machinery, .only_shown = options.only_shown}, sink);
 }
 
 Status WriteGzippedPprof(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
@@ -29,7 +30,8 @@ Status WriteGzippedPprof(const Profile& profile, const ExportOptions& options, B
 }
 
 Status WriteSpeedscopeRow(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
-  return WriteSpeedscope(profile, {.keep_machinery = options.keep_machinery}, sink);
+  return WriteSpeedscope(
+      profile, {.keep_machinery = options.keep_machinery, .only_shown = options.only_shown}, sink);
 }
 
 Status WriteFoldedRow(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
@@ -37,8 +39,8 @@ Status WriteFoldedRow(const Profile& profile, const ExportOptions& options, Byte
       profile, {.keep_machinery = options.keep_machinery, .weight = options.folded_weight}, sink);
 }
 
-Status WriteHtmlRow(const Profile& profile, const ExportOptions&, ByteSink& sink) {
-  return WriteHtml(profile, {}, sink);
+Status WriteHtmlRow(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
+  return WriteHtml(profile, {.only_shown = options.only_shown}, sink);
 }
 
 constexpr std::string_view kPprofExtensions[] = {".pb.gz", ".pprof", ".pprof.gz"};

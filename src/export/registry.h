@@ -2,6 +2,7 @@
 // The table of formats that a profile can be written in; a new format is one more row.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ namespace clrscope::exporter {
 // What all formats understand; a format ignores what it has no use for.
 struct ExportOptions {
   bool keep_machinery = false;
-  FoldedWeight folded_weight = FoldedWeight::kBytes;
+  bool only_shown = false;                      // one measure was asked for: a file holds no other
+  std::optional<FoldedWeight> folded_weight{};  // none: the measure's first quantity
 };
 
 struct Format {

@@ -10,13 +10,15 @@ namespace clrscope::exporter {
 
 struct SpeedscopeOptions {
   bool keep_machinery = false;  // keep async and thread-pool plumbing
+  bool only_shown = false;      // nothing but the figure that is shown
 };
 
-// Streams one JSON document (UTF-8, one line feed at its end). For each process a "sampled"
-// profile in bytes, then, when objects are known, one in objects (unit "none"); stacks are root
-// first and end with the allocated type. Weights are whole numbers that sum to the rounded total
-// of the process. Does not finish `sink`; fails only when it does.
-// Source: speedscope.app/file-format-schema.json
+// Streams one JSON document (UTF-8, one line feed at its end). For each measure (see
+// FiguresOf) and each process a "sampled" profile of either quantity, the one that tables sort by
+// first: bytes, then, when they are known, objects (unit "none"). Of events a quantity that is 0
+// throughout is left out. Stacks are root first and end with the type where the measure has one.
+// Weights are whole numbers that sum to the rounded total of the process. Does not finish `sink`;
+// fails only when it does. Source: speedscope.app/file-format-schema.json
 Status WriteSpeedscope(const profile::Profile& profile, const SpeedscopeOptions& options,
                        ByteSink& sink);
 

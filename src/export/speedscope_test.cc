@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "export/testing/events.h"
 #include "export/testing/profile_builder.h"
 
 namespace clrscope::exporter {
@@ -45,7 +46,7 @@ void ExpectValid(const json& file) {
   for (const json& p : file["profiles"]) {
     ExpectOnly(p, {"endValue", "name", "samples", "startValue", "type", "unit", "weights"}, {});
     EXPECT_EQ(p["type"], "sampled");
-    EXPECT_TRUE(p["unit"] == "bytes" || p["unit"] == "none");
+    EXPECT_TRUE(p["unit"] == "bytes" || p["unit"] == "none" || p["unit"] == "nanoseconds");
     ASSERT_EQ(p["samples"].size(), p["weights"].size());
     int64_t sum = 0;
     for (const json& w : p["weights"]) sum += w.get<int64_t>();
@@ -90,6 +91,37 @@ TEST(SpeedscopeTest, EveryProcessHasItsOwnProfiles) {
   EXPECT_EQ(file["profiles"][2]["endValue"], 20);
 }
 
+TEST(SpeedscopeTest, EveryMeasureIsAProfileOfEachQuantity) {
+  profile::Profile p = testing::ShopProfile();
+  const profile::Cell c = p.figures[0].cells.front();
+  testing::AddEvents(p, profile::Measure::kExceptions, c.node, c.type, 12, 0);
+  testing::AddEvents(p, profile::Measure::kLocks, c.node, c.type, 2, 5'000);
+  testing::AddEvents(p, profile::Measure::kLocks, 0, c.type, 1, 70);
+  p.figures.emplace_back().measure = profile::Measure::kWaits;  // recorded, and there were none
+  p.figures.back().source = profile::Source::kWait;
+  const auto names = [](const json& file) {
+    std::vector<std::string> out;
+    for (const json& x : file["profiles"])
+      out.push_back(x["name"].get<std::string>() + " " + x["unit"].get<std::string>() + " " +
+                    std::to_string(x["endValue"].get<int64_t>()));
+    return out;
+  };
+  const json file = Write(p);
+  ExpectValid(file);
+  EXPECT_EQ(names(file),
+            (std::vector<std::string>{"allocated bytes – Acme.Shop (1234) bytes 1000001",
+                                      "allocated objects – Acme.Shop (1234) none 5003",
+                                      "exceptions: thrown – Acme.Shop (1234) none 12",
+                                      "locks: waited – Acme.Shop (1234) nanoseconds 5070",
+                                      "locks: waits – Acme.Shop (1234) none 3"}));
+  p.shown_index = 2;
+  const json locks = Write(p, {.only_shown = true});
+  ExpectValid(locks);
+  EXPECT_EQ(locks["profiles"].size(), 2u);
+  EXPECT_EQ(locks["name"], "waits for locks of Acme.Shop (1234)");
+  EXPECT_EQ(locks["shared"]["frames"].size(), 3u) << "two methods and [plumbing], no type";
+}
+
 TEST(SpeedscopeTest, AnEmptyProfileIsStillAFileThatOpens) {
   ProfileBuilder b;
   ExpectValid(Write(b.Build()));
@@ -104,7 +136,7 @@ TEST(SpeedscopeTest, IllFormedTextIsReplacedNotFatal) {
 
 TEST(SpeedscopeTest, UnknownObjectsAreLeftOut) {
   profile::Profile p = testing::ShopProfile();
-  p.objects_known = false;
+  p.shown().counts_known = false;
   EXPECT_EQ(Write(p)["profiles"].size(), 1u);
 }
 

@@ -2,8 +2,6 @@
 // Folds the profile's tree into the tree that is shown, and its cells into samples.
 #include "export/stack_walk.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -11,10 +9,14 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "profile/notes.h"
+#include "profile/shown_names.h"
+
 namespace clrscope::exporter {
 namespace {
 
 using profile::Frame;
+using profile::LabelKey;
 using profile::Node;
 using profile::Profile;
 using profile::Type;
@@ -70,11 +72,12 @@ std::vector<uint32_t> FoldTree(const Profile& p, const StackOptions& options,
 }
 
 // Position of each node in a depth-first walk that visits heavy subtrees first.
-std::vector<uint32_t> HeavyFirst(const Stacks& stacks) {
+std::vector<uint32_t> HeavyFirst(const Stacks& stacks, bool by_amount) {
   const std::vector<Node>& nodes = stacks.nodes;
   std::vector<double> weight(nodes.size(), 0);
   std::vector<uint32_t> size(nodes.size(), 1);
-  for (const StackSample& s : stacks.samples) weight[s.node] += s.value.bytes;
+  for (const StackSample& s : stacks.samples)
+    weight[s.node] += by_amount ? s.value.amount : s.value.count;
   for (size_t i = nodes.size() - 1; i > 0; --i) {
     weight[nodes[i].parent] += weight[i];
     size[nodes[i].parent] += size[i];
@@ -96,29 +99,60 @@ std::vector<uint32_t> HeavyFirst(const Stacks& stacks) {
   return position;
 }
 
+// Messages stay where they were asked for.
+profile::LabelSet ShownLabels(const profile::LabelSet& labels) {
+  profile::LabelSet out;
+  for (const LabelKey key :
+       {LabelKey::kThread, LabelKey::kOwner, LabelKey::kUnfinished, LabelKey::kHolding})
+    out = out.With(key, labels[key]);
+  return out;
+}
+
 }  // namespace
+
+std::vector<const profile::Figure*> FiguresOf(const Profile& profile, bool only_shown) {
+  if (only_shown || profile.measure() == profile::Measure::kLive) return {&profile.shown()};
+  std::vector<const profile::Figure*> out;
+  // What the agent tells goes with allocations, in columns and views of its own.
+  for (const profile::Figure& f : profile.figures)
+    if (f.measure == profile::Measure::kAllocations || f.events()) out.push_back(&f);
+  const auto asked = [](const profile::Process& p) {
+    return p.measures == 0 || p.Recorded(profile::Measure::kAllocations);
+  };
+  if (out.size() > 1 && profile.figures[0].cells.empty() &&
+      std::none_of(profile.processes.begin(), profile.processes.end(), asked))
+    out.erase(out.begin());
+  return out;
+}
 
 Stacks CollectStacks(const Profile& profile, const StackOptions& options) {
   Stacks stacks;
   const std::vector<uint32_t> shown = FoldTree(profile, options, stacks.nodes);
   const std::vector<uint32_t> types = TypeClasses(profile, options.identity);
-  stacks.samples.reserve(profile.cells.size());
-  for (const profile::Cell& cell : profile.cells) {
-    stacks.samples.push_back({shown[cell.node], types[cell.type], cell.process,
-                              options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value,
-                              0, -1});
+  const profile::Figure& figure = options.figure != nullptr ? *options.figure : profile.shown();
+  stacks.samples.reserve(figure.cells.size());
+  for (const profile::Cell& cell : figure.cells) {
+    stacks.samples.push_back(
+        {shown[cell.node], types[cell.type], cell.process,
+         options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value, 0, -1,
+         options.by_labels ? ShownLabels(profile.labels[cell.labels]) : profile::LabelSet()});
   }
-  for (const profile::LiveCell& cell : profile.lives) {
+  for (const profile::LiveCell& cell : profile.lives()) {
     if (!options.lives || cell.young) continue;
-    stacks.lives.push_back({shown[cell.node], types[cell.type], cell.process,
-                            options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value,
-                            cell.age_bucket, cell.generation});
+    stacks.lives.push_back({shown[cell.node],
+                            types[cell.type],
+                            cell.process,
+                            options.by_kind ? cell.kind : profile::HeapKind::kUnknown,
+                            cell.value,
+                            cell.age_bucket,
+                            cell.generation,
+                            {}});
   }
-  const std::vector<uint32_t> position = HeavyFirst(stacks);
+  const std::vector<uint32_t> position = HeavyFirst(stacks, figure.spec().amount_first);
   const auto merge = [&](std::vector<StackSample>& samples) {
     const auto key = [&](const StackSample& s) {
       return std::tuple(s.process, position[s.node], TypeName(profile, s.type), s.type, s.kind,
-                        s.generation, s.age_bucket);
+                        s.generation, s.age_bucket, s.labels);
     };
     std::stable_sort(samples.begin(), samples.end(),
                      [&](const StackSample& a, const StackSample& b) { return key(a) < key(b); });
@@ -145,20 +179,19 @@ void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path) {
 
 std::string_view FrameName(const Profile& profile, uint32_t frame) {
   const Frame& f = profile.frames[frame];
-  if (f.method.value != 0) return profile.str(f.method);
-  return f.raw.value != 0 ? profile.str(f.raw) : "[unknown method]";
+  if (f.method.value != 0) return profile.str(f.method);  // mostly
+  return profile::ShownMethod("", profile.str(f.raw));
 }
 
 std::string_view TypeName(const Profile& profile, uint32_t type) {
   const Type& t = profile.types[type];
-  if (t.name.value != 0) return profile.str(t.name);
-  return t.raw.value != 0 ? profile.str(t.raw) : "[unknown type]";
+  if (t.name.value != 0) return profile.str(t.name);  // samples are sorted by it
+  return profile::ShownType("", profile.str(t.raw));
 }
 
 std::string ProcessName(const Profile& profile, uint32_t process) {
   const profile::Process& p = profile.processes[process];
-  const std::string_view name = profile.str(p.name);
-  return fmt::format("{} ({})", name.empty() ? "process" : name, p.pid);
+  return profile::ProcessTitle(profile.str(p.name), p.pid);
 }
 
 }  // namespace clrscope::exporter

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pprof/words.h"
 #include "profile/profile.h"
 
 namespace clrscope::exporter {
@@ -24,6 +25,8 @@ struct StackOptions {
   Identity identity = Identity::kExact;
   // `lives` too; objects that no GC looked at yet are left out.
   bool lives = false;
+  const profile::Figure* figure = nullptr;  // whose cells; null: the one that is shown
+  bool by_labels = false;                   // of events: keep threads and their like apart
 };
 
 // Indexes as in profile::Cell, but `node` is one of Stacks::nodes.
@@ -36,21 +39,29 @@ struct StackSample {
   // Of live objects only.
   uint8_t age_bucket = 0;
   int8_t generation = -1;
+  profile::LabelSet labels;  // of events, where they are kept apart
 };
 
 // A tree as in profile::Profile: node 0 is the root, a parent comes before its children.
-// Samples are distinct and sorted by process, then depth first with the heaviest subtree first,
-// then by type name and kind: the same profile always gives the same order.
+// Samples are distinct and sorted by process, then depth first with the heaviest subtree first (by
+// the measure's first quantity), then by type name, kind and labels: the same profile always gives
+// the same order.
 struct Stacks {
   std::vector<profile::Node> nodes;
   std::vector<StackSample> samples;
   std::vector<StackSample> lives;  // in the same order, then by generation and age
 };
 
+// What a file of several measures holds, in its order: allocations where they were recorded, then
+// events. Of live objects, and where `only_shown` one measure was asked for, that one alone.
+std::vector<const profile::Figure*> FiguresOf(const profile::Profile& profile, bool only_shown);
+
 Stacks CollectStacks(const profile::Profile& profile, const StackOptions& options);
 
 // Replaces `path` by the frame indexes from the root to `node`.
 void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path);
+
+using pprof::kPlumbing;
 
 // Names to show; never empty.
 std::string_view FrameName(const profile::Profile& profile, uint32_t frame);

@@ -26,7 +26,7 @@ TEST(CollectStacksTest, MachineryIsElidedAndEqualStacksMerge) {
   ASSERT_EQ(stacks.samples.size(), 5u);
   EXPECT_EQ(Show(p, stacks, 0),
             "Acme.Shop.Program.Main > Acme.Shop.Repo<System.String>.Load > byte[]");
-  EXPECT_DOUBLE_EQ(stacks.samples[0].value.bytes, 700000.4);
+  EXPECT_DOUBLE_EQ(stacks.samples[0].value.amount, 700000.4);
   EXPECT_EQ(stacks.samples[0].value.samples, 52u);
 }
 
@@ -38,7 +38,7 @@ TEST(CollectStacksTest, KindsStayApartWhenAsked) {
 TEST(CollectStacksTest, MachineryStaysWhenAsked) {
   const profile::Profile p = ShopProfile();
   const Stacks stacks = CollectStacks(p, {.keep_machinery = true, .by_kind = true});
-  EXPECT_EQ(stacks.samples.size(), p.cells.size());
+  EXPECT_EQ(stacks.samples.size(), p.shown().cells.size());
   EXPECT_EQ(stacks.nodes.size(), p.nodes.size());
 }
 
@@ -46,8 +46,8 @@ TEST(CollectStacksTest, NothingIsLostByFolding) {
   const profile::Profile p = ShopProfile();
   profile::Estimate sum;
   for (const StackSample& s : CollectStacks(p, {}).samples) sum += s.value;
-  EXPECT_DOUBLE_EQ(sum.bytes, p.Total().bytes);
-  EXPECT_DOUBLE_EQ(sum.objects, p.Total().objects);
+  EXPECT_DOUBLE_EQ(sum.amount, p.Total().amount);
+  EXPECT_DOUBLE_EQ(sum.count, p.Total().count);
   EXPECT_EQ(sum.samples, p.Total().samples);
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/units.h"
+#include "pprof/words.h"
 #include "profile/profile.h"
 
 namespace clrscope::import {
@@ -30,30 +30,11 @@ bool IsLive(std::string_view type) {
 }
 bool IsAllocation(std::string_view type) { return Has(type, "alloc"); }
 
-// Its own synthetic leaf: "[type]!RAW" (export/pprof.h).
-constexpr std::string_view kTypeMark = "[type]!";
-
 std::string_view BaseName(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   for (const std::string_view extension : {".dll", ".exe"})
     if (name.ends_with(extension)) name.remove_suffix(extension.size());
   return name;
-}
-
-// "Module!0x6000001:RAW" or "Module!RAW" (export/pprof.h) → raw name and token.
-void SplitSystemName(std::string_view text, std::string_view module, profile::IntervalMethod& m) {
-  if (text.size() > module.size() && text.starts_with(module) && text[module.size()] == '!') {
-    text.remove_prefix(module.size() + 1);
-    if (const size_t colon = text.find(':'); text.starts_with("0x") && colon != text.npos) {
-      uint32_t token = 0;
-      const auto end = std::from_chars(text.data() + 2, text.data() + colon, token, 16);
-      if (end.ptr == text.data() + colon) {
-        m.token = token;
-        text.remove_prefix(colon + 1);
-      }
-    }
-  }
-  m.raw = text;
 }
 
 const PprofLabel* LabelOf(const PprofSample& s, std::string_view key) {
@@ -71,28 +52,93 @@ Estimate Told(double bytes, double objects) {
   Estimate e;
   e.samples = 1;
   e.biased = true;  // no interval
-  e.bytes = e.seen_bytes = bytes;
-  e.objects = e.seen_objects = objects;
+  e.amount = e.seen_amount = bytes;
+  e.count = e.seen_count = objects;
   return e;
 }
 
 HeapKind KindOf(const PprofSample& s) {
-  const PprofLabel* heap = LabelOf(s, "heap");
+  const PprofLabel* heap = LabelOf(s, pprof::kHeapKey);
   if (heap == nullptr) return HeapKind::kUnknown;
   for (const HeapKind kind : {HeapKind::kSoh, HeapKind::kLoh, HeapKind::kPoh})
     if (profile::KindName(kind) == heap->text) return kind;
   return HeapKind::kUnknown;
 }
 
+// Ours, as words or as the agent's old numbers; "gen2" and plain numbers of other tools.
 int8_t GenerationOf(const PprofSample& s) {
-  const PprofLabel* generation = LabelOf(s, "generation");
+  const PprofLabel* generation = LabelOf(s, pprof::kGenerationKey);
   if (generation == nullptr) return -1;
-  constexpr std::string_view kNames[] = {"0", "1", "2", "LOH", "POH"};
-  for (int8_t i = 0; i < 5; ++i)
-    if (kNames[i] == generation->text || (generation->text.ends_with(kNames[i]) && i < 3)) return i;
-  if (generation->text.empty() && generation->number >= 0 && generation->number <= 4)
-    return static_cast<int8_t>(generation->number);
-  return -1;
+  const std::string_view text = generation->text;
+  if (text.empty())
+    return generation->number >= 0 && generation->number <= 4
+               ? static_cast<int8_t>(generation->number)
+               : int8_t{-1};
+  const auto name = std::find(pprof::kGenerations.begin(), pprof::kGenerations.end(), text);
+  if (name != pprof::kGenerations.end())
+    return static_cast<int8_t>(name - pprof::kGenerations.begin());
+  if (const int8_t old = pprof::OldGeneration(text); old >= 0) return old;
+  const char last = text.back();
+  return last >= '0' && last <= '2' ? static_cast<int8_t>(last - '0') : int8_t{-1};
+}
+
+// Seconds; 0 when it is not told.
+int64_t AgeOf(const PprofSample& s) {
+  const PprofLabel* age = LabelOf(s, pprof::kAgeKey);
+  if (age == nullptr) return 0;
+  const int64_t seconds = age->text.empty() ? age->number : pprof::OldAgeSeconds(age->text);
+  return std::clamp<int64_t>(seconds, 0, int64_t{1} << 32);
+}
+
+uint64_t Whole(const PprofSample& s, int column) {
+  // Sums of hostile files can be added up as well.
+  constexpr int64_t kMost = int64_t{1} << 48;
+  return static_cast<uint64_t>(
+      std::clamp<int64_t>(s.values[static_cast<size_t>(column)], 0, kMost));
+}
+
+bool HasEvents(const PprofSample& s, const EventColumns& columns) {
+  return std::any_of(columns.pairs.begin(), columns.pairs.end(), [&](const auto& pair) {
+    return pair.count >= 0 && (Whole(s, pair.count) != 0 || Whole(s, pair.amount) != 0);
+  });
+}
+
+// What was asked for, of files that tell events; else it is not known.
+uint32_t MeasuresOf(const MemoryColumns& memory, const EventColumns& events) {
+  if (!events.any()) return 0;
+  uint32_t bits = 0;
+  const auto add = [&](profile::Measure m) { bits |= 1u << static_cast<uint32_t>(m); };
+  if (memory.alloc_bytes >= 0) add(profile::Measure::kAllocations);
+  if (memory.live_bytes >= 0) add(profile::Measure::kLive);
+  for (const profile::MeasureSpec& m : profile::kMeasureSpecs)
+    if (events.pairs[static_cast<size_t>(m.id)].count >= 0) add(m.id);
+  return bits;
+}
+
+using EventSums =
+    std::map<std::tuple<profile::Source, uint32_t, uint32_t, uint64_t, uint64_t, bool>,
+             profile::Sums>;  // by KeyOf(IntervalEvent)
+
+void AddEvents(const PprofSample& s, const EventColumns& columns, uint32_t node, uint32_t type,
+               EventSums& out) {
+  for (const profile::SourceSpec& source : profile::kSourceSpecs) {
+    const auto& pair = columns.pairs[static_cast<size_t>(source.measure)];
+    if (!profile::IsEvent(source.id) || pair.count < 0) continue;
+    const uint64_t count = Whole(s, pair.count), amount = Whole(s, pair.amount);
+    if (count == 0 && amount == 0) continue;
+    const auto number = [&](std::string_view key) {
+      const PprofLabel* l = LabelOf(s, key);
+      return l == nullptr ? 0 : static_cast<uint64_t>(std::max<int64_t>(l->number, 0));
+    };
+    const PprofLabel* unfinished = LabelOf(s, pprof::kUnfinishedKey);
+    // Of exceptions both values are things that happened.
+    const uint64_t events = source.measure == profile::Measure::kExceptions
+                                ? count + amount
+                                : std::max<uint64_t>(count, 1);
+    out[{source.id, node, SpecOf(source.measure).typed ? type : 0, number(pprof::kThreadKey),
+         number(pprof::kOwnerKey), unfinished != nullptr && unfinished->text == pprof::kYes}] +=
+        {events, amount, count};
+  }
 }
 
 }  // namespace
@@ -110,6 +156,21 @@ MemoryColumns FindMemory(const PprofProfile& p) {
     if (column < 0) column = at;
   }
   return c;
+}
+
+EventColumns FindEvents(const PprofProfile& p) {
+  EventColumns columns;
+  for (const profile::SourceSpec& source : profile::kSourceSpecs) {
+    if (!profile::IsEvent(source.id)) continue;
+    const profile::MeasureSpec& spec = SpecOf(source.measure);
+    EventColumns::Pair& pair = columns.pairs[static_cast<size_t>(source.measure)];
+    for (size_t i = 0; i < p.sample_types.size(); ++i) {
+      if (p.sample_types[i].type == spec.count.pprof) pair.count = static_cast<int>(i);
+      if (p.sample_types[i].type == spec.amount.pprof) pair.amount = static_cast<int>(i);
+    }
+    if (pair.amount < 0) pair.count = -1;
+  }
+  return columns;
 }
 
 uint32_t PprofFrames::Method(profile::IntervalMethod&& m, IntervalFrame& f) {
@@ -133,22 +194,7 @@ uint32_t PprofFrames::Node(uint32_t parent, uint32_t method, IntervalFrame& f) {
   return at->second;
 }
 
-Result<IntervalFrame> PprofFrames::Next(const PprofProfile& p) {
-  const MemoryColumns columns = FindMemory(p);
-  if (!columns.any()) {
-    std::string has;
-    for (const auto& [type, unit] : p.sample_types)
-      has += fmt::format("{}{} ({})", has.empty() ? "" : ", ", type, unit);
-    return Error{ErrorCode::kFailed, fmt::format("it is no profile of memory: it holds {}",
-                                                 has.empty() ? "nothing" : has)};
-  }
-  IntervalFrame f;
-  f.sequence = sequence_++;
-  f.source = profile::Source::kForeign;
-  f.live = columns.live_bytes >= 0;
-  f.first_method = static_cast<uint32_t>(methods_.size());
-  f.first_type = static_cast<uint32_t>(types_.size()) + 1;
-  f.first_node = static_cast<uint32_t>(nodes_.size()) + 1;
+void PprofFrames::SetTimes(const PprofProfile& p, IntervalFrame& f) {
   // Times that make no sense are those of the order.
   constexpr int64_t kFarAway = int64_t{1} << 61;
   const bool timed =
@@ -167,71 +213,109 @@ Result<IntervalFrame> PprofFrames::Next(const PprofProfile& p) {
         timed ? std::max(start, last_end_ns_) : last_end_ns_ + (f.sequence == 0 ? 0 : kSecond);
   }
   last_end_ns_ = std::max(last_end_ns_, f.end_ns);
+}
+
+std::pair<uint32_t, uint32_t> PprofFrames::StackOf(const PprofSample& s, const PprofProfile& p,
+                                                   IntervalFrame& f) {
+  // Root first: the last location is the root, a location's last function its outermost.
+  uint32_t node = 0, type = 0;
+  size_t depth = 0;
+  for (size_t i = s.locations.size(); i-- > 0;) {
+    const PprofLocation& l = p.locations[s.locations[i]];
+    const auto add = [&](profile::IntervalMethod&& m) {
+      if (++depth <= kMostFrames) node = Node(node, Method(std::move(m), f), f);
+    };
+    const std::string module(BaseName(l.module));
+    if (l.functions.empty()) {
+      profile::IntervalMethod m;
+      m.module = module;
+      m.method = m.raw = fmt::format("0x{:x}", l.address);
+      m.flags = profile::kUnresolved;
+      add(std::move(m));
+    }
+    for (size_t k = l.functions.size(); k-- > 0;) {
+      const PprofFunction& function = p.functions[l.functions[k]];
+      const bool leaf = i == 0 && k == 0;
+      if (leaf && function.system_name.starts_with(pprof::kTypeMark)) {
+        type = Type(function.name, function.system_name.substr(pprof::kTypeMark.size()), f);
+        continue;
+      }
+      profile::IntervalMethod m;
+      const bool synthetic = module == pprof::kSyntheticModule;
+      m.module = synthetic ? std::string() : module;
+      m.mvid = l.build_id;
+      m.method = function.name;
+      const pprof::MethodId id = pprof::SplitSystemName(
+          function.system_name.empty() ? function.name : function.system_name, module);
+      m.token = id.token;
+      m.raw = id.raw;
+      if (synthetic) {
+        m.flags = profile::kPseudo;
+        m.raw = m.method;
+      }
+      add(std::move(m));
+    }
+  }
+  if (type == 0) {
+    for (const std::string_view key : {"type", "class", "allocation class"})
+      if (const PprofLabel* l = LabelOf(s, key); l != nullptr && !l->text.empty())
+        type = Type(l->text, l->text, f);
+  }
+  return {node, type};
+}
+
+Result<IntervalFrame> PprofFrames::Next(const PprofProfile& p) {
+  const MemoryColumns columns = FindMemory(p);
+  const EventColumns event_columns = FindEvents(p);
+  if (!columns.any() && !event_columns.any()) {
+    std::string has;
+    for (const auto& [type, unit] : p.sample_types)
+      has += fmt::format("{}{} ({})", has.empty() ? "" : ", ", type, unit);
+    return Error{ErrorCode::kFailed,
+                 fmt::format("it is no profile of memory, exceptions or waits: it holds {}",
+                             has.empty() ? "nothing" : has)};
+  }
+  IntervalFrame f;
+  f.sequence = sequence_++;
+  f.source = profile::Source::kForeign;
+  f.live = columns.live_bytes >= 0;
+  f.first_method = static_cast<uint32_t>(methods_.size());
+  f.first_type = static_cast<uint32_t>(types_.size()) + 1;
+  f.first_node = static_cast<uint32_t>(nodes_.size()) + 1;
+  f.measures = MeasuresOf(columns, event_columns);
+  SetTimes(p, f);
 
   using FlowKey = std::tuple<uint32_t, uint32_t, HeapKind>;
   using LiveKey = std::tuple<uint32_t, uint32_t, HeapKind, int8_t, uint8_t>;
   std::map<FlowKey, Estimate> flows;
   std::map<LiveKey, Estimate> lives;
+  EventSums events;
   for (const PprofSample& s : p.samples) {
     const double alloc_bytes = Value(s, columns.alloc_bytes);
     const double live_bytes = Value(s, columns.live_bytes);
     const double alloc_objects = Value(s, columns.alloc_objects);
     const double live_objects = Value(s, columns.live_objects);
-    if (alloc_bytes <= 0 && live_bytes <= 0 && alloc_objects <= 0 && live_objects <= 0) continue;
-    // Root first: the last location is the root, a location's last function its outermost.
-    uint32_t node = 0, type = 0;
-    size_t depth = 0;
-    for (size_t i = s.locations.size(); i-- > 0;) {
-      const PprofLocation& l = p.locations[s.locations[i]];
-      const auto add = [&](profile::IntervalMethod&& m) {
-        if (++depth <= kMostFrames) node = Node(node, Method(std::move(m), f), f);
-      };
-      const std::string module(BaseName(l.module));
-      if (l.functions.empty()) {
-        profile::IntervalMethod m;
-        m.module = module;
-        m.method = m.raw = fmt::format("0x{:x}", l.address);
-        m.flags = profile::kUnresolved;
-        add(std::move(m));
-      }
-      for (size_t k = l.functions.size(); k-- > 0;) {
-        const PprofFunction& function = p.functions[l.functions[k]];
-        const bool leaf = i == 0 && k == 0;
-        if (leaf && function.system_name.starts_with(kTypeMark)) {
-          type = Type(function.name, function.system_name.substr(kTypeMark.size()), f);
-          continue;
-        }
-        profile::IntervalMethod m;
-        m.module = module == "[clrscope]" ? std::string() : module;
-        m.mvid = l.build_id;
-        m.method = function.name;
-        SplitSystemName(function.system_name.empty() ? function.name : function.system_name, module,
-                        m);
-        if (module == "[clrscope]") {
-          m.flags = profile::kPseudo;
-          m.raw = m.method;
-        }
-        add(std::move(m));
-      }
-    }
-    if (type == 0) {
-      for (const std::string_view key : {"type", "class", "allocation class"})
-        if (const PprofLabel* l = LabelOf(s, key); l != nullptr && !l->text.empty())
-          type = Type(l->text, l->text, f);
-    }
+    if (alloc_bytes <= 0 && live_bytes <= 0 && alloc_objects <= 0 && live_objects <= 0 &&
+        !HasEvents(s, event_columns))
+      continue;
+    const auto [node, type] = StackOf(s, p, f);
+    AddEvents(s, event_columns, node, type, events);
     const HeapKind kind = KindOf(s);
     if (alloc_bytes > 0 || alloc_objects > 0)
       flows[{node, type, kind}] += Told(alloc_bytes, alloc_objects);
     if (live_bytes > 0 || live_objects > 0) {
-      const PprofLabel* age = LabelOf(s, "age");
-      const int64_t seconds =
-          age == nullptr ? 0 : std::clamp<int64_t>(age->number, 0, int64_t{1} << 32);
-      lives[{node, type, kind, GenerationOf(s), profile::AgeBucket(seconds * kSecond)}] +=
+      lives[{node, type, kind, GenerationOf(s), profile::AgeBucket(AgeOf(s) * kSecond)}] +=
           Told(live_bytes, live_objects);
     }
   }
   for (const auto& [key, value] : flows)
     f.flows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+  for (const auto& [key, sums] : events) {
+    profile::IntervalEvent e;
+    std::tie(e.source, e.node, e.type, e.thread, e.owner, e.unfinished) = key;
+    e.sums = sums;
+    f.events.push_back(e);
+  }
   for (const auto& [key, value] : lives) {
     profile::IntervalLive l;
     std::tie(l.node, l.type, l.kind, l.generation, l.age_bucket) = key;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <protozero/pbf_writer.hpp>
 
 #include "base/units.h"
@@ -113,8 +114,8 @@ TEST(Pprof, AGoHeapProfileIsAllocationsAndLiveObjects) {
   EXPECT_TRUE(frame->live);
   ASSERT_EQ(frame->flows.size(), 2u);
   ASSERT_EQ(frame->lives.size(), 1u);
-  EXPECT_EQ(frame->lives[0].value.bytes, 256);
-  EXPECT_EQ(frame->lives[0].value.objects, 4);
+  EXPECT_EQ(frame->lives[0].value.amount, 256);
+  EXPECT_EQ(frame->lives[0].value.count, 4);
   // Root first: main.main, main.grow, runtime.makeslice.
   uint32_t node = frame->lives[0].node;
   std::vector<std::string> stack;
@@ -143,6 +144,34 @@ TEST(Pprof, TheNextFileBringsOnlyWhatIsNew) {
   EXPECT_EQ(two->end_ns, 60 * kSecond);
 }
 
+TEST(Pprof, GenerationsAndAgesAreReadAsWrittenTodayAndBefore) {
+  PprofProfile p;
+  p.sample_types = {{"inuse_objects", "count"}, {"inuse_space", "bytes"}};
+  const auto add = [&](int64_t bytes, std::string_view generation, std::string_view age,
+                       int64_t seconds) {
+    PprofSample& s = p.samples.emplace_back();
+    s.values = {1, bytes};
+    s.labels = {{"generation", generation, "", 0},
+                {"age", age, age.empty() ? "seconds" : "", seconds}};
+  };
+  add(1, "LOH", "", 600);
+  add(2, "3", "10m-20m", 0);  // the agent's files of before
+  add(8, "4", "14d+", 0);
+  add(4, "2", "0s-1s", 0);
+  add(5, "gen1", "old", 0);  // another tool's
+  PprofFrames frames;
+  const auto frame = frames.Next(p);
+  ASSERT_TRUE(frame.ok());
+  std::map<int64_t, std::pair<int, int>> told;  // by bytes
+  for (const profile::IntervalLive& l : frame->lives)
+    told[static_cast<int64_t>(l.value.amount)] = {l.generation, l.age_bucket};
+  const int ten_minutes = profile::AgeBucket(600 * kSecond);
+  const int last = static_cast<int>(profile::kAgeStarts.size()) - 1;
+  EXPECT_EQ(told, (std::map<int64_t, std::pair<int, int>>{
+                      {3, {3, ten_minutes}}, {8, {4, last}}, {4, {2, 0}}, {5, {1, 0}}}))
+      << "the first two are the same";
+}
+
 TEST(Pprof, ValuesAreFoundByTheirNames) {
   PprofProfile p;
   p.sample_types = {{"heap-live-samples", "count"},
@@ -154,6 +183,15 @@ TEST(Pprof, ValuesAreFoundByTheirNames) {
   EXPECT_EQ(c.live_bytes, 1);
   EXPECT_EQ(c.alloc_objects, 2);
   EXPECT_EQ(c.alloc_bytes, 3);
+  // clrscope's own values of events are none of memory.
+  p.sample_types = {{"alloc_space", "bytes"}, {"exceptions", "count"},  {"rethrows", "count"},
+                    {"contentions", "count"}, {"delay", "nanoseconds"}, {"waits", "count"},
+                    {"wait", "nanoseconds"}};
+  c = FindMemory(p);
+  EXPECT_EQ(c.alloc_bytes, 0);
+  EXPECT_EQ(c.alloc_objects, -1);
+  EXPECT_EQ(c.live_objects, -1);
+  EXPECT_EQ(c.live_bytes, -1);
   p.sample_types = {{"samples", "count"}, {"cpu", "nanoseconds"}};
   EXPECT_FALSE(FindMemory(p).any());
   PprofFrames frames;

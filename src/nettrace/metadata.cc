@@ -100,7 +100,7 @@ Status MetadataTable::Add(uint32_t id, CountedKind kind, uint64_t offset) {
   if (kinds_.size() >= kMaxKinds)
     return Error::At(ErrorCode::kCorrupt, offset, "more kinds of events than any program has");
   kind.provider = clr::ProviderFromName(kind.provider_text);
-  kind.tag = clr::FindEvent(kind.provider, kind.id);
+  kind.tag = clr::FindEvent(kind.provider, kind.id, kind.event_text);
   CountedKind& k = kinds_.emplace_back(std::move(kind));
   k.provider_name = k.provider_text;
   k.event_name = k.event_text;

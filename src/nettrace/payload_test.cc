@@ -6,7 +6,8 @@
 #include "base/utf.h"
 #include "clr/alloc_events.h"
 #include "clr/code_events.h"
-#include "clr/other_events.h"
+#include "clr/counter_events.h"
+#include "clr/fault_events.h"
 #include "nettrace/testing/decode_as.h"
 #include "nettrace/testing/synthetic_writer.h"
 
@@ -184,11 +185,41 @@ TEST(OtherPayloads, Decode) {
   ASSERT_TRUE(DecodeAs(EventTag::kContentionStart, 2,
                        ByteWriter().U8(1).U16(0).U64(5).U64(6).U64(7).Take(), c));
   EXPECT_EQ(c.lock, 5u);
-  EXPECT_EQ(c.owner_thread, 7u);
+  EXPECT_EQ(c.owner, 7u);
   ContentionStop s;
   ASSERT_TRUE(
       DecodeAs(EventTag::kContentionStop, 1, ByteWriter().U8(0).U16(0).F64(1500).Take(), s));
   EXPECT_EQ(s.duration_ns, 1500);
+}
+
+TEST(EventCounterPayload, CountersThatAddUpDecodeAndMeansDoNot) {
+  const auto counter = [](double increment, uint32_t interval, std::string_view type) {
+    return ByteWriter()
+        .Z16("exception-count")
+        .Z16("Exception Count")
+        .Z16("00:00:01")
+        .F64(increment)
+        .U32(interval)
+        .Z16("")
+        .Z16("Interval=1000")
+        .Z16(type)
+        .Z16("")
+        .Take();
+  };
+  constexpr uint32_t kOne = 0x3F800000, kNan = 0x7FC00000;  // as floats
+  SumCounter c;
+  const std::string payload = counter(1'234, kOne, "Sum");
+  ASSERT_TRUE(DecodeAs(EventTag::kEventCounter, 0, payload, c));
+  EXPECT_TRUE(IsCounter(c.name, kExceptionCount));
+  EXPECT_FALSE(IsCounter(c.name, u"exception-coun"));
+  EXPECT_EQ(c.increment, 1'234);
+  EXPECT_EQ(c.interval_s, 1);
+  for (size_t n = 0; n + 2 < payload.size(); ++n)
+    EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, payload.substr(0, n), c)) << n;
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, kOne, "Mean"), c));
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(-1, kOne, "Sum"), c));
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1e300, kOne, "Sum"), c));
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, kNan, "Sum"), c));
 }
 
 }  // namespace

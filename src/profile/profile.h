@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/loss.h"
 #include "base/string_pool.h"
-#include "profile/counting.h"
-#include "profile/estimate.h"
-#include "profile/gc_records.h"
+#include "profile/estimate/counting.h"
+#include "profile/estimate/estimate.h"
+#include "profile/gc/gc_records.h"
+#include "profile/tables/labels.h"
 
 namespace clrscope::profile {
 
@@ -64,6 +67,7 @@ struct Cell {
   uint32_t process = 0;
   HeapKind kind = HeapKind::kSoh;
   Estimate value;
+  uint32_t labels = 0;  // into Profile::labels; of events, and where Figure::cells_by_thread
 };
 
 // What lives of one stack's objects of one type, as the agent told at `Process::live_at_ns`.
@@ -106,9 +110,6 @@ struct GcCpuRow {
   GcCpuRow& operator+=(const GcCpuRow& row);
 };
 
-// What a profile's cells are.
-enum class Shows : uint8_t { kAllocated, kLive };
-
 struct Process {
   uint32_t pid = 0;
   StringId name;  // "orders", as people call the program
@@ -122,11 +123,16 @@ struct Process {
   Counting counting;                            // of GCSampledObjectAllocation
   bool dropped = false;                         // something of its streams was lost
   bool by_agent = false;                        // no session told its allocations: the agent did
+  bool threads_told = true;                     // … with their threads
   bool followed = false;                        // the agent followed live objects
   int64_t live_at_ns = 0;                       // when they were looked at last
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
+  uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
+
+  bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
+  void Record(Measure m) { measures |= 1u << static_cast<uint32_t>(m); }
 };
 
 struct ThreadRow {
@@ -143,40 +149,142 @@ struct TimeRow {
   Estimate value;
 };
 
+// What of one cell came in one span of time.
+struct TimedCell {
+  uint32_t cell = 0;
+  int64_t start_ns = 0, end_ns = 0;
+  Estimate value;
+};
+
+// Of fewer windows nothing is said but what was seen and what was counted.
+inline constexpr uint64_t kFewWindows = 8;
+
+// What was not recorded event by event, but in windows of time: a storm of exceptions.
+struct Storms {
+  double counted = 0;   // how many there were, by a counter of the runtime
+  double weighted = 0;  // … by the windows alone
+  double recorded = 0;  // of these those that windows recorded
+  uint64_t windows = 0;
+  int64_t windows_ns = 0, counted_ns = 0;
+  int64_t from_ns = 0, to_ns = 0;  // of the first and the last window or value
+  bool by_counter = false;         // else `counted` is `weighted`
+  bool less = false;  // the counter says significantly more than the windows, of some process
+
+  bool any() const { return counted > 0 || windows != 0; }
+  double in_all() const { return counted > 0 ? counted : weighted; }
+  double unseen() const { return in_all() > recorded ? in_all() - recorded : 0; }
+};
+
+// One measure of a recording: what was counted, by stack and type, by thread and by time.
+struct Figure {
+  Measure measure = Measure::kAllocations;
+  Source source = Source::kSampled;  // the event that the cells rest on
+  // Except for these processes, which know no AllocationSampled: theirs rest on AllocationTick.
+  bool mixed = false;
+  std::vector<Source> also;  // other sources of the measure that the recording holds too
+  bool counts_known = true;  // false for AllocationTick before payload V4
+  std::vector<Cell> cells;   // by `source`, distinct in (node, type, process, kind, labels)
+  std::vector<ThreadRow> threads;
+  std::vector<TimeRow> times;
+  // Where they are kept (by_time()): by it `times` follow every filter, as `threads` do by the
+  // cells' labels (by_thread()). Of events always; of allocations on demand.
+  std::vector<TimedCell> timed;
+  bool cells_by_thread = false, cells_by_time = false;
+  bool handling_told = true;  // of exceptions, whether they are inner or nested; the agent does not
+  // Of what lives: what the cells add up, with ages and generations, and the young, which are in no
+  // cell; and what lived at each moment, by process, then by time.
+  std::vector<LiveCell> lives;
+  std::vector<LiveAgeRow> live_ages;
+  // Of the GC's CPU time: by process, then by time. Its cells have neither stack nor type.
+  std::vector<GcCpuRow> gc_cpu;
+  Storms storms;
+
+  const MeasureSpec& spec() const { return SpecOf(measure); }
+  // AllocationTick is a fixed stride: its figures are biased and have no interval.
+  bool biased() const { return SpecOf(source).error == ErrorKind::kBiased; }
+  bool has_interval() const { return SpecOf(source).error == ErrorKind::kPoisson; }
+  bool counted() const { return source == Source::kCounted; }
+  bool by_thread() const { return cells_by_thread || IsEvent(source); }
+  bool by_time() const { return cells_by_time || IsEvent(source); }
+  // Every event is one thing, and none was left out on purpose.
+  bool events() const { return SpecOf(source).error == ErrorKind::kExact && !counted(); }
+  Estimate Total() const {
+    Estimate e;
+    for (const Cell& c : cells) e += c.value;
+    return e;
+  }
+};
+
+// Of the exceptions that are shown: those with an inner one, and those that were thrown while
+// another one was handled; without what was thrown again.
+struct Handling {
+  double inner = 0, nested = 0;
+  bool told = true;  // otherwise nobody knows of some
+};
+struct Profile;
+Handling HandlingOf(const Profile& profile);
+// Whether any exception has its message.
+bool KnowsMessages(const Profile& profile);
+
+// Makes a figure's `threads` and `times` anew, from its cells and what came when: where these know.
+void SumUpCells(Figure& figure, const std::vector<LabelSet>& labels);
+
 struct Profile {
   StringPool strings;
   std::vector<Frame> frames;
   std::vector<Type> types;
   std::vector<Module> modules;
-  std::vector<Node> nodes;  // a parent comes before its children
-  std::vector<Cell> cells;  // allocations by `source`, distinct in (node, type, process, kind)
+  std::vector<Node> nodes;         // a parent comes before its children
+  std::vector<Figure> figures{1};  // one per measure; never empty
   std::vector<Process> processes;
-  std::vector<ThreadRow> threads;
-  std::vector<TimeRow> times;
-  GcRecords gcs;                      // by process, then by time
-  std::vector<LiveCell> lives;        // a state: of the end of what was asked for
-  std::vector<LiveAgeRow> live_ages;  // by process, then by time: a moment for each interval
-  std::vector<GcCpuRow> gc_cpu;
+  GcRecords gcs;  // by process, then by time
   LossCounters losses;
 
-  Shows shows = Shows::kAllocated;
-  Source source = Source::kSampled;  // the event that the cells rest on
-  // Except for these processes, which know no AllocationSampled: theirs rest on AllocationTick.
-  bool mixed = false;
-  std::vector<Source> also;   // other sources that the recording holds too
-  bool objects_known = true;  // false for AllocationTick before payload V4
+  std::map<std::pair<uint32_t, uint64_t>, StringId> thread_names;  // by process and thread
+  std::vector<LabelSet> labels{1};                                 // distinct; 0 is empty
+  // The figure that tables and files of one measure show.
+  size_t shown_index = 0;
   int64_t start_unix_ns = 0;  // wall clock at the recording's start
   int64_t duration_ns = 0;
   bool complete = true;  // the recording was closed as it should
   std::string origin;    // file that it was read from, for messages
   bool whole = true;     // no span of time was cut out
 
+  // "" where the system was not asked.
+  std::string_view ThreadName(uint32_t process, uint64_t thread) const {
+    const auto it = thread_names.find({process, thread});
+    return it == thread_names.end() ? std::string_view() : str(it->second);
+  }
+
+  // The method that the owner of a lock was in; "" where nothing told.
+  std::string_view HoldingName(const LabelSet& set) const {
+    const uint64_t frame = set[LabelKey::kHolding];
+    return frame == 0 ? std::string_view() : str(frames[frame - 1].method);
+  }
+
   std::string_view str(StringId id) const { return strings.Get(id); }
-  // AllocationTick is a fixed stride: its figures are biased and have no interval.
-  bool biased() const { return source == Source::kTick; }
-  bool has_interval() const { return source == Source::kSampled; }
+  Figure& shown() { return figures[shown_index]; }
+  const Figure& shown() const { return figures[shown_index]; }
+  Measure measure() const { return shown().measure; }
+  // Null: the recording holds no such measure.
+  const Figure* Find(Measure measure) const {
+    const auto it = std::find_if(figures.begin(), figures.end(),
+                                 [measure](const Figure& f) { return f.measure == measure; });
+    return it == figures.end() ? nullptr : &*it;
+  }
+  // The figure of a measure, which is added where there is none: references to others end.
+  Figure& At(Measure measure);
+  // Empty: nobody followed, or measured, that.
+  const std::vector<LiveCell>& lives() const { return RowsOf(Measure::kLive, &Figure::lives); }
+  const std::vector<LiveAgeRow>& live_ages() const {
+    return RowsOf(Measure::kLive, &Figure::live_ages);
+  }
+  const std::vector<GcCpuRow>& gc_cpu() const { return RowsOf(Measure::kGcCpu, &Figure::gc_cpu); }
+
+  bool biased() const { return shown().biased(); }
+  bool has_interval() const { return shown().has_interval(); }
   bool has_interval(const Estimate& e) const { return has_interval() && !e.biased; }
-  bool counted() const { return source == Source::kCounted; }
+  bool counted() const { return shown().counted(); }
   // Counted by the agent, which the runtime called for every object (record --exact).
   bool by_callbacks() const;
   // The runtime told of every object, and all of that arrived.
@@ -186,17 +294,28 @@ struct Profile {
     return std::any_of(types.begin(), types.end(), [](const Type& t) { return t.partial; });
   }
   // What the cells rest on, by the runtime's name.
-  std::string_view event() const { return by_callbacks() ? "ObjectAllocated" : EventName(source); }
+  std::string_view event() const { return EventName(shown().source, by_callbacks()); }
+  // What a process's cells rest on.
+  std::string_view EventOf(uint32_t process) const {
+    return EventName(SourceOf(process), by_callbacks());
+  }
   // The most bytes that can be missing in counted figures that are not exact; no value: unknown.
   std::optional<double> MissingHigh() const;
   // The event that a process's cells rest on.
   Source SourceOf(uint32_t process) const {
-    return processes[process].ticks ? Source::kTick : source;
+    const bool ticks = measure() == Measure::kLive
+                           ? shown().mixed && processes[process].live_source == Source::kTick
+                           : measure() == Measure::kAllocations && processes[process].ticks;
+    return ticks ? Source::kTick : shown().source;
   }
-  Estimate Total() const {
-    Estimate e;
-    for (const Cell& c : cells) e += c.value;
-    return e;
+  Estimate Total() const { return shown().Total(); }
+
+ private:
+  template <class Row>
+  const std::vector<Row>& RowsOf(Measure measure, std::vector<Row> Figure::*rows) const {
+    static const std::vector<Row> kNone;
+    const Figure* figure = Find(measure);
+    return figure == nullptr ? kNone : figure->*rows;
   }
 };
 

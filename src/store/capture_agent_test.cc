@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/bind.h"
-#include "analysis/interval_fold.h"
+#include "analysis/families/live/interval_fold.h"
 #include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
@@ -49,8 +49,8 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
                 profile::EstimateSampled(i + 1, 100'000)}};
     f.turnover = {{1, 1, 2, {}, profile::EstimateSampled(1, 100'000), 5}};
     f.cpu.process_ns = 100;
-    allocated += f.flows[0].value.bytes + f.flows[1].value.bytes;
-    deaths += f.turnover[0].deaths.bytes;
+    allocated += f.flows[0].value.amount + f.flows[1].value.amount;
+    deaths += f.turnover[0].deaths.amount;
     ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
     recording.end_ns = (i + 1) * 10 * kSecond;
     if (i % 7 == 0) {
@@ -75,7 +75,8 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
                                       EXPECT_EQ(i.start_ns(), last_end) << "no gap, no overlap";
                                       last_end = i.end_ns();
                                       ++intervals;
-                                      for (const auto& t : i.frame.turnover) dead += t.deaths.bytes;
+                                      for (const auto& t : i.frame.turnover)
+                                        dead += t.deaths.amount;
                                       aggregate.Add(i);
                                     })
                   .ok());
@@ -83,13 +84,13 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
   EXPECT_EQ(last_end, 10'000 * kSecond);
   EXPECT_NEAR(dead, deaths, 1e-6 * deaths);
   const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
-  ASSERT_EQ(p.lives.size(), 1u);
-  EXPECT_EQ(p.lives[0].value.samples, kFrames);
+  ASSERT_EQ(p.lives().size(), 1u);
+  EXPECT_EQ(p.lives()[0].value.samples, kFrames);
   double bytes = 0;
-  for (const auto& [key, value] : aggregate.agents().at(0).flows) bytes += value.bytes;
+  for (const auto& [key, value] : aggregate.agents().at(0).flows) bytes += value.amount;
   EXPECT_NEAR(bytes, allocated, 1e-6 * allocated);
   int64_t cpu = 0;
-  for (const profile::GcCpuRow& r : p.gc_cpu) cpu += r.process_ns;
+  for (const profile::GcCpuRow& r : p.gc_cpu()) cpu += r.process_ns;
   EXPECT_EQ(cpu, 100 * kFrames);
 }
 
@@ -135,8 +136,8 @@ TEST(CaptureOfAgents, EachProcessHasItsOwnDictionary) {
            std::string(p.str(p.frames[p.nodes[cell.node].frame].method));
   };
   std::vector<std::string> allocated, live;
-  for (const profile::Cell& c : p.cells) allocated.push_back(name(c));
-  for (const profile::LiveCell& c : p.lives) live.push_back(name(c));
+  for (const profile::Cell& c : p.shown().cells) allocated.push_back(name(c));
+  for (const profile::LiveCell& c : p.lives()) live.push_back(name(c));
   std::sort(allocated.begin(), allocated.end());
   EXPECT_EQ(allocated,
             (std::vector<std::string>{"0 A.Order A.Add", "0 C.Order C.Add", "1 B.Order B.Add"}));

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
+#include "store/column_codec.h"
 #include "store/testing/captures.h"
 
 namespace clrscope::store {
@@ -103,10 +104,10 @@ TEST(Capture, HostileViewsAndBlobsAreRefusedQuickly) {
        {"drop table process; create view process as with recursive c(x) as (select 1 union all "
         "select x+1 from c) "
         "select x id,x pid,'' name,'' command_line,'' runtime,'' os,'' arch,8 pointer_size,0 "
-        "start_ns,0 end_ns,0 complete,0 sizes_unknown from c",
-        "insert into process values(0,1,'','','','','',8,0,0,0,0); insert into dictionary "
+        "start_ns,0 end_ns,0 complete,0 sizes_unknown,0 measures from c",
+        "insert into process values(0,1,'','','','','',8,0,0,0,0,0); insert into dictionary "
         "values(0,'node',4,1000000000,zeroblob(10))",
-        "insert into process values(0,1,'','','','','',8,0,0,0,0); insert into dictionary "
+        "insert into process values(0,1,'','','','','',8,0,0,0,0,0); insert into dictionary "
         "values(0,'node',4,0,x'28b52ffd2000010000')",
         "insert into slice values(1,7,0,1,1,1,x'00')", "insert into type values(0,5,5,'x')"}) {
     TempFile file;
@@ -119,6 +120,72 @@ TEST(Capture, HostileViewsAndBlobsAreRefusedQuickly) {
     auto reader = CaptureReader::Open(file.str());
     const bool whole = reader.ok() && (*reader)->ForEachSlice({}, [](const Slice&) {}).ok();
     EXPECT_FALSE(whole) << attack;
+  }
+}
+
+// A capture of a process with one series, and what comes instead of it: (source, label).
+std::string MessageOf(uint64_t source, uint64_t label, bool with_label) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 0));
+  if (with_label)
+    (void)recording.processes[0]->labels.Find(
+        profile::LabelSet{}.With(profile::LabelKey::kThread, 7));
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  EXPECT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+  writer->reset();
+  ColumnWriter w;
+  for (const uint64_t v : {uint64_t{2}, uint64_t{0}, source << 2, label, uint64_t{0}})
+    w.Unsigned(v);
+  const std::string blob = w.Finish();
+  {
+    auto db = Database::Open(file.str(), Database::Mode::kCreate);
+    auto insert = db->Prepare("insert into dictionary values(0,'series',0,1,?)");
+    insert->Bind(0, AsBytes(blob.data(), blob.size()));
+    EXPECT_TRUE(insert->Run().ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  return reader.ok() ? "" : reader.error().message;
+}
+
+TEST(Capture, UnknownEventsAndLabelsAreRefused) {
+  const auto event = static_cast<uint64_t>(profile::Source::kException);
+  EXPECT_EQ(MessageOf(event, 0, false), "");
+  EXPECT_EQ(MessageOf(event, profile::LabelTable::kOther, false), "");
+  EXPECT_EQ(MessageOf(event, 2, true), "");
+  for (const auto& [source, label] :
+       {std::pair<uint64_t, uint64_t>{profile::kSources, 0}, {15, 0}, {1 << 20, 0}})
+    EXPECT_NE(MessageOf(source, label, true).find("is damaged: a series' event"), std::string::npos)
+        << source;
+  for (const uint64_t label : {uint64_t{3}, uint64_t{65'536 + 2}, ~uint64_t{0}})
+    EXPECT_NE(MessageOf(event, label, true).find("is damaged: a series' labels"), std::string::npos)
+        << label;
+}
+
+TEST(Capture, LabelsOutOfOrderAreRefused) {
+  for (const char* attack :
+       {"update dictionary set first=first+1 where kind='label'",
+        "insert into dictionary select process,kind,first,count,data from dictionary where "
+        "kind='label'",
+        "update dictionary set count=60000 where kind='label'",
+        "update dictionary set data=substr(data,1,length(data)-3) where kind='label'"}) {
+    TempFile file;
+    profile::Recording recording;
+    recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
+    for (uint64_t thread = 1; thread < 100; ++thread)
+      (void)recording.processes[0]->labels.Find(
+          profile::LabelSet{}.With(profile::LabelKey::kThread, thread * thread << 20));
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+    writer->reset();
+    {
+      auto db = Database::Open(file.str(), Database::Mode::kCreate);
+      ASSERT_TRUE(db->Execute(attack).ok()) << attack;
+    }
+    auto reader = CaptureReader::Open(file.str());
+    ASSERT_FALSE(reader.ok()) << attack;
+    EXPECT_EQ(reader.error().code, ErrorCode::kCorrupt) << attack;
+    EXPECT_NE(reader.error().message.find("damaged"), std::string::npos) << reader.error().message;
   }
 }
 

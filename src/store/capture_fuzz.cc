@@ -10,7 +10,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
-#include "analysis/gc_report.h"
+#include "analysis/families/gc/gc_report.h"
 #include "store/capture_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)intervals;
   const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
   (void)analysis::GcReportOf(p);
-  volatile double keep = p.Total().bytes;
+  volatile double keep = p.Total().amount;
   (void)keep;
   return 0;
 }

@@ -99,21 +99,25 @@ Status CaptureReader::Load() {
           fmt::format(
               "written by a newer clrscope (schema {}, this one reads up to {}): update clrscope",
               value, kSchemaVersion)};
+    if (key == "schema_version") version_ = value;
     if (key == "start_unix_ns") recording_.start_unix_ns = value;
     if (key == "end_ns") recording_.end_ns = value;
     if (key == "complete") recording_.complete = value != 0;
   }
   RETURN_IF_ERROR(LoadProcesses());
+  RETURN_IF_ERROR(LoadTypes());
   RETURN_IF_ERROR(LoadDictionaries());
   RETURN_IF_ERROR(LoadCode());
   return LoadRest();
 }
 
 Status CaptureReader::LoadProcesses() {
-  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select "
-                                            "pid,name,command_line,runtime,os,arch,pointer_size,"
-                                            "start_ns,end_ns,complete,sizes_unknown "
-                                            "from process order by id"));
+  ASSIGN_OR_RETURN(Statement q,
+                   db_.Prepare(fmt::format("select pid,name,command_line,runtime,os,arch,"
+                                           "pointer_size,start_ns,end_ns,complete,"
+                                           "sizes_unknown,{} from process order by id",
+                                           version_ >= 2 ? "measures" : "0")
+                                   .c_str()));
   StringPool& s = recording_.strings;
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());
@@ -133,24 +137,28 @@ Status CaptureReader::LoadProcesses() {
     t->info.end_ns = q.Int(8);
     t->info.complete = q.Int(9) != 0;
     t->sizes_unknown = q.Int(10) != 0;
+    t->info.measures = static_cast<uint32_t>(q.Int(11));
     t->types.clear();
     recording_.processes.push_back(std::move(t));
   }
 }
 
-Status CaptureReader::LoadDictionaries() {
+Status CaptureReader::LoadTypes() {
   ASSIGN_OR_RETURN(
       Statement types,
       db_.Prepare("select process,id,runtime_id,raw_name from type order by process,id"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, types.Step());
-    if (!row) break;
+    if (!row) return OkStatus();
     profile::ProcessTables* t = Process(types.Int(0));
     if (t == nullptr || static_cast<size_t>(types.Int(1)) != t->types.size())
       return Damaged("its types");
     t->types.push_back(
         {static_cast<uint64_t>(types.Int(2)), recording_.strings.Intern(types.Text(3))});
   }
+}
+
+Status CaptureReader::LoadDictionaries() {
   ASSIGN_OR_RETURN(
       Statement q,
       db_.Prepare("select process,kind,first,count,data from dictionary order by rowid"));
@@ -193,16 +201,32 @@ Status CaptureReader::LoadDictionaries() {
         t->stacks.RestoreNode(static_cast<uint32_t>(node - parents[i]),
                               static_cast<uint32_t>(addresses[i]));
       }
+    } else if (kind == "label") {
+      if (count > profile::LabelTable::kMost) return Damaged("its labels");
+      std::vector<profile::LabelSet> sets(static_cast<size_t>(count));
+      // Keys that came later have no column in older captures.
+      for (size_t label = 0; label < profile::kLabelKeys && (label == 0 || r.remaining() != 0);
+           ++label)
+        for (profile::LabelSet& set : sets) set.values[label] = r.Unsigned();
+      if (!r.ok() || first != t->labels.sets().size()) return Damaged("its labels");
+      for (const profile::LabelSet& set : sets)
+        if (!t->labels.Restore(set)) return Damaged("its labels");
     } else if (kind == "series") {
-      const auto nodes = read_unsigned(), series_types = read_unsigned(),
-                 attributes = read_unsigned(), nominal = read_unsigned();
+      const auto nodes = read_unsigned(), series_types = read_unsigned();
+      const auto attributes = read_unsigned();
+      const auto labels =
+          version_ >= 2 ? read_unsigned() : std::vector<uint64_t>(attributes.size());
+      const auto nominal = read_unsigned();
       if (!r.ok() || first != t->series.keys().size() || first > kMaxEntries)
         return Damaged("its series");
       for (size_t i = 0; i < count; ++i) {
         if (nodes[i] >= t->stacks.size() || series_types[i] >= t->types.size())
           return Damaged("a series");
+        const std::optional<uint16_t> known = SeriesAttributes(attributes[i], version_);
+        if (!known) return Damaged("a series' event");
+        if (labels[i] >= t->labels.sets().size()) return Damaged("a series' labels");
         t->series.Restore({static_cast<uint32_t>(nodes[i]), static_cast<uint32_t>(series_types[i]),
-                           static_cast<uint16_t>(attributes[i])},
+                           *known, static_cast<uint16_t>(labels[i])},
                           nominal[i]);
       }
     }
@@ -251,16 +275,27 @@ Status CaptureReader::LoadCode() {
 
 Status CaptureReader::LoadRest() {
   StringPool& s = recording_.strings;
-  ASSIGN_OR_RETURN(Statement mappings,
-                   db_.Prepare("select process,start,end,file_offset,path from mapping"));
+  ASSIGN_OR_RETURN(
+      Statement mappings,
+      db_.Prepare(fmt::format("select process,start,end,file_offset,path,{} from mapping",
+                              version_ >= 2 ? "build_id,from_ns,to_ns" : "'',0,0")));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, mappings.Step());
     if (!row) break;
-    if (profile::ProcessTables* t = Process(mappings.Int(0)))
-      t->mappings.push_back({static_cast<uint64_t>(mappings.Int(1)),
-                             static_cast<uint64_t>(mappings.Int(2)),
-                             static_cast<uint64_t>(mappings.Int(3)), s.Intern(mappings.Text(4))});
+    profile::ProcessTables* t = Process(mappings.Int(0));
+    if (t == nullptr) continue;
+    profile::Image image{static_cast<uint64_t>(mappings.Int(1)),
+                         static_cast<uint64_t>(mappings.Int(2)),
+                         static_cast<uint64_t>(mappings.Int(3)), s.Intern(mappings.Text(4)),
+                         s.Intern(mappings.Text(5))};
+    if (version_ >= 2) {
+      image.from_ns = mappings.Int(6);
+      image.to_ns = mappings.Int(7);
+    }
+    t->images.Restore(image);
   }
+  RETURN_IF_ERROR(LoadThreads());
+  RETURN_IF_ERROR(LoadMessages());
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
   RETURN_IF_ERROR(LoadAgents());
@@ -271,6 +306,33 @@ Status CaptureReader::LoadRest() {
     profile::ProcessTables* t = Process(losses.Int(0));
     (t == nullptr ? recording_.losses : t->losses)
         .AddByName(losses.Text(1), static_cast<uint64_t>(losses.Int(2)));
+  }
+}
+
+Status CaptureReader::LoadThreads() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("thread"));
+  if (!there) return OkStatus();
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,thread,name from thread"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    if (profile::ProcessTables* t = Process(q.Int(0)))
+      t->thread_names[static_cast<uint64_t>(q.Int(1))] = recording_.strings.Intern(q.Text(2));
+  }
+}
+
+Status CaptureReader::LoadMessages() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("message"));
+  if (!there) return OkStatus();
+  ASSIGN_OR_RETURN(Statement q,
+                   db_.Prepare("select process,id,text from message order by process,id"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr) continue;
+    if (q.Int(1) != static_cast<int64_t>(t->messages.size())) return Damaged("its messages");
+    t->messages.push_back(recording_.strings.Intern(q.Text(2)));
   }
 }
 

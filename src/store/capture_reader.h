@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/aggregate.h"
-#include "profile/process_tables.h"
+#include "profile/tables/process_tables.h"
 #include "store/sqlite.h"
 
 namespace clrscope::store {
@@ -47,6 +47,7 @@ class CaptureReader {
   // The same, to be asked for one after the other.
   Result<IntervalStream> Intervals(const analysis::TimeRange& range);
   Database& database() { return db_; }
+  int64_t schema_version() const { return version_; }  // of the file
 
  private:
   explicit CaptureReader(Database db) : db_(std::move(db)) {}
@@ -58,9 +59,12 @@ class CaptureReader {
   WorkBound BoundWork();
   Status Load();
   Status LoadProcesses();
+  Status LoadTypes();
   Status LoadDictionaries();
   Status LoadCode();
   Status LoadRest();
+  Status LoadThreads();
+  Status LoadMessages();
   Status LoadGcs();
   struct GcRow;
   using GcRows = std::vector<std::vector<GcRow>>;  // by process
@@ -71,6 +75,7 @@ class CaptureReader {
   profile::ProcessTables* Process(int64_t index) const;
 
   Database db_;
+  int64_t version_ = 1;  // of the file's schema
   profile::Recording recording_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
+#include "store/column_codec.h"
 #include "store/testing/captures.h"
 
 namespace clrscope::store {
@@ -115,6 +116,161 @@ TEST(Capture, RoundTripKeepsDictionariesAndSums) {
   Totals got;
   ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
   EXPECT_EQ(got, want);
+}
+
+TEST(Capture, RoundTripKeepsLabelsAndMeasures) {
+  using profile::LabelKey;
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  profile::ProcessTables& t = *recording.processes[0];
+  t.info.Record(profile::Measure::kExceptions);
+  t.info.Record(profile::Measure::kWaits);
+  bool capped = false;
+  const auto add = [&](uint64_t thread) {
+    const uint16_t labels = t.labels.Find(profile::LabelSet{}
+                                              .With(LabelKey::kThread, thread)
+                                              .With(LabelKey::kOwner, ~thread)
+                                              .With(LabelKey::kUnfinished, thread % 2)
+                                              .With(LabelKey::kWindow, thread % 17)
+                                              .With(LabelKey::kHolding, thread % 5));
+    (void)t.series.Find(
+        testing::SeriesKey::Make(profile::StackTree::kNoStack, 0, profile::HeapKind::kUnknown,
+                                 profile::Source::kContention, 0, labels),
+        0, profile::StackTree::kOther, &capped);
+  };
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  for (uint64_t thread = 1; thread <= 300; ++thread) {
+    add(thread);
+    if (thread % 100 == 0) {
+      ASSERT_TRUE((*writer)->Commit(kSecond * static_cast<int64_t>(thread)).ok());
+    }
+  }
+  add(301);
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  writer->reset();
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->schema_version(), 2);
+  const profile::ProcessTables& read = *(*reader)->recording().processes[0];
+  EXPECT_EQ(read.info.measures, t.info.measures);
+  EXPECT_TRUE(read.info.Recorded(profile::Measure::kWaits));
+  EXPECT_FALSE(read.info.Recorded(profile::Measure::kAllocations));
+  EXPECT_EQ(read.labels.sets().size(), 303u);
+  EXPECT_EQ(read.labels.sets(), t.labels.sets());
+  EXPECT_EQ(read.series.keys(), t.series.keys());
+}
+
+TEST(Capture, LabelsThatWereWrittenBeforeAKeyCameStillRead) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 1));
+  profile::LabelTable& labels = recording.processes[0]->labels;
+  for (uint64_t thread = 300; thread < 340; ++thread)
+    (void)labels.Find(profile::LabelSet{}.With(profile::LabelKey::kThread, thread));
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+  }
+  ColumnWriter w;
+  for (size_t key = 0; key + 1 < profile::kLabelKeys; ++key)
+    for (size_t i = 2; i < labels.sets().size(); ++i) w.Unsigned(labels.sets()[i].values[key]);
+  const std::string blob = w.Finish();
+  {
+    auto db = Database::Open(file.str(), Database::Mode::kCreate);
+    auto update = db->Prepare("update dictionary set data=? where kind='label'");
+    ASSERT_TRUE(update.ok());
+    update->Bind(0, AsBytes(blob.data(), blob.size()));
+    ASSERT_TRUE(update->Run().ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->recording().processes[0]->labels.sets(), labels.sets());
+}
+
+// Two bits for the source, no labels, no measures.
+TEST(Capture, OneOfSchema1StillReads) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 40));
+  const profile::SeriesTable& series = recording.processes[0]->series;
+  Totals want;
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    std::mt19937 random(4);
+    Slice s = RandomSlice(random, *recording.processes[0], 0, kSecond);
+    AddTo(want, s);
+    (*writer)->OnSlice(std::move(s));
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  ColumnWriter w;
+  for (const profile::SeriesKey& k : series.keys()) w.Unsigned(k.node);
+  for (const profile::SeriesKey& k : series.keys()) w.Unsigned(k.type);
+  for (const profile::SeriesKey& k : series.keys())
+    w.Unsigned(static_cast<uint64_t>(k.kind()) | static_cast<uint64_t>(k.source()) << 2 |
+               uint64_t{k.size_class()} << 4);
+  for (const uint64_t size : series.nominal_sizes()) w.Unsigned(size);
+  const std::string blob = w.Finish();
+  {
+    auto db = Database::Open(file.str(), Database::Mode::kCreate);
+    ASSERT_TRUE(db->Execute("update meta set value=1 where key='schema_version'; "
+                            "alter table process drop column measures; drop table mapping; "
+                            "create table mapping(process, start, end, file_offset, path); "
+                            "insert into mapping values(0, 4096, 8192, 16, '/lib/a.so')")
+                    .ok());
+    auto update = db->Prepare("update dictionary set data=? where kind='series'");
+    ASSERT_TRUE(update.ok());
+    update->Bind(0, AsBytes(blob.data(), blob.size()));
+    ASSERT_TRUE(update->Run().ok());
+  }
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ((*reader)->schema_version(), 1);
+  const profile::ProcessTables& read = *(*reader)->recording().processes[0];
+  EXPECT_EQ(read.info.measures, 0u) << "unknown";
+  const profile::Image* image = read.images.Find(4096, 5);
+  ASSERT_NE(image, nullptr);
+  EXPECT_EQ((*reader)->recording().strings.Get(image->path), "/lib/a.so");
+  EXPECT_EQ(image->offset, 16u);
+  EXPECT_EQ(read.series.keys(), series.keys());
+  EXPECT_EQ(read.series.nominal_sizes(), series.nominal_sizes());
+  Totals got;
+  ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
+  EXPECT_EQ(got, want);
+}
+
+TEST(Capture, AnImageThatEndsAfterItWasWrittenKeepsItsTimes) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  profile::ImageMap& images = recording.processes[0]->images;
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  uint64_t left_out = 0;
+  profile::Image old{4096, 8192, 0, recording.strings.Intern("/lib/old.so"),
+                     recording.strings.Intern("0123")};
+  profile::Image generated{1 << 20, 2 << 20, 0, {}, {}};
+  images.Look({{old, generated}}, 10, &left_out);
+  ASSERT_TRUE((*writer)->Commit(kSecond).ok());
+  profile::Image later = old;
+  later.path = recording.strings.Intern("/lib/new.so");
+  generated.end = 3 << 20;
+  images.Look({{later, generated}}, 20, &left_out);
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  const auto path_at = [&](uint64_t address, int64_t time_ns) {
+    const profile::Image* image = read.processes[0]->images.Find(address, time_ns);
+    return image == nullptr ? std::string_view("none") : read.strings.Get(image->path);
+  };
+  EXPECT_EQ(read.processes[0]->images.images().size(), 3u);
+  EXPECT_EQ(path_at(5000, 5), "/lib/old.so");
+  EXPECT_EQ(path_at(5000, 25), "/lib/new.so");
+  EXPECT_EQ(path_at((3 << 20) - 1, 25), "");
+  EXPECT_EQ(read.strings.Get(read.processes[0]->images.Find(5000, 5)->build_id), "0123");
 }
 
 TEST(Capture, CollectionsKeepEveryFigureOverCommitsAndCompaction) {

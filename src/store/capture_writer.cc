@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/capture_writer.h"
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "store/column_codec.h"
 #include "store/schema.h"
@@ -10,6 +12,8 @@ namespace clrscope::store {
 namespace {
 
 constexpr int64_t kCompactEveryNs = 60 * kSecond;
+// The first sets of a LabelTable mean the same everywhere.
+constexpr uint32_t kFixedLabels = 2;
 
 }  // namespace
 
@@ -44,12 +48,15 @@ Status CaptureWriter::Prepare() {
     return OkStatus();
   };
   RETURN_IF_ERROR(
-      prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+      prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_thread_, "insert or replace into thread values(?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_message_, "insert into message values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_module_, "insert or replace into module values(?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_type_, "insert or replace into type values(?,?,?,?)"));
-  RETURN_IF_ERROR(prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_, "insert into gc values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_detail_, "insert into gc_detail values(?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_fact_, "insert or replace into gc_fact values(?,?,?)"));
@@ -147,13 +154,16 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   insert_process_.Bind(8, t.info.start_ns)
       .Bind(9, t.info.end_ns)
       .Bind(10, int64_t{t.info.complete})
-      .Bind(11, int64_t{t.sizes_unknown});
+      .Bind(11, int64_t{t.sizes_unknown})
+      .Bind(12, int64_t{t.info.measures});
   RETURN_IF_ERROR(insert_process_.Run());
   RETURN_IF_ERROR(WriteDictionaries(index));
   RETURN_IF_ERROR(WriteAgentDictionary(index));
   RETURN_IF_ERROR(WriteTypes(index));
   RETURN_IF_ERROR(WriteMethods(index, last));
   RETURN_IF_ERROR(WriteModules(index, last));
+  RETURN_IF_ERROR(WriteMessages(index));
+  if (last) RETURN_IF_ERROR(WriteThreads(index));
   RETURN_IF_ERROR(WriteGcs(index, last));
   RETURN_IF_ERROR(WriteGcFacts(index, last));
   RETURN_IF_ERROR(WriteCounting(index, t.counting));
@@ -215,10 +225,19 @@ Status CaptureWriter::WriteDictionaries(uint32_t index) {
     RETURN_IF_ERROR(WriteBlob(index, "node", done.nodes, n - done.nodes, w.Finish()));
     done.nodes = n;
   }
+  const std::vector<profile::LabelSet>& labels = t.labels.sets();
+  done.labels = std::max(done.labels, kFixedLabels);
+  if (const auto n = static_cast<uint32_t>(labels.size()); n > done.labels) {
+    for (size_t key = 0; key < profile::kLabelKeys; ++key)
+      for (uint32_t i = done.labels; i < n; ++i) w.Unsigned(labels[i].values[key]);
+    RETURN_IF_ERROR(WriteBlob(index, "label", done.labels, n - done.labels, w.Finish()));
+    done.labels = n;
+  }
   if (const auto n = static_cast<uint32_t>(t.series.keys().size()); n > done.series) {
     for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].node);
     for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].type);
     for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].attributes);
+    for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.keys()[i].labels);
     for (uint32_t i = done.series; i < n; ++i) w.Unsigned(t.series.nominal_sizes()[i]);
     RETURN_IF_ERROR(WriteBlob(index, "series", done.series, n - done.series, w.Finish()));
     done.series = n;
@@ -313,14 +332,40 @@ Status CaptureWriter::WriteModules(uint32_t index, bool last) {
     RETURN_IF_ERROR(insert_module_.Run());
   }
   done.modules = static_cast<uint32_t>(t.code.modules().size());
-  for (; done.mappings < t.mappings.size(); ++done.mappings) {
-    const profile::Mapping& m = t.mappings[done.mappings];
+  // Their ends become known after the first write.
+  for (size_t i = last ? 0 : done.images; i < t.images.images().size(); ++i) {
+    const profile::Image& m = t.images.images()[i];
     insert_mapping_.Bind(0, int64_t{index})
         .Bind(1, Signed(m.start))
         .Bind(2, Signed(m.end))
         .Bind(3, Signed(m.offset))
-        .Bind(4, text(m.path));
+        .Bind(4, text(m.path))
+        .Bind(5, text(m.build_id))
+        .Bind(6, m.from_ns)
+        .Bind(7, m.to_ns);
     RETURN_IF_ERROR(insert_mapping_.Run());
+  }
+  done.images = static_cast<uint32_t>(t.images.images().size());
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteThreads(uint32_t index) {
+  for (const auto& [thread, name] : recording_->processes[index]->thread_names) {
+    insert_thread_.Bind(0, int64_t{index})
+        .Bind(1, Signed(thread))
+        .Bind(2, recording_->strings.Get(name));
+    RETURN_IF_ERROR(insert_thread_.Run());
+  }
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteMessages(uint32_t index) {
+  const std::vector<StringId>& messages = recording_->processes[index]->messages;
+  for (uint32_t& done = progress_[index].messages; done < messages.size(); ++done) {
+    insert_message_.Bind(0, int64_t{index})
+        .Bind(1, int64_t{done})
+        .Bind(2, recording_->strings.Get(messages[done]));
+    RETURN_IF_ERROR(insert_message_.Run());
   }
   return OkStatus();
 }

@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "profile/process_tables.h"
-#include "profile/slice.h"
+#include "profile/tables/process_tables.h"
+#include "profile/tables/slice.h"
 #include "store/sqlite.h"
 
 namespace clrscope::store {
@@ -59,7 +59,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   // How far each table of a process was written.
   struct Progress {
     uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
-             modules = 0, mappings = 0;
+             modules = 0, images = 0, labels = 0, messages = 0;
     size_t agent_methods = 0, agent_types = 1, agent_nodes = 1;
     size_t methods_seen = 0;  // of the code map, when names were last looked up
     // Addresses without a method so far, or with one of which only the entry point is known: a
@@ -85,6 +85,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status WriteTypes(uint32_t index);
   Status WriteMethods(uint32_t index, bool last);
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);
+  Status WriteMessages(uint32_t process);
+  Status WriteThreads(uint32_t process);
   Status WriteModules(uint32_t index, bool last);
   Status WriteGcs(uint32_t index, bool last);
   Status WriteGcDetails(uint32_t index, uint64_t first, std::span<const profile::GcRecord> records);
@@ -114,10 +116,10 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   std::vector<EncodedInterval> pending_intervals_;
   size_t pending_bytes_ = 0;
   int64_t compacted_ns_ = 0;
-  Statement insert_process_, insert_module_, insert_method_, insert_type_, insert_mapping_,
-      insert_gc_, insert_gc_detail_, insert_gc_fact_, insert_gc_type_, insert_counting_,
-      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_,
-      insert_interval_;
+  Statement insert_process_, insert_thread_, insert_message_, insert_module_, insert_method_,
+      insert_type_, insert_mapping_, insert_gc_, insert_gc_detail_, insert_gc_fact_,
+      insert_gc_type_, insert_counting_, insert_loss_, insert_dictionary_, insert_slice_,
+      insert_meta_, insert_agent_dictionary_, insert_interval_;
 };
 
 }  // namespace clrscope::store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an agent told, into a capture.
-#include "profile/interval_codec.h"
+#include "profile/interval/interval_codec.h"
 #include "store/capture_writer.h"
 #include "store/column_codec.h"
 #include "store/slice_codec.h"

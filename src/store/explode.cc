@@ -19,7 +19,7 @@ insert into method select method_id, method, module, raw, token, framework, mach
   methods;
 create table type(type_id integer primary key, type text, raw text, runtime_id integer,
   pid integer);
-insert into type select type_key, type, raw, type_id, pid from types;
+insert into type select type_key, type, raw, type_id, pid from types where thrown = 1;
 create table stack(stack_id integer primary key, depth integer, site_method text,
   site_module text, leaf_method text, stack text);
 insert into stack select stack_id, depth, method, module, leaf_method, stack from stacks;
@@ -30,6 +30,19 @@ create table sample(start_s real, end_s real, process_id integer, stack_id integ
   type_id integer, kind text, event text, samples integer, bytes real, objects real);
 insert into sample select start_s, end_s, process_key, stack_id, type_key, kind, event, samples,
   bytes, objects from all_samples;
+create table exception(start_s real, end_s real, process_id integer, stack_id integer,
+  type_id integer, thread integer, count integer, rethrows integer);
+insert into exception select start_s, end_s, process_key, stack_id, type_key, thread, count,
+  rethrows from exceptions;
+create table lock_wait(start_s real, end_s real, process_id integer, stack_id integer,
+  thread integer, owner integer, holding text, unfinished integer, count integer,
+  wait_ns integer);
+insert into lock_wait select start_s, end_s, process_key, stack_id, thread, owner, holding,
+  unfinished, count, wait_ns from locks;
+create table wait(start_s real, end_s real, process_id integer, stack_id integer,
+  thread integer, unfinished integer, count integer, wait_ns integer);
+insert into wait select start_s, end_s, process_key, stack_id, thread, unfinished, count, wait_ns
+  from waits;
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
 create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
   gen1_bytes, gen2_bytes, loh_bytes, poh_bytes, type_name, reason_name, pause_s, suspend_s,
@@ -70,6 +83,19 @@ create view samples as
   from sample s join process p using(process_id) join type t using(type_id)
     join stack k using(stack_id)
   where s.event = p.event;
+create view exceptions as
+  select e.start_s, e.end_s, p.name process, p.pid, t.type, k.site_method method,
+    k.site_module module, k.leaf_method, e.thread, e.count, e.rethrows, e.stack_id, e.type_id
+  from exception e join process p using(process_id) join type t using(type_id)
+    join stack k using(stack_id);
+create view locks as
+  select l.start_s, l.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
+    k.leaf_method, l.thread, l.owner, l.holding, l.unfinished, l.count, l.wait_ns, l.stack_id
+  from lock_wait l join process p using(process_id) join stack k using(stack_id);
+create view waits as
+  select w.start_s, w.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
+    k.leaf_method, w.thread, w.unfinished, w.count, w.wait_ns, w.stack_id
+  from wait w join process p using(process_id) join stack k using(stack_id);
 create view live as
   select p.name process, p.pid, t.type, k.site_method method, k.site_module module, k.leaf_method,
     l.kind, l.generation, l.age_from_s, l.age_to_s, l.gcs_survived_min, l.gcs_survived_max,

@@ -8,7 +8,7 @@
 
 #include "base/byte_reader.h"
 #include "base/result.h"
-#include "profile/gc_record.h"
+#include "profile/gc/gc_record.h"
 
 namespace clrscope::store {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent told: live objects, their ages over time, births and deaths, the collector's CPU
 // time, and what the agent itself cost.
-#include "profile/interval_frame.h"
+#include "profile/interval/interval_frame.h"
 #include "store/query_sources.h"
 #include "store/query_values.h"
 
@@ -66,7 +66,7 @@ std::unique_ptr<TableCursor> ByInterval(const Catalog& catalog, RowsOf rows_of, 
 std::unique_ptr<TableCursor> LiveObjects(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
   std::vector<const profile::LiveCell*> rows;
-  for (const profile::LiveCell& cell : p.lives)
+  for (const profile::LiveCell& cell : p.lives())
     if (!cell.young) rows.push_back(&cell);
   return List(std::move(rows),
               [&p, &c](const profile::LiveCell* r, int column, sqlite3_context* out) {
@@ -117,7 +117,7 @@ std::unique_ptr<TableCursor> LiveObjects(const Catalog& c, std::optional<int64_t
 
 std::unique_ptr<TableCursor> LiveAges(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
-  return List(p.live_ages, [&p](const profile::LiveAgeRow& r, int column, sqlite3_context* out) {
+  return List(p.live_ages(), [&p](const profile::LiveAgeRow& r, int column, sqlite3_context* out) {
     switch (column) {
       case 0:
         return PutSeconds(out, r.at_ns);
@@ -166,17 +166,17 @@ std::unique_ptr<TableCursor> Turnover(const Catalog& c, std::optional<int64_t>) 
           case 7:
             return Put(out, r.births.samples);
           case 8:
-            return Put(out, r.births.bytes);
+            return Put(out, r.births.amount);
           case 9:
-            return Put(out, r.births.objects);
+            return Put(out, r.births.count);
           case 10:
             return Put(out, r.deaths.samples);
           case 11:
-            return Put(out, r.deaths.bytes);
+            return Put(out, r.deaths.amount);
           case 12:
-            return Put(out, r.deaths.objects);
+            return Put(out, r.deaths.count);
           case 13:
-            return r.deaths.objects > 0 ? Put(out, r.deaths_age_s / r.deaths.objects) : void();
+            return r.deaths.count > 0 ? Put(out, r.deaths_age_s / r.deaths.count) : void();
           case 14:
             return Put(out, node);
           case 15:
@@ -189,7 +189,7 @@ std::unique_ptr<TableCursor> Turnover(const Catalog& c, std::optional<int64_t>) 
 
 std::unique_ptr<TableCursor> GcCpu(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
-  return List(p.gc_cpu, [&p](const profile::GcCpuRow& r, int column, sqlite3_context* out) {
+  return List(p.gc_cpu(), [&p](const profile::GcCpuRow& r, int column, sqlite3_context* out) {
     switch (column) {
       case 0:
         return PutProcess(out, p, r.process);

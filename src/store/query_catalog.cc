@@ -128,8 +128,25 @@ Status Catalog::Bind() {
   options.agent_places = &agent_places_;
   profile_ = analysis::Bind(recording(), aggregate, options);
   agent_stacks_ = used.In(profile_, agent_places_);
+  FindEventTypes();
   sites_ = profile::SiteFrames(profile_, /*raw_leaf=*/false);
   return OkStatus();
+}
+
+void Catalog::FindEventTypes() {
+  std::vector<bool> others(profile_.types.size());
+  event_types_.assign(profile_.types.size(), false);
+  for (uint32_t process = 0; process < places_.size(); ++process) {
+    const auto& keys = recording().processes[process]->series.keys();
+    for (uint32_t series = 0; series < keys.size(); ++series)
+      (profile::IsEvent(keys[series].source()) ? event_types_
+                                               : others)[places_[process][series].type] = true;
+  }
+  for (const analysis::AgentPlaces& agent : agent_places_)
+    for (const uint32_t type : agent.types)
+      if (type < others.size()) others[type] = true;
+  for (size_t type = 0; type < others.size(); ++type)
+    if (others[type]) event_types_[type] = false;
 }
 
 }  // namespace clrscope::store

@@ -9,7 +9,7 @@
 
 #include "analysis/bind.h"
 #include "profile/profile.h"
-#include "profile/slice.h"
+#include "profile/tables/slice.h"
 #include "store/capture_reader.h"
 
 namespace clrscope::store {
@@ -42,6 +42,8 @@ class Catalog {
   uint32_t SiteOf(uint32_t node) const { return sites_[node]; }
   // Whether anything that an agent told ends in this node.
   bool IsAgentStack(uint32_t node) const { return agent_stacks_[node]; }
+  // A type of which nothing was allocated: it was thrown, or stands where events have no type.
+  bool IsOnlyOfEvents(uint32_t type) const { return event_types_[type]; }
   // By the agent's ids of a process, see analysis::AgentPlaces.
   const analysis::AgentPlaces& AgentPlacesOf(uint32_t process) const {
     return agent_places_[process];
@@ -55,6 +57,7 @@ class Catalog {
  private:
   Catalog() = default;
   Status Bind();
+  void FindEventTypes();
 
   std::unique_ptr<CaptureReader> reader_;
   std::unique_ptr<profile::Recording> recording_;
@@ -63,6 +66,7 @@ class Catalog {
   std::vector<std::vector<analysis::SeriesPlace>> places_;
   std::vector<analysis::AgentPlaces> agent_places_;
   std::vector<bool> agent_stacks_;  // by node
+  std::vector<bool> event_types_;   // by type
   std::vector<uint32_t> sites_;
 };
 

@@ -56,11 +56,11 @@ class SampleCursor final : public TableCursor {
       case 9:
         return Put(out, value_.samples);
       case 10:
-        return Put(out, value_.bytes);
+        return Put(out, value_.amount);
       case 11: {
         const bool known = source_ != profile::Source::kTick ||
                            !catalog_.recording().processes[process_]->sizes_unknown;
-        return known ? Put(out, value_.objects) : void();
+        return known ? Put(out, value_.count) : void();
       }
       case 12:
         return Put(out, EventName(source_));
@@ -74,7 +74,10 @@ class SampleCursor final : public TableCursor {
   }
 
  private:
-  bool Wanted() const { return all_ || source_ == catalog_.profile().SourceOf(process_); }
+  bool Wanted() const {
+    if (profile::IsEvent(source_)) return false;  // these have tables of their own
+    return all_ || source_ == catalog_.profile().SourceOf(process_);
+  }
 
   Result<bool> NextOfSlices() {
     for (;;) {

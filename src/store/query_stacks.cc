@@ -11,7 +11,7 @@ namespace {
 using profile::Estimate;
 using profile::Profile;
 
-// Nodes that samples end in, or the one that was asked for.
+// Nodes that samples or events end in, or the one that was asked for.
 std::vector<uint32_t> StackIds(const Catalog& c, std::optional<int64_t> id) {
   const auto size = static_cast<int64_t>(c.profile().nodes.size());
   if (id)
@@ -19,9 +19,14 @@ std::vector<uint32_t> StackIds(const Catalog& c, std::optional<int64_t> id) {
                                  : std::vector<uint32_t>{};
   std::vector<bool> used(static_cast<size_t>(size));
   const auto& processes = c.recording().processes;
-  for (uint32_t process = 0; process < processes.size(); ++process)
-    for (uint32_t series = 0; series < processes[process]->series.keys().size(); ++series)
-      used[c.PlaceOf(process, series).node] = true;
+  for (uint32_t process = 0; process < processes.size(); ++process) {
+    const auto& keys = processes[process]->series.keys();
+    for (uint32_t series = 0; series < keys.size(); ++series)
+      if (!profile::IsEvent(keys[series].source())) used[c.PlaceOf(process, series).node] = true;
+  }
+  // Not where series of events end: a rethrow belongs to where it was thrown.
+  for (const profile::Figure& figure : c.profile().figures)
+    for (const profile::Cell& cell : figure.cells) used[cell.node] = true;
   std::vector<uint32_t> ids;
   for (uint32_t n = 1; n < used.size(); ++n)
     if (used[n] || c.IsAgentStack(n)) ids.push_back(n);
@@ -37,7 +42,7 @@ struct FrameOfStack {
 std::unique_ptr<TableCursor> Stacks(const Catalog& c, std::optional<int64_t> id) {
   const Profile& p = c.profile();
   std::vector<Estimate> values(p.nodes.size());
-  for (const profile::Cell& cell : p.cells) values[cell.node] += cell.value;
+  for (const profile::Cell& cell : p.shown().cells) values[cell.node] += cell.value;
   return List(StackIds(c, id), [&p, &c, values = std::move(values)](uint32_t node, int column,
                                                                     sqlite3_context* out) {
     switch (column) {

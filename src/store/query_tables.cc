@@ -2,8 +2,8 @@
 // The table of tables, and those that are short.
 #include "store/query_tables.h"
 
-#include "analysis/gc_causes.h"
-#include "analysis/gc_report.h"
+#include "analysis/families/gc/gc_causes.h"
+#include "analysis/families/gc/gc_report.h"
 #include "base/loss.h"
 #include "clr/gc_names.h"
 #include "store/query_sources.h"
@@ -47,7 +47,7 @@ std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>)
       case 9:
         return PutFlag(out, process.complete);
       default:
-        return Put(out, p.by_callbacks() ? p.event() : EventName(p.SourceOf(i)));
+        return Put(out, p.EventOf(i));
     }
   });
 }
@@ -204,10 +204,28 @@ constexpr QueryTable kTables[] = {
      kSampleColumns, -1, Samples},
     {"all_samples", "the same by every event: never add up different events", kSampleColumns, -1,
      AllSamples},
-    {"types", "types with their totals",
+    {"exceptions", "what was thrown, by slice of time, stack, type and thread",
+     "start_s real, end_s real, process text, pid integer, type text, method text, module text, "
+     "leaf_method text, thread integer, message text, inner integer, nested integer, count "
+     "integer, "
+     "rethrows integer, stack_id integer, "
+     "type_key integer, process_key integer",
+     -1, Exceptions},
+    {"locks",
+     "waits for locks that were held, by slice of time, stack, thread, owner and what it did",
+     "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
+     "text, thread integer, owner integer, holding text, unfinished integer, count integer, "
+     "wait_ns integer, stack_id integer, process_key integer",
+     -1, Locks},
+    {"waits", "waits that blocked, by slice of time, stack and thread",
+     "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
+     "text, thread integer, unfinished integer, count integer, wait_ns integer, stack_id integer, "
+     "process_key integer",
+     -1, Waits},
+    {"types", "types with their totals; types(1): those that were only thrown too",
      "type_key integer, type text, raw text, type_id integer, process text, pid "
-     "integer, " CLRSCOPE_FIGURES,
-     -1, Types},
+     "integer, " CLRSCOPE_FIGURES ", thrown integer hidden",
+     6 + kFigures, Types},
     {"sites", "allocated type and first method outside the framework",
      "type text, method text, module text, process text, pid integer, type_key integer, method_id "
      "integer, " CLRSCOPE_FIGURES,

@@ -6,7 +6,7 @@
 
 #include "analysis/testing/simulated_agent.h"
 #include "base/units.h"
-#include "profile/series.h"
+#include "profile/tables/series.h"
 #include "store/capture_writer.h"
 #include "store/explode.h"
 #include "store/query_tables.h"
@@ -102,6 +102,83 @@ TEST(QueryTest, MistakesTellTheirPosition) {
   EXPECT_NE(One(*query, "select * from nowhere").find("lists tables"), std::string::npos);
   EXPECT_NE(One(*query, "select 1; select 2").find("one statement"), std::string::npos);
   EXPECT_NE(One(*query, " ").find("empty"), std::string::npos);
+}
+
+// In two slices, of one stack: `App.Lost` was thrown 3 times and once again, of which 2 in the
+// first slice, by thread 7; 2 ms were waited for a lock of thread 8, and 5 ms for something.
+// `Orders.A` was allocated.
+std::unique_ptr<Catalog> EventCatalog() {
+  auto recording = std::make_unique<profile::Recording>();
+  auto tables = std::make_unique<profile::ProcessTables>();
+  profile::ProcessTables& t = *tables;
+  t.info.pid = 42;
+  t.info.name = recording->strings.Intern("orders");
+  t.types.push_back({0x7f01, recording->strings.Intern("Orders.A")});
+  t.types.push_back({0, recording->strings.Intern("App.Lost")});
+  profile::MethodCode m;
+  m.start = 0x1000;
+  m.size = 0x100;
+  m.owner = recording->strings.Intern("App.Worker");
+  m.name = recording->strings.Intern("Run");
+  m.signature = recording->strings.Intern("void  ()");
+  t.code.Add(m);
+  const uint64_t ip = 0x1010;
+  const uint32_t node = t.stacks.Fold(reinterpret_cast<const std::byte*>(&ip), 1, 8, 1, 0);
+  const profile::LabelSet thread = profile::LabelSet{}.With(profile::LabelKey::kThread, 7);
+  const uint16_t by = t.labels.Find(thread);
+  const uint16_t held = t.labels.Find(
+      thread.With(profile::LabelKey::kOwner, 8).With(profile::LabelKey::kHolding, node));
+  const uint16_t open = t.labels.Find(thread.With(profile::LabelKey::kUnfinished, 1));
+  bool capped = false;
+  const auto series = [&](uint32_t type, Source source, uint16_t labels) {
+    return t.series.Find(SeriesKey::Make(node, type, HeapKind::kUnknown, source, 0, labels), 0, 3,
+                         &capped);
+  };
+  const uint32_t allocated = series(1, Source::kSampled, 0);
+  const uint32_t thrown = series(2, Source::kException, by);
+  const uint32_t lock = series(0, Source::kContention, held);
+  const uint32_t wait = series(0, Source::kWait, open);
+  recording->processes.push_back(std::move(tables));
+  recording->end_ns = 2 * kSecond;
+  profile::Slice first, second;
+  first.end_ns = second.start_ns = kSecond;
+  second.end_ns = 2 * kSecond;
+  first.rows = {{allocated, {1, 100, 0}}, {thrown, {2, 0, 2}}, {lock, {1, 2'000'000, 1}}};
+  second.rows = {{thrown, {2, 1, 1}}, {wait, {1, 5'000'000, 1}}};
+  return Catalog::Of(std::move(recording), {first, second});
+}
+
+TEST(QueryTest, EventsHaveTablesOfTheirOwn) {
+  const auto query = Query::Open(EventCatalog()).Take();
+  EXPECT_EQ(One(*query, "select sum(count) from exceptions"), "3");
+  EXPECT_EQ(One(*query, "select sum(rethrows) from exceptions"), "1");
+  EXPECT_EQ(One(*query, "select count from exceptions where start_s = 0 and end_s = 1"), "2");
+  EXPECT_EQ(One(*query, "select process||pid||type||method||leaf_method||thread from exceptions"),
+            "orders42App.LostApp.Worker.RunApp.Worker.Run7");
+  EXPECT_EQ(One(*query, "select thread||' '||owner||' '||holding||' '||wait_ns from locks"),
+            "7 8 App.Worker.Run 2000000");
+  EXPECT_EQ(One(*query, "select unfinished from locks"), "0");
+  EXPECT_EQ(One(*query, "select thread||' '||unfinished||' '||count||' '||wait_ns from waits"),
+            "7 1 1 5000000");
+  EXPECT_EQ(One(*query, "select count(*) from exceptions e join frames f on f.id = e.stack_id"),
+            "2");
+  EXPECT_EQ(One(*query,
+                "select count(*) from waits where stack_id not in (select stack_id from "
+                "stacks)"),
+            "0");
+}
+
+TEST(QueryTest, WhatIsAllocatedKnowsNothingOfEvents) {
+  const auto query = Query::Open(EventCatalog()).Take();
+  EXPECT_EQ(One(*query, "select sum(samples) from all_samples"), "1");
+  EXPECT_EQ(One(*query, "select group_concat(type) from types"), "Orders.A");
+  EXPECT_EQ(One(*query,
+                "select raw from types(1) where type_key = (select type_key from "
+                "exceptions)"),
+            "App.Lost");
+  EXPECT_EQ(One(*query, "select sum(samples) from stacks"), "1");
+  EXPECT_EQ(One(*query, "select sum(self_samples) from methods"), "1");
+  EXPECT_EQ(One(*query, "select count(*) from sites"), "1");
 }
 
 // A minute of a program whose `Orders.Order` objects leak and whose strings are refreshed each 15
@@ -212,6 +289,27 @@ TEST_F(AgentQueryTest, PlainRowsSayTheSame) {
     EXPECT_NE(statement->Text(0), "0") << table;
   }
   (void)::unlink(rows.c_str());
+}
+
+TEST(ExplodeTest, PlainRowsHoldEvents) {
+  const std::string path = "/tmp/clrscope_explode_events." + std::to_string(::getpid()) + ".sqlite";
+  (void)::unlink(path.c_str());
+  const auto catalog = EventCatalog();
+  ASSERT_TRUE(Explode(*catalog, path).ok());
+  auto db = Database::Open(path, Database::Mode::kReadOnly);
+  ASSERT_TRUE(db.ok());
+  const auto one = [&](const char* sql) {
+    auto statement = db->Prepare(sql);
+    EXPECT_TRUE(statement.ok()) << statement.error().message;
+    EXPECT_TRUE(statement->Step().ok());
+    return std::string(statement->Text(0));
+  };
+  EXPECT_EQ(one("select sum(count)||' '||sum(rethrows) from exception"), "3 1");
+  EXPECT_EQ(one("select distinct type||' '||method from exceptions"), "App.Lost App.Worker.Run");
+  EXPECT_EQ(one("select owner||' '||holding||' '||wait_ns from locks"), "8 App.Worker.Run 2000000");
+  EXPECT_EQ(one("select unfinished||' '||method from waits"), "1 App.Worker.Run");
+  EXPECT_EQ(one("select group_concat(type) from types"), "Orders.A");
+  (void)::unlink(path.c_str());
 }
 
 TEST(ExplodeTest, PlainRowsAddUp) {

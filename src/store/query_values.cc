@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/query_values.h"
 
-#include "profile/bounds.h"
+#include "profile/estimate/bounds.h"
 
 namespace clrscope::store {
 
@@ -26,17 +26,17 @@ void PutFigure(sqlite3_context* out, const Profile& p, const Estimate& e, int fi
     case 0:
       return Put(out, e.samples);
     case 1:
-      return Put(out, e.bytes);
+      return Put(out, e.amount);
     case 2:
-      return bound(profile::BytesBounds(p, e, partial).low);
+      return bound(profile::AmountBounds(p, e, partial).low);
     case 3:
-      return bound(profile::BytesBounds(p, e, partial).high);
+      return bound(profile::AmountBounds(p, e, partial).high);
     case 4:
-      return p.objects_known ? Put(out, e.objects) : void();
+      return p.shown().counts_known ? Put(out, e.count) : void();
     case 5:
-      return bound(profile::ObjectsBounds(p, e, partial, kind).low);
+      return bound(profile::CountBounds(p, e, partial, kind).low);
     default:
-      return bound(profile::ObjectsBounds(p, e, partial, kind).high);
+      return bound(profile::CountBounds(p, e, partial, kind).high);
   }
 }
 
@@ -47,17 +47,17 @@ void PutLiveFigure(sqlite3_context* out, profile::Source source, const Estimate&
     case 0:
       return Put(out, e.samples);
     case 1:
-      return Put(out, e.bytes);
+      return Put(out, e.amount);
     case 2:
-      return known ? Put(out, profile::BytesInterval(e).low) : void();
+      return known ? Put(out, profile::AmountInterval(e).low) : void();
     case 3:
-      return known ? Put(out, profile::BytesInterval(e).high) : void();
+      return known ? Put(out, profile::AmountInterval(e).high) : void();
     case 4:
-      return Put(out, e.objects);
+      return Put(out, e.count);
     case 5:
-      return known ? Put(out, profile::ObjectsInterval(e, kind).low) : void();
+      return known ? Put(out, profile::CountInterval(e, kind).low) : void();
     default:
-      return known ? Put(out, profile::ObjectsInterval(e, kind).high) : void();
+      return known ? Put(out, profile::CountInterval(e, kind).high) : void();
   }
 }
 

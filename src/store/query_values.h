@@ -40,7 +40,7 @@ void PutProcess(sqlite3_context* out, const profile::Profile& p, uint32_t proces
   "objects_high real"
 inline constexpr int kFigures = 7;
 // `figure`: which of the seven. What is not known stays null. `partial`, `kind`: see
-// profile/bounds.h
+// profile/estimate/bounds.h
 void PutFigure(sqlite3_context* out, const profile::Profile& p, const profile::Estimate& e,
                int figure, bool partial = false,
                profile::HeapKind kind = profile::HeapKind::kUnknown);

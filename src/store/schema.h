@@ -7,7 +7,7 @@
 namespace clrscope::store {
 
 // Raised when a reader of the old version would misread a new file.
-inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kSchemaVersion = 2;
 // "clrs" in the SQLite header's application id, so that file(1) and we can tell.
 inline constexpr int64_t kApplicationId = 0x636C7273;
 
@@ -15,7 +15,11 @@ inline constexpr const char* kSchema = R"sql(
 create table meta(key text primary key, value) without rowid;
 create table process(id integer primary key, pid integer, name text, command_line text,
   runtime text, os text, arch text, pointer_size integer, start_ns integer, end_ns integer,
-  complete integer, sizes_unknown integer);
+  complete integer, sizes_unknown integer, measures integer);
+create table thread(process integer, thread integer, name text, primary key(process, thread))
+  without rowid;
+create table message(process integer, id integer, text text, primary key(process, id))
+  without rowid;
 create table module(process integer, module_id integer, path text, native_path text, mvid text,
   primary key(process, module_id)) without rowid;
 create table method(process integer, start integer, load_ns integer, size integer, token integer,
@@ -24,7 +28,8 @@ create table method(process integer, start integer, load_ns integer, size intege
 create table type(process integer, id integer, runtime_id integer, raw_name text,
   primary key(process, id)) without rowid;
 create table mapping(process integer, start integer, end integer, file_offset integer, path text,
-  primary key(process, start)) without rowid;
+  build_id text, from_ns integer, to_ns integer, primary key(process, start, from_ns))
+  without rowid;
 create table gc(process integer, number integer, generation integer, type integer, reason integer,
   start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes integer, gen2_bytes integer,
   loh_bytes integer, poh_bytes integer);

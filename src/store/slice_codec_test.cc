@@ -45,6 +45,26 @@ TEST(ColumnCodec, NumbersOfAllShapesReadBack) {
   EXPECT_FALSE(r->ok());
 }
 
+TEST(SliceCodec, AttributesOfBothSchemas) {
+  using profile::HeapKind;
+  using profile::SeriesKey;
+  for (const Source source : {Source::kForeign, Source::kTick, Source::kSampled, Source::kCounted})
+    for (const HeapKind kind : {HeapKind::kSoh, HeapKind::kUnknown})
+      for (const uint64_t size : {0u, 24u, 2000u, 4'000'000'000u}) {
+        const SeriesKey key = SeriesKey::Make(0, 0, kind, source, profile::SizeClass(size));
+        const uint64_t old = static_cast<uint64_t>(kind) | static_cast<uint64_t>(source) << 2 |
+                             uint64_t{profile::SizeClass(size)} << 4;
+        EXPECT_EQ(SeriesAttributes(old, 1), key.attributes);
+        EXPECT_EQ(SeriesAttributes(key.attributes, 2), key.attributes);
+      }
+  const auto of = [](uint64_t source) { return source << 2; };
+  EXPECT_TRUE(SeriesAttributes(of(profile::kSources - 1), 2));
+  EXPECT_FALSE(SeriesAttributes(of(profile::kSources), 2));
+  EXPECT_FALSE(SeriesAttributes(of(15), 2));
+  EXPECT_FALSE(SeriesAttributes(0x10000, 2));
+  EXPECT_FALSE(SeriesAttributes(0xFFFF, 1)) << "no size class is so large";
+}
+
 TEST(SliceCodec, AnySliceReadsBackExactly) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
@@ -58,8 +78,8 @@ TEST(SliceCodec, AnySliceReadsBackExactly) {
     for (size_t i = 0; i < want.rows.size(); ++i) {
       ASSERT_EQ(got.rows[i].series, want.rows[i].series);
       ASSERT_EQ(got.rows[i].sums.samples, want.rows[i].sums.samples);
-      ASSERT_EQ(got.rows[i].sums.size_sum, want.rows[i].sums.size_sum);
-      ASSERT_EQ(got.rows[i].sums.amount_sum, want.rows[i].sums.amount_sum);
+      ASSERT_EQ(got.rows[i].sums.amount, want.rows[i].sums.amount);
+      ASSERT_EQ(got.rows[i].sums.stands_for, want.rows[i].sums.stands_for);
     }
     ASSERT_EQ(got.threads.size(), want.threads.size());
     for (size_t i = 0; i < want.threads.size(); ++i) {
@@ -67,12 +87,21 @@ TEST(SliceCodec, AnySliceReadsBackExactly) {
       ASSERT_EQ(got.threads[i].kind, want.threads[i].kind);
       ASSERT_EQ(got.threads[i].source, want.threads[i].source);
       ASSERT_EQ(got.threads[i].value.samples, want.threads[i].value.samples);
-      ASSERT_EQ(got.threads[i].value.bytes, want.threads[i].value.bytes);
-      ASSERT_EQ(got.threads[i].value.seen_objects, want.threads[i].value.seen_objects);
+      ASSERT_EQ(got.threads[i].value.amount, want.threads[i].value.amount);
+      ASSERT_EQ(got.threads[i].value.seen_count, want.threads[i].value.seen_count);
       // Errors are kept with the precision of a float.
       if (want.threads[i].source != Source::kSampled) continue;
-      const double variance = want.threads[i].value.var_bytes;
-      ASSERT_NEAR(got.threads[i].value.var_bytes, variance, 1e-6 * variance);
+      const double variance = want.threads[i].value.var_amount;
+      ASSERT_NEAR(got.threads[i].value.var_amount, variance, 1e-6 * variance);
+    }
+    ASSERT_EQ(got.thread_ids, want.thread_ids);
+    ASSERT_EQ(got.parts.size(), want.parts.size());
+    for (size_t i = 0; i < want.parts.size(); ++i) {
+      ASSERT_EQ(got.parts[i].series, want.parts[i].series);
+      ASSERT_EQ(got.parts[i].thread, want.parts[i].thread);
+      ASSERT_EQ(got.parts[i].sums.samples, want.parts[i].sums.samples);
+      ASSERT_EQ(got.parts[i].sums.amount, want.parts[i].sums.amount);
+      ASSERT_EQ(got.parts[i].sums.stands_for, want.parts[i].sums.stands_for);
     }
     // Any damage gives an error or a slice, never more.
     for (int k = 0; k < 20 && !blob.empty(); ++k) {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite.h"
 
+#include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
 
 namespace clrscope::store {
 namespace {
@@ -24,6 +30,23 @@ ErrorCode CodeOf(int sqlite_code) {
     default:
       return ErrorCode::kFailed;
   }
+}
+
+// What went wrong, where SQLite's own words ("disk I/O error") do not tell what to do.
+std::string Words(sqlite3* db) {
+  if (sqlite3_extended_errcode(db) == SQLITE_IOERR_GETTEMPPATH)
+    return "this needs a temporary file, and there is no folder to write it into; name one by "
+           "TMPDIR";
+  return sqlite3_errmsg(db);
+}
+
+// Why no file can be made at `path`, which SQLite does not tell; nothing when it cannot be seen.
+std::optional<Error> WhyNotCreated(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (::access(folder.c_str(), W_OK) == 0) return std::nullopt;
+  return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kPermission,
+               fmt::format("cannot create {}: {}", path, strerror(errno))};
 }
 
 }  // namespace
@@ -52,9 +75,9 @@ Result<bool> Statement::Step() {
   if (rc == SQLITE_DONE) return false;
   sqlite3* db = sqlite3_db_handle(stmt_.get());
   const char* file = sqlite3_db_filename(db, "main");
-  return Error{CodeOf(rc),
-               fmt::format("{}: {}", file != nullptr && *file != '\0' ? file : "database",
-                           sqlite3_errmsg(db))};
+  return Error{
+      CodeOf(rc),
+      fmt::format("{}: {}", file != nullptr && *file != '\0' ? file : "database", Words(db))};
 }
 
 Status Statement::Run() {
@@ -96,8 +119,11 @@ Result<Database> Database::Open(const std::string& path, Mode mode) {
                                                : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const int rc = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   db.db_.reset(raw);
-  if (rc != SQLITE_OK)
+  if (rc != SQLITE_OK) {
+    if (mode == Mode::kCreate)
+      if (auto why = WhyNotCreated(path)) return *std::move(why);
     return Error{CodeOf(rc), fmt::format("cannot open {}: {}", path, sqlite3_errmsg(raw))};
+  }
   sqlite3_busy_timeout(raw, 2000);
   return db;
 }
@@ -106,7 +132,7 @@ Result<Database> Database::OpenMemory() { return Open(":memory:", Mode::kCreate)
 
 Status Database::Execute(const char* sql) {
   if (const int rc = sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr); rc != SQLITE_OK)
-    return Error{CodeOf(rc), fmt::format("{}: {}", path_, sqlite3_errmsg(db_.get()))};
+    return Error{CodeOf(rc), fmt::format("{}: {}", path_, Words(db_.get()))};
   return OkStatus();
 }
 
@@ -114,8 +140,7 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   sqlite3_stmt* stmt = nullptr;
   const int rc =
       sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &stmt, nullptr);
-  if (rc != SQLITE_OK)
-    return Error{CodeOf(rc), fmt::format("{}: {}", path_, sqlite3_errmsg(db_.get()))};
+  if (rc != SQLITE_OK) return Error{CodeOf(rc), fmt::format("{}: {}", path_, Words(db_.get()))};
   return Statement(stmt);
 }
 

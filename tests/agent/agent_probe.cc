@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "capture/agent_link.h"
-#include "profile/interval_frame.h"
+#include "capture/agents/agent_link.h"
+#include "profile/interval/interval_frame.h"
 
 namespace {
 
@@ -25,10 +25,10 @@ constexpr std::chrono::milliseconds kPatience{30'000};
 
 Json ToJson(const Estimate& e) {
   return {{"samples", e.samples},
-          {"bytes", e.bytes},
-          {"objects", e.objects},
-          {"low", clrscope::profile::BytesInterval(e).low},
-          {"high", clrscope::profile::BytesInterval(e).high}};
+          {"bytes", e.amount},
+          {"objects", e.count},
+          {"low", clrscope::profile::AmountInterval(e).low},
+          {"high", clrscope::profile::AmountInterval(e).high}};
 }
 
 struct Sums {
@@ -66,8 +66,8 @@ struct Sums {
     old_lives.clear();
     for (const auto& l : f.lives) (l.young ? lives : old_lives)[type_names.at(l.type)] += l.value;
     for (const auto& t : f.turnover) {
-      births += t.births.objects;
-      deaths += t.deaths.objects;
+      births += t.births.count;
+      deaths += t.deaths.count;
     }
     for (const auto& gc : f.gcs) {
       ++gcs;
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   if (attach)
     if (const auto s = clrscope::capture::AttachAgent(pid, options, deadline); !s.ok())
       return Fail(s.error());
-  auto feed = clrscope::capture::AgentFeed::Open(pid, deadline);
+  auto feed = clrscope::capture::AgentSubscription::Open(pid, deadline);
   if (!feed.ok()) return Fail(feed.error());
   fmt::print("{{\"attached\":{}}}\n", pid);
   std::fflush(stdout);

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,10 @@ from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, bytes_of, cou
                         status)
 import harness
 from harness import clrscope, start_clrscope, wait_until
-from surroundings import Surroundings  # noqa: F401  (run with the others)
+from agent_events import AgentEvents  # noqa: F401
+from hazards import Hazards  # noqa: F401  (run with the others)
+from pprof_file import PprofFile
+from surroundings import Surroundings  # noqa: F401
 
 
 class Totals(AgentCase):
@@ -457,6 +461,69 @@ class StartUp(AgentCase):
                                              capture_output=True, text=True, timeout=60).stdout
                         total += float(top.split("Total samples = ")[1].split("B")[0]) if "Total samples" in top else 0
                     self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), 0.15)
+
+    def test_spooled_profiles_are_as_those_of_convert(self):
+        """The agent's files and those of `convert` have the same values, labels, names and words."""
+        args = ["--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "2e9", "--seconds", "30", "--start-on-stdin",
+                "--hold-on-stdin"]
+        for flavour in ("alloc", "alloc-net8"):
+            with self.subTest(flavour):
+                folder = os.path.join(self.dir, flavour)
+                work = self.workload(flavour, *args, env=self.load_variables(f"every=60s,output={folder}/%p.pb"))
+                work.go()
+                work.truth()
+                work.process.stdin.close()
+                self.assertEqual(work.process.wait(20), 0)
+                spool = PprofFile(f"{folder}/{work.pid}.pb")
+
+                work = self.workload(flavour, *args)
+                capture, converted = self.path(flavour + ".clrscope"), self.path(flavour + ".pb.gz")
+                recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", capture)
+                wait_until(lambda pid=work.pid: has_agent(pid), 20, "the agent is there")
+                work.go()
+                work.truth()
+                time.sleep(1)
+                recorder.send_signal(signal.SIGINT)
+                _, err = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, err)
+                self.assert_ok(clrscope("convert", capture, "-o", converted))
+                convert = PprofFile(converted)
+
+                self.assertEqual(spool.sample_types, ["alloc_objects/count", "alloc_space/bytes", "inuse_objects/count",
+                                                      "inuse_space/bytes"])
+                self.assertEqual(spool.sample_types, convert.sample_types)
+                self.assertEqual((spool.default_type, convert.default_type), ("inuse_space", "inuse_space"))
+                if flavour == "alloc":
+                    self.assertEqual((spool.period, convert.period), (102400, 102400))
+                for profile, threads in ((spool, set()), (convert, {"thread", "thread_name"})):  # the agent's files hold none
+                    self.assertEqual({key for _, labels in profile.samples for key in labels}, {"heap", "generation", "age"} | threads)
+                    self.assertLessEqual(profile.values_of("heap"), {"SOH", "LOH", "POH"})
+                    self.assertLessEqual(profile.values_of("generation"), {"0", "1", "2", "LOH", "POH"})
+                    self.assertLessEqual(profile.values_of("age"), {(s, "seconds") for s in (0, 1, 2, 5, 10, 20, 30, 60, 120)})
+                    self.assertEqual(os.path.basename(profile.main_module).removesuffix(".dll"), "alloc")
+                    for values, labels in profile.samples:
+                        self.assertEqual("age" in labels, values[:2] == [0, 0] and values[2:] != [0, 0], (values, labels))
+                for key in ("heap", "generation"):
+                    self.assertTrue(spool.values_of(key) & convert.values_of(key), key)
+
+                def frames(profile):  # the same stacks need not be sampled in both: by module and raw name
+                    return {re.sub("!0x[0-9a-f]+:", "!", system): (system, name) for system, name in profile.names.items()}
+                one, other = frames(spool), frames(convert)
+                shared = [key for key in one if key in other]
+                self.assertGreater(sum("!0x" in one[key][0] for key in shared), 3, shared)
+                self.assertGreater(sum(key.startswith("[type]!") for key in shared), 0, shared)
+                for key in shared:
+                    self.assertEqual(one[key], other[key])
+                self.assertFalse([s for s in spool.names if "System.Threading.ExecutionContext." in s])
+
+                def words(profile):
+                    return {c.split(":")[0]: c for c in profile.comments}
+                one, other = words(spool), words(convert)
+                for key in ("event", "biased"):
+                    self.assertEqual(one.get(key), other.get(key))
+                for said in (one, other):
+                    self.assertRegex(said["process"], r"^process: alloc \(\d+\)$")
+                    self.assertIn("runtime", said)
 
     def test_sigterm_writes_the_last_profile(self):
         folder = os.path.join(self.dir, "out")

@@ -96,8 +96,6 @@ class Basics(Case):
         self.fails(2, "--by nonsense", "report", "x", "--by", "nonsense")
         self.fails(2, "no duration", "report", "x", "--from", "5x")
         self.fails(2, "not before", "report", "x", "--from", "5m", "--to", "10")
-        self.fails(2, "cannot be filtered", "report", "x", "--by", "time:10s", "--type", "x")
-        self.fails(2, "cannot be filtered", "report", "x", "--by", "thread", "--method", "x")
         self.fails(2, "--json", "report", "x", "--json", "--csv")
 
     def test_unreadable_files(self):
@@ -185,6 +183,39 @@ class Report(Case):
             self.assertEqual([r[by] for r in rows], sorted((r[by] for r in rows), reverse=True))
         self.assertIn("more rows", self.ok("report", self.sampled, "--by", "type", "-n", "1"))
         self.assertNotIn("more rows", self.ok("report", self.sampled, "--by", "type", "-n", "0"))
+
+    def test_only_what_can_be_narrowed_is(self):
+        # Whatever narrows a table: what its rows add up to is what they are rows of.
+        threads = self.json("report", self.sampled, "--by", "thread")["rows"]
+        busiest = f"^{threads[0]['thread']}$"
+        for arguments in (("--type", "String"), ("--method", "Parse"), ("--thread", busiest), ("--type", "String", "--thread", busiest)):
+            whole = self.json("report", self.sampled, "--by", "type", *arguments)["totals"]
+            self.assertGreater(whole["samples"], 0, arguments)
+            for by in ("time:1s", "thread", "site", "stack", "process", "kind"):
+                p = self.json("report", self.sampled, "--by", by, *arguments)
+                self.assertEqual(sum(r["samples"] for r in p["rows"]), whole["samples"], (by, arguments))
+                self.assertAlmostEqual(sum(r["bytes"] for r in p["rows"]) / whole["bytes"], 1, places=3)
+        one = self.json("report", self.sampled, "--thread", busiest)["totals"]
+        self.assertEqual(one["samples"], threads[0]["samples"])
+        # A capture of the trace tells the same, a page and a pprof file narrow alike.
+        capture = TMP / "threads.clrscope"
+        self.ok("convert", self.sampled, "-o", capture, "--force")
+        self.assertEqual(self.json("report", capture, "--thread", busiest, "--type", "String")["totals"],
+                         self.json("report", self.sampled, "--thread", busiest, "--type", "String")["totals"])
+        self.ok("convert", capture, "-o", TMP / "threads.folded", "--thread", busiest, "--weight", "samples", "--force")
+        folded = sum(int(line.rsplit(" ", 1)[1]) for line in (TMP / "threads.folded").read_text().splitlines())
+        self.assertEqual(folded, one["samples"])
+        self.ok("convert", capture, "-o", TMP / "threads.html", "--thread", busiest, "--force")
+        narrowed = self.json("diff", f"{capture}@0s..1s", f"{capture}@1s..2s", "--by", "thread", "--type", "String")
+        self.assertEqual(narrowed["totals"]["samples_before"], sum(r["samples_before"] for r in narrowed["rows"]))
+        self.fails(3, "matches --thread", "report", self.sampled, "--thread", "^no such thread$")
+        counted = trace("04c-")
+        self.fails(2, "not by both", "report", counted, "--event", "counted", "--thread", busiest)
+        self.fails(2, "not by both", "report", counted, "--event", "counted", "--by", "thread", "--type", "String")
+        p = self.json("report", counted, "--event", "counted", "--by", "time:1s", "--type", "String")
+        self.assertEqual(sum(r["objects"] for r in p["rows"]), p["totals"]["objects"])
+        self.fails(2, "use one of", "report", self.sampled, "--measure", "nonsense")
+        self.fails(3, "record with --waits", "report", self.sampled, "--measure", "waits")
 
     def test_filters(self):
         whole = self.json("report", self.sampled)["totals"]
@@ -497,7 +528,14 @@ class Convert(Case):
             self.assertEqual(a["losses"], b["losses"])
         document = self.json("inspect", self.capture)
         self.assertEqual(document["format"]["name"], "clrscope")
+        self.assertEqual(document["format"]["version"], 2)
         self.assertGreater(document["slices"]["count"], 0)
+        # A trace does not tell what was asked for.
+        (measure,) = document["measures"]
+        self.assertEqual((measure["measure"], measure["recorded"]), ("allocations", None))
+        samples = self.json("report", self.trace)["totals"]["samples"]
+        self.assertIn({"event": "AllocationSampled", "count": samples}, measure["events"])
+        self.assertIn("AllocationSampled", self.ok("inspect", self.capture))
         self.assertEqual([p.name for p in self.dir.iterdir()], ["x.clrscope"])
 
     def test_every_format(self):
@@ -527,6 +565,20 @@ class Convert(Case):
         self.convert(self.trace, "e.folded", "--type", "zzzz", code=3)
         self.assertFalse((self.dir / "e.folded").exists())
         self.convert(self.trace, "f.sqlite", "--type", "zzzz", code=2)
+
+    def test_weights_are_those_of_the_measure(self):
+        total = lambda f: sum(int(line.rsplit(" ", 1)[1]) for line in f.read_text().splitlines())
+        totals = self.json("report", self.trace)["totals"]
+        out, _ = self.convert(self.trace, "plain.folded")
+        self.assertLess(abs(total(out) - totals["bytes"]), 2)
+        out, _ = self.convert(self.trace, "objects.folded", "--weight", "objects")
+        self.assertLess(abs(total(out) - totals["objects"]), 2)
+        _, words = self.convert(self.trace, "w.folded", "--weight", "wait_ns", code=2)
+        self.assertIn("allocations have bytes, objects, samples", words)
+        self.convert(self.trace, "l.folded", "--measure", "locks", code=3)
+        _, words = self.convert(self.trace, "g.html", "--measure", "gc-cpu", code=2)
+        self.assertIn("report --measure gc-cpu", words)
+        self.convert(self.trace, "m.sqlite", "--measure", "allocations", code=2)
 
     def test_standard_output(self):
         text = self.ok("convert", self.trace, "-o", "-", "--format", "folded")
@@ -626,6 +678,14 @@ class Diff(Case):
         self.assertIsNone(d["totals"]["p_value"])
         self.assertIsNone(d["rows"][0]["difference_low"])
 
+    def test_measures_have_their_own_metrics(self):
+        d = self.json("diff", self.sampled, self.sampled, "--measure", "allocations", "--metric", "objects")
+        self.assertEqual((d["measure"], d["metric"]), ("allocations", "objects"))
+        self.assertEqual(self.json("diff", self.sampled, self.sampled)["metric"], "bytes")
+        self.fails(2, "allocations have objects and bytes", "diff", self.sampled, self.sampled, "--metric", "wait_ns")
+        self.fails(2, "allocations have objects and bytes", "diff", self.sampled, self.sampled, "--fail-on", "count>1")
+        self.fails(3, "holds no exceptions", "diff", self.sampled, self.sampled, "--measure", "exceptions")
+
     def test_different_events_are_not_compared(self):
         self.fails(6, "cannot be compared", "diff", self.sampled, trace("08a"))
         self.fails(2, "give two files", "diff", self.sampled)
@@ -716,6 +776,7 @@ class LiveCase(Case):
         self.fails(3, "nothing that lives", "leaks", self.capture, "--type", "Nobody")
         self.fails(3, "too short", "leaks", self.capture, "--to", "15s")
         self.fails(2, "not for it", "leaks", self.capture, "--live")
+        self.fails(2, "is not kept", "leaks", self.capture, "--thread", "x")
 
     def test_live_reports(self):
         live = self.json("report", self.capture, "--live", "--by", "type")
@@ -745,6 +806,27 @@ class LiveCase(Case):
         self.fails(2, "use 5m or 10m", "report", self.capture, "--live", "--older-than", "7m")
         self.fails(2, "give --live too", "report", self.capture, "--by", "age")
         self.fails(2, "a state", "report", self.capture, "--live", "--by", "time")
+        self.assertEqual(self.json("report", self.capture, "--measure", "live", "--by", "type"), live)
+        for by in ("site", "method", "stack", "process", "assembly", "kind", "generation", "age"):
+            p = self.json("report", self.capture, "--measure", "live", "--by", by, "--type", "Order$")
+            sums = sum(r.get("bytes", r.get("self_bytes")) for r in p["rows"])
+            self.assertAlmostEqual(sums / order["bytes"], 1, places=4, msg=by)
+        self.ok("report", self.capture, "--live", "--tree", "--method", "History")
+        self.fails(2, "is not kept", "report", self.capture, "--live", "--by", "thread")
+        self.fails(2, "is not kept", "report", self.capture, "--live", "--thread", "x")
+        self.assertIn("Also recorded: --measure live, --measure gc-cpu", self.ok("report", self.capture))
+        # Ten minutes in, more lives than five minutes in; a state is of no span of time.
+        d = self.json("diff", f"{self.capture}@0s..5m", self.capture, "--measure", "live", "--by", "type")
+        rows = {r["type"]: r for r in d["rows"]}
+        self.assertEqual(d["measure"], "live")
+        self.assertTrue(rows["Orders.Order"]["changed"], rows["Orders.Order"])
+        self.assertAlmostEqual(rows["Orders.Order"]["after"], order["bytes"], delta=1)
+        self.assertIn("Orders.Order", self.ok("diff", f"{self.capture}@0s..5m", self.capture, "--measure", "live", "--by", "type"))
+        self.fails(2, "a state", "diff", self.capture, self.capture, "--measure", "live", "--per", "second")
+        self.fails(2, "is not kept", "diff", self.capture, self.capture, "--measure", "live", "--by", "thread")
+        times = self.json("report", self.capture, "--by", "time:1m", "--type", "Order$")
+        self.assertEqual(sum(r["samples"] for r in times["rows"]), times["totals"]["samples"])
+        self.assertGreater(len(times["rows"]), 8)
 
     def test_screens_fit_and_say_what_is_missing(self):
         screens = [["report", "--live"], ["report", "--by", "gc-cpu"], ["leaks"]]
@@ -796,6 +878,23 @@ class LiveCase(Case):
         self.assertAlmostEqual(document["gc_cpu"][0]["gc_share"], 2 / 9, places=5)
         self.assertIsNone(document["rows"][0]["workstation_gc_s"])
         self.assertIn("22.2 %", self.ok("report", self.capture, "--by", "gc-cpu"))
+        for same in (("--measure", "gc-cpu"), ("--measure", "gc-cpu", "--by", "time")):
+            self.assertEqual(self.json("report", self.capture, *same), document)
+        self.assertEqual(document["measure"], "gc-cpu")
+        self.assertAlmostEqual(document["totals"]["gc_cpu_ns"] / 1e9, 120)
+        self.assertEqual(document["totals"]["intervals"], 60)
+        processes = self.json("report", self.capture, "--measure", "gc-cpu", "--by", "process")
+        self.assertEqual(processes["rows"], document["gc_cpu"])
+        self.assertIn("22.2 %", self.ok("report", self.capture, "--measure", "gc-cpu", "--by", "process"))
+        for wrong in (("--by", "type"), ("--by", "thread"), ("--by", "stack"), ("--tree",), ("--type", "x"), ("--method", "x"), ("--thread", "x")):
+            self.fails(2, "of whole processes", "report", self.capture, "--measure", "gc-cpu", *wrong)
+        self.fails(2, "give --by time", "report", self.capture, "--measure", "gc-cpu", "--by", "time:10s")
+        d = self.json("diff", f"{self.capture}@0s..5m", f"{self.capture}@5m..10m", "--measure", "gc-cpu")
+        self.assertEqual((d["by"], d["metric"]), ("process", "gc_cpu_ns"))
+        self.assertAlmostEqual(d["totals"]["before"] / 1e9, 60)
+        self.assertIsNone(d["totals"]["p_value"])
+        self.assertIn("1m 00s", self.ok("diff", f"{self.capture}@0s..5m", f"{self.capture}@5m..10m", "--measure", "gc-cpu"))
+        self.fails(2, "of whole processes", "diff", self.capture, self.capture, "--measure", "gc-cpu", "--by", "type")
 
     def test_pprof_there_and_back(self):
         live = self.json("report", self.capture, "--live", "--by", "site")
@@ -825,6 +924,26 @@ class LiveCase(Case):
         # Their time is the recording's start: allocations add up all the same.
         self.assertAlmostEqual(self.json("report", folder)["totals"]["bytes"], flow["totals"]["bytes"], delta=20)
         self.fails(3, "holds no pprof file", "report", TMP / "empty" if (TMP / "empty").mkdir() is None else "")
+
+    def test_files_that_the_agent_writes(self):
+        folder = TMP / "spool"
+        subprocess.run([pathlib.Path(CLRSCOPE).with_name("make_live_capture"), TMP / "spooled.clrscope", folder], check=True)
+        suspects = self.json("leaks", folder)["suspects"]
+        growing = [(s["site"], s["type"]) for s in suspects if s["verdict"] == "growing"]
+        self.assertEqual(growing, [("Orders.History.Add", "Orders.Order")])
+        last = self.json("report", folder / "1059.pb", "--live", "--by", "site")
+        whole = self.json("report", TMP / "spooled.clrscope", "--live", "--by", "site")
+        figures = [{(r["type"], r["method"]): round(r["bytes"]) for r in d["rows"]} for d in (last, whole)]
+        self.assertEqual(figures[0].keys(), figures[1].keys())
+        for key, told in figures[0].items():
+            self.assertAlmostEqual(told, figures[1][key], delta=len(suspects) + 30)
+        # By age and generation, too.
+        for option in (("--older-than", "2m"), ("--by", "generation")):
+            sums = [[r["bytes"] for r in self.json("report", path, "--live", *option)["rows"]]
+                    for path in (folder / "1059.pb", TMP / "spooled.clrscope")]
+            self.assertEqual(len(sums[0]), len(sums[1]), option)
+            for left, right in zip(*sums):
+                self.assertAlmostEqual(left, right, delta=60)
 
     def test_a_go_heap_profile(self):
         go = ROOT / "fuzz/corpus/pprof/go_heap_gz"

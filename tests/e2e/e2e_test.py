@@ -4,12 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
 import harness
 from collecting import Collecting  # noqa: F401  (these are run with the others)
+from events import Events  # noqa: F401
 from every_process import EveryProcess  # noqa: F401
+from threads import Threads  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from together import Together  # noqa: F401
@@ -349,7 +352,7 @@ class Refusals(Case):
             self.skipTest("needs root to become somebody else")
         with Workload("--seconds", "30", "--rate", "1000000") as w:
             r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", harness.CLRSCOPE, "record",
-                                "-d", "1s", "-o", "/tmp/clrscope-nobody.clrscope", "-p", str(w.pid)], capture_output=True, text=True)
+                                "-d", "1s", "-o", os.path.join(tempfile.gettempdir(), "clrscope-nobody.clrscope"), "-p", str(w.pid)], capture_output=True, text=True)
             if "Permission denied" in r.stderr and r.returncode == 126:
                 self.skipTest("the binary lies where nobody may not go")
             self.assertEqual(r.returncode, 5, r.stderr)

@@ -12,6 +12,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -50,7 +51,7 @@ class Life:
         process = subprocess.Popen(["dotnet", dll, *self.arguments()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = process.pid
         try:
-            while not glob.glob(f"/tmp/dotnet-diagnostic-{process.pid}-*-socket") and process.poll() is None:
+            while not glob.glob(f"{tempfile.gettempdir()}/dotnet-diagnostic-{process.pid}-*-socket") and process.poll() is None:
                 time.sleep(0.02)
             appeared = time.monotonic()
             process.stdout.readline()  # ready
@@ -174,7 +175,7 @@ class EveryProcess(Case):
 
     def test_a_process_in_a_container_is_found_when_it_starts(self):
         # Its own pid and mount namespaces, and a /tmp that nobody else sees.
-        shell = (f"mount --bind {harness.WORKLOADS} /mnt && mount -t tmpfs tmpfs /tmp && cd / && sleep 1 && "
+        shell = (f"unset TMPDIR; mount --bind {harness.WORKLOADS} /mnt && mount -t tmpfs tmpfs /tmp && cd / && sleep 1 && "
                  "exec dotnet /mnt/alloc/alloc.dll --seconds 31")
         unshare = ["unshare", "--fork", "--pid", "--mount", "--mount-proc", "--kill-child"]
         if subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
@@ -229,7 +230,7 @@ class EveryProcess(Case):
         if os.geteuid() != 0:
             self.skipTest("needs root to become somebody else")
         with Workload("--seconds", "60", "--rate", "50000000") as w:
-            out = "/tmp/clrscope-nobody-all.clrscope"
+            out = os.path.join(tempfile.gettempdir(), "clrscope-nobody-all.clrscope")
             self.addCleanup(lambda: os.path.exists(out) and os.remove(out))
             r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", harness.CLRSCOPE, "record",
                                 "--all", "-d", "3s", "-f", "-o", out], capture_output=True, text=True)
@@ -244,7 +245,6 @@ class EveryProcess(Case):
 
 def main():
     import argparse
-    import tempfile
     import unittest
     a = argparse.ArgumentParser()
     a.add_argument("--clrscope", required=True)

@@ -111,6 +111,45 @@ class Case(unittest.TestCase):
     def assert_ok(self, result):
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def record(self, flavour, *options, program=(), ready=lambda pid: None, opened=lambda pid: time.sleep(0.5), ended=lambda pid: None, hang=0.0):
+        """Records a workload from before its work until after it; its truth, and what clrscope said. `ready`: before the recording; `opened`: once it has begun; `ended`: once it
+        is over. The program is there all the time."""
+        with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
+            ready(w.pid)
+            recording = start_clrscope("record", "-p", w.pid, "-o", self.path(), "-f", *options)
+            self.assertIn("Recording", recording.stderr.readline())  # its sessions are open
+            opened(w.pid)
+            w.go()
+            truth = w.truth()
+            time.sleep(0.5 + hang)  # the runtime flushes ten times a second
+            recording.send_signal(signal.SIGINT)
+            _, words = recording.communicate(timeout=60)
+            self.assertEqual(recording.returncode, 0, words)
+            ended(w.pid)
+        return truth, words
+
+    def check_waited(self, wait_ns, kind):
+        """Within 2 % of what the workload `locks` measured: at least what its threads stood still, at most what the calls took, spinning before it and waking up included."""
+        self.assertGreaterEqual(wait_ns, 0.98 * kind["blocked_ns"], kind)
+        self.assertLessEqual(wait_ns, 1.02 * kind["wait_ns"], kind)
+
+    def check_locks(self, path, truth):
+        """Contended locks of the workload `locks` by site and owner are what it counted; the report by site."""
+        p = report(path, "--measure", "locks", "--by", "site", "-n", "0")
+        rows = {row["method"].removesuffix(" [async]"): row for row in p["rows"]}
+        for kind in truth["kinds"]:
+            row = rows.get(kind["method"], {"count": 0, "wait_ns": 0})
+            if kind["contention_stops"] == 0:
+                self.assertLess(row["wait_ns"], 0.1 * kind["wait_ns"] + 1, kind)
+                continue
+            self.assertGreaterEqual(row["count"], kind["contention_stops"], kind)
+            self.check_waited(row["wait_ns"], kind)
+        owners = {row["owner"]: row for row in report(path, "--measure", "locks", "--by", "owner", "-n", "0")["rows"]}
+        for kind in truth["kinds"]:
+            if kind["contention_stops"]:
+                self.assertGreaterEqual(owners[kind["owner_os_thread_id"]]["count"], kind["contention_stops"], kind)
+        return p
+
 
 def main(module):
     # Of a shell's background job SIGINT is ignored, and a .NET program that inherits that keeps it so.

@@ -91,7 +91,7 @@ class TopScreen(Case):
             s.wait_for("recording goes on")
             s.keys("x")
             s.keys("t")
-            s.wait_for(r"thread \d+")
+            s.wait_for(r"alloc-\d \(\d+\)")
             s.tmux("resize-window", "-x", "120", "-y", "40")
             text = s.wait_for(r"Last 20 s")
             self.assertTrue(any(len(line) > 80 for line in text.splitlines()), text)
@@ -154,6 +154,14 @@ class TopPlain(Case):
         self.assertEqual(clrscope("top").returncode, 2)
         self.assertEqual(clrscope("top", "-p", "4194303").returncode, 4)
 
+    def test_threads_have_their_names(self):
+        with Workload("--storm", "200", "--seconds", "60", "--without-first-chance", "--threads", "2", flavour="throws") as w:
+            r = clrscope("top", "-p", w.pid, "--measure", "exceptions", "--by", "thread", "--jsonl", "-d", "4s")
+            self.assert_ok(r)
+        rows = json.loads(r.stdout.splitlines()[-1])["rows"]
+        self.assertEqual({row["name"] for row in rows}, {"storm-0", "storm-1"})
+        self.assertTrue(all(row["thread"].startswith("thread ") for row in rows))
+
 
 class Metrics(Case):
     def get(self, port, accept="text/plain"):
@@ -188,6 +196,48 @@ class Metrics(Case):
             taken = clrscope("metrics", "-p", w.pid, "--listen", f"127.0.0.1:{port}")
             self.assertEqual(taken.returncode, 1)
             self.assertIn("in use", taken.stderr)
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(timeout=10), 0)
+            server.stderr.close()
+            server.stdout.close()
+
+    def test_top_tells_exceptions(self):
+        with Workload("--storm", "300", "--seconds", "60", "--share", "0.2", "--start-on-stdin", flavour="throws") as w:
+            w.go()
+            r = clrscope("top", "-p", w.pid, "--measure", "exceptions", "--jsonl", "-d", "6s")
+            self.assert_ok(r)
+            last = json.loads(r.stdout.splitlines()[-1])
+            self.assertEqual(last["measure"], "exceptions")
+            self.assertEqual(last["totals"]["rethrows"], 0)
+            self.assertGreater(last["totals"]["count_per_s"], 30)  # as many as a busy machine lets it throw
+            self.assertLess(last["totals"]["count_per_s"], 400)
+            self.assertEqual({row["type"].rpartition(".")[2] for row in last["rows"]}, {"CommonError", "RareError"})
+            self.assertEqual(sum(row["count"] for row in last["rows"]), last["totals"]["count"])
+            table = clrscope("top", "-p", w.pid, "--measure", "locks", "-d", "3s").stdout
+            self.assertIn("nothing yet", table)
+
+    def test_exceptions_and_locks_are_counted(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        with Workload("--start-on-stdin", "--hold-on-stdin", "--kinds", "plain,async,hardware", flavour="throws") as w:
+            server = start_clrscope("metrics", "-p", w.pid, "--listen", f"127.0.0.1:{port}", "--exceptions", "--locks")
+            self.addCleanup(server.kill)
+            self.assertIn(f":{port}/metrics", server.stderr.readline())
+            wait_until(lambda: "clrscope_events_dropped" in self.get(port)[1], 20, "the process is joined")
+            w.go()
+            truth = w.truth()
+            counted = re.compile(r'dotnet_exceptions_total\{.*error_type="(.*)"\} (\d+)')
+            total = lambda: sum(int(n) for _, n in counted.findall(self.get(port)[1]))
+            wait_until(lambda: total() == truth["throws"], 20, "exceptions are counted")
+            text = self.get(port)[1]
+            self.assertEqual({t["event_type"]: t["throws"] for t in truth["types"] if t["throws"]}, {t: int(n) for t, n in counted.findall(text) if int(n)})
+            self.assertRegex(text, rf"clrscope_exceptions_rethrown_total\{{.*\}} {truth['rethrows']}\n")
+            self.assertRegex(text, r"dotnet_monitor_lock_contentions_total\{.*\} \d+")
+            self.assertNotIn("clrscope_waits_total", text)
+            if shutil.which("promtool"):
+                check = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=20)
+                self.assertEqual((check.returncode, check.stdout + check.stderr), (0, ""))
             server.send_signal(signal.SIGTERM)
             self.assertEqual(server.wait(timeout=10), 0)
             server.stderr.close()

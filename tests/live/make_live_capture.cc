@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_live_capture FILE: ten minutes of a program with a leak (Orders.History.Add, 64 B, 2,000 a
-// second), a cache that is refreshed each 100 s (Orders.Prices.Load) and a table that is loaded
-// once (Orders.Main), as the agent would have told it.
+// make_live_capture FILE [FOLDER]: ten minutes of a program with a leak (Orders.History.Add, 64 B,
+// 2,000 a second), a cache that is refreshed each 100 s (Orders.Prices.Load) and a table that is
+// loaded once (Orders.Main), as the agent would have told it; in FOLDER as the files that it would
+// have written beside.
 #include <cstdio>
+#include <string>
 
+#include "agent/spool/spool.h"
 #include "analysis/testing/simulated_agent.h"
 #include "store/capture_writer.h"
 
 int main(int argc, char** argv) {
   using namespace clrscope;
   namespace testing = analysis::testing;
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   testing::SimulatedProgram program;
   const auto never = [](double, double) { return testing::kNeverDies; };
   program.streams = {
@@ -41,7 +44,19 @@ int main(int argc, char** argv) {
     return 1;
   }
   analysis::IntervalFold fold(&recording, 0, writer->get(), true);
+  std::vector<profile::IntervalMethod> methods;
+  std::vector<profile::IntervalType> types;
+  std::vector<profile::IntervalNode> nodes;
   for (profile::IntervalFrame& f : frames) {
+    if (argc == 3) {
+      methods.insert(methods.end(), f.methods.begin(), f.methods.end());
+      types.insert(types.end(), f.types.begin(), f.types.end());
+      nodes.insert(nodes.end(), f.nodes.begin(), f.nodes.end());
+      const std::string path =
+          std::string(argv[2]) + "/" + std::to_string(1000 + f.sequence) + ".pb";
+      const std::string bytes = agent::EncodePprof(f, {methods, types, nodes}, {}, "Orders");
+      if (!agent::WriteAtomically(path, bytes).ok()) return 1;
+    }
     recording.end_ns = process.info.end_ns = f.end_ns;
     if (!fold.OnFrame(std::move(f)).ok() || !(*writer)->Commit(recording.end_ns).ok()) return 1;
   }

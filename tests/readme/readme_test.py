@@ -28,8 +28,13 @@ def commands():
 def main():
     passed = failed = 0
     alloc = os.path.join(WORKLOADS, "alloc/alloc.dll")
-    target = subprocess.Popen(["dotnet", alloc, "--seconds", "120", "--rate", "100000000"], stdout=subprocess.PIPE, text=True)
+    target = subprocess.Popen(["dotnet", alloc, "--seconds", "900", "--rate", "100000000"], stdout=subprocess.PIPE, text=True)
     pid = json.loads(target.stdout.readline())["ready"]
+    # Programs that throw, and that wait for locks, beside it.
+    others = [subprocess.Popen(["dotnet", os.path.join(WORKLOADS, *path), *arguments], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+              for path, arguments in ((("throws", "throws.dll"), ("--storm", "200", "--seconds", "900")),
+                                      (("locks", "locks.dll"), ("--seconds", "900", "--rounds", "10000", "--kinds", "monitor")))]
+    busy = [json.loads(other.stdout.readline())["ready"] for other in others]
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "bin"))
         os.symlink(CLRSCOPE, os.path.join(folder, "bin/clrscope"))
@@ -42,6 +47,8 @@ def main():
             # The README's stand-ins: a process id, a program, and half a minute.
             real = command.replace("1234", str(pid)).replace("-d 30s", "-d 2s").replace("-d 10m", "-d 2s").replace(
                 "dotnet app.dll", f"dotnet {alloc} --bytes 50000000")
+            if "--exceptions" in real:
+                real = real.replace(f"-p {pid}", " ".join(f"-p {p}" for p in busy))
             if re.search(r" (watch|top|metrics) ", real):  # for ever
                 real = f"timeout --preserve-status 3 {real} 2>&1"
             r = subprocess.run(real, shell=True, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
@@ -58,8 +65,9 @@ def main():
             else:
                 failed += 1
                 print(f"FAIL {name} was not written")
-    target.kill()
-    target.wait()
+    for process in (target, *others):
+        process.kill()
+        process.wait()
     print(f"passed={passed} failed={failed}")
     sys.exit(1 if failed else 0)
 

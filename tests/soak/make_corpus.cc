@@ -7,8 +7,8 @@
 #include <string>
 
 #include "analysis/trace_fold.h"
-#include "capture/trace_file.h"
 #include "nettrace/testing/synthetic_writer.h"
+#include "report/input/trace_file.h"
 #include "store/capture_writer.h"
 
 namespace {
@@ -28,6 +28,27 @@ MetadataRow Kind(uint32_t metadata, const char* provider, uint32_t id, uint32_t 
   return m;
 }
 
+MetadataRow Counters(uint32_t metadata) {
+  MetadataRow m = Kind(metadata, "System.Runtime", 0, 0);
+  m.name = "EventCounters";
+  return m;
+}
+
+std::string CounterPayload() {
+  constexpr uint32_t kOneSecond = 0x3F800000;  // as a float
+  return ByteWriter()
+      .Z16("exception-count")
+      .Z16("Exception Count")
+      .Z16("00:00:01")
+      .F64(12'345)
+      .U32(kOneSecond)
+      .Z16("")
+      .Z16("Interval=1000")
+      .Z16("Sum")
+      .Z16("")
+      .Take();
+}
+
 // A small stream with every event that is folded.
 std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   WriterOptions options;
@@ -35,11 +56,26 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   options.compressed = compressed;
   options.pointer_size = pointer_size;
   SyntheticWriter w(options);
-  w.Metadata({Kind(1, kRuntime, 10, 4), Kind(2, kRuntime, 303, 0), Kind(3, kRuntime, 20, 0),
-              Kind(4, kRuntime, 15, 0), Kind(5, kRuntime, 143, 2), Kind(6, kRuntime, 144, 1),
-              Kind(7, kRuntime, 152, 2), Kind(8, kRuntime, 1, 2), Kind(9, kRuntime, 2, 1),
-              Kind(10, kRuntime, 4, 2), Kind(11, kRundown, 144, 1), Kind(12, kRundown, 187, 0),
-              Kind(13, "Microsoft-DotNETCore-EventPipe", 1, 1), Kind(14, kRundown, 152, 1)});
+  w.Metadata({Kind(1, kRuntime, 10, 4),
+              Kind(2, kRuntime, 303, 0),
+              Kind(3, kRuntime, 20, 0),
+              Kind(4, kRuntime, 15, 0),
+              Kind(5, kRuntime, 143, 2),
+              Kind(6, kRuntime, 144, 1),
+              Kind(7, kRuntime, 152, 2),
+              Kind(8, kRuntime, 1, 2),
+              Kind(9, kRuntime, 2, 1),
+              Kind(10, kRuntime, 4, 2),
+              Kind(11, kRundown, 144, 1),
+              Kind(12, kRundown, 187, 0),
+              Kind(13, "Microsoft-DotNETCore-EventPipe", 1, 1),
+              Kind(14, kRundown, 152, 1),
+              Kind(15, kRuntime, 80, 1),
+              Kind(16, kRuntime, 81, 2),
+              Kind(17, kRuntime, 91, 1),
+              Kind(18, kRuntime, 301, 0),
+              Kind(19, kRuntime, 302, 0),
+              Counters(20)});
   if (version >= 6) w.Threads({{100, 7, 8, "main"}, {200, 9, 10, ""}});
   if (version >= 6) w.Labels(1, {ActivityLabels("aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb")});
   w.Stacks(1, {{0x10010, 0x20010}, {0x10020, 0x20010}, {0x30000}});
@@ -72,6 +108,14 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   event(6, MethodVerbosePayload(1, method));
   event(5, MethodVerbosePayload(2, method));
   event(1, AllocationTickPayload(4, tick, pointer_size), 1);
+  event(15,
+        ByteWriter().Z16("Shop.Error").Z16("no such user").U64(0).U32(0).U16(0x13).U16(0).Take(),
+        1);
+  event(16, ByteWriter().U8(0).U16(0).U64(5).U64(6).U64(99).Take(), 2);
+  event(18, ByteWriter().U8(0).U64(0).U16(0).Take(), 3);
+  event(17, ByteWriter().U8(0).U16(0).F64(1e6).Take());
+  event(19, ByteWriter().U16(0).Take());
+  event(20, CounterPayload());
   w.SequencePoint(time + 1, w.Sequences());
   method.start = 0x20000;
   event(11, MethodVerbosePayload(1, method));
@@ -109,7 +153,7 @@ int main(int argc, char** argv) {
   profile::Recording recording;
   auto writer = store::CaptureWriter::Create(capture.string(), &recording);
   if (!writer.ok()) return 1;
-  const auto summary = capture::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(),
-                                          &recording, writer->get());
+  const auto summary = report::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(),
+                                         &recording, writer->get());
   return summary.ok() && (*writer)->Finish(true).ok() ? 0 : 1;
 }

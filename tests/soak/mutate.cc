@@ -73,7 +73,7 @@ int Pipeline(Bytes bytes) {
   reader.Finish();
   fold.Finish(reader.ended());
   const profile::Profile p = analysis::Bind(recording, aggregate);
-  volatile double keep = p.Total().bytes;
+  volatile double keep = p.Total().amount;
   (void)keep;
   return damaged ? 1 : reader.ended() ? 0 : 2;
 }

@@ -68,9 +68,15 @@ export async function ready(page) {
   await settle(page);
 }
 
-// Painting happens in the frame after the one that a change is made in.
+// Effects run in a timer that a frame sets (Preact), what they change is painted in the next frame, and a size that this changes is
+// measured in the one after. Timers and frames each come in order, so that waiting for both in turn is behind all of it, however slow.
 export const settle = (page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+  page.evaluate(async () => {
+    for (let round = 0; round < 4; round++) {
+      await new Promise((done) => requestAnimationFrame(() => done()));
+      await new Promise((done) => setTimeout(done, 0));
+    }
+  });
 
 // `options`: of Playwright's page.screenshot
 export const shot = (page, name, options = {}) => page.screenshot({ path: join(pages, "shots", `${name}.png`), ...options });

@@ -9,7 +9,7 @@ sealed class Options
     public const string Help =
         """
         usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
-                     [--seed N] [--collect] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
+                     [--seed N] [--lean] [--collect] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
                             types, funclets, stackalloc, interop, osr, values, check, keep,
@@ -19,13 +19,16 @@ sealed class Options
           --rate R          bytes per second of all threads together (default 50000000), or max
           --threads N       allocating threads (default 1)
           --seed N          of the choice of sites and sizes (default 1)
+          --lean            each thread calls a site of its own twenty times as often, and stays
+                            until the program ends
           --collect         one more thread collects all the time, in every way there is
           --whole           count from the start of the program, the warm-up too
           --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
           --stop-on-stdin   stop at the next line (or the end) of the input
           --hold-on-stdin   after the counts are printed wait for a line (or the end) before exiting
 
-        Prints {"ready":PID}, then one line of JSON: objects and bytes per type and per call site.
+        Prints {"ready":PID}, then one line of JSON: objects and bytes per type, per call site, and
+        per type of each thread.
         """;
 
     public string Mode = "mix";
@@ -34,7 +37,7 @@ sealed class Options
     public double Rate = 50e6;
     public int Threads = 1;
     public int Seed = 1;
-    public bool Collect, Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
+    public bool Lean, Collect, Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
 
     public static Options Parse(string[] args)
     {
@@ -54,6 +57,7 @@ sealed class Options
                     break;
                 case "--threads": o.Threads = (int)Number(Value()); break;
                 case "--seed": o.Seed = (int)Number(Value()); break;
+                case "--lean": o.Lean = true; break;
                 case "--collect": o.Collect = true; break;
                 case "--whole": o.Whole = true; break;
                 case "--start-on-stdin": o.StartOnStdin = true; break;

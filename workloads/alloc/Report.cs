@@ -72,9 +72,36 @@ static class Report
                 json.WriteEndObject();
             }
             json.WriteEndArray();
+            json.WriteStartArray("by_thread");
+            foreach (Worker worker in workers) WriteThread(json, worker);
+            json.WriteEndArray();
             json.WriteEndObject();
         }
         Console.WriteLine(System.Text.Encoding.UTF8.GetString(buffer.ToArray()));
+    }
+
+    // What one thread allocated of each type.
+    static void WriteThread(Utf8JsonWriter json, Worker worker)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("thread", worker.ThreadId);
+        json.WriteString("name", worker.Name);
+        json.WriteNumber("allocated_bytes", worker.ThreadBytes);
+        json.WriteStartArray("types");
+        var types = Ledger.Entries
+            .Select((entry, i) => (entry.Type, Objects: worker.Ledger.Objects[i],
+                                   Bytes: worker.Ledger.Bytes[i]))
+            .GroupBy(row => row.Type);
+        foreach (var type in types)
+        {
+            json.WriteStartObject();
+            WriteType(json, type.Key);
+            json.WriteNumber("objects", type.Sum(r => r.Objects));
+            json.WriteNumber("bytes", type.Sum(r => r.Bytes));
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
+        json.WriteEndObject();
     }
 
     static void WriteType(Utf8JsonWriter json, Type type)

@@ -20,6 +20,12 @@ struct Dice(int seed)
     public int Between(int low, int high) => low + (int)(Next() % (uint)(high - low));
 }
 
+static class Native
+{
+    [System.Runtime.InteropServices.DllImport("libc")]
+    public static extern int gettid();
+}
+
 // Allocates and enters what it allocated into the ledger; the result is kept alive for a while.
 delegate object Site(ref Dice dice, Ledger ledger);
 
@@ -33,24 +39,33 @@ sealed class Worker
     readonly int _weights;
     readonly object?[] _ring = new object?[RingSlots];
     readonly Thread _thread;
+    readonly ManualResetEventSlim _done = new();
     Dice _dice;
 
     public static volatile bool Stop;  // all of them
     public readonly Ledger Ledger = new();
+    public int ThreadId;      // as the system counts
+    public string Name => _thread.Name!;
     public long ThreadBytes;  // what the runtime says that this thread allocated
 
     public Worker(Options options, int index)
     {
         _options = options;
         _sites = Modes.SitesOf(options.Mode);
+        if (options.Lean) _sites[index % _sites.Length].Weight *= 20;
         _weights = _sites.Sum(s => s.Weight);
         _dice = new Dice(options.Seed * 1000 + index + 1);
-        _thread = new Thread(Run, 4 * 1024 * 1024) { Name = $"alloc-{index}" };
+        _thread = new Thread(Run, 4 * 1024 * 1024) 
+        {
+            Name = $"alloc-{index}",
+            IsBackground = options.Lean,
+        };
     }
 
     // Compiles every site and fills static fields, so that neither is seen later.
     public void WarmUp()
     {
+        ThreadId = Native.gettid();
         Dice dice = _dice;
         for (int i = 0; i < 3; i++)
             foreach ((_, Site site) in _sites) _ring[0] = site(ref dice, Ledger);
@@ -59,10 +74,15 @@ sealed class Worker
     }
 
     public void Start() => _thread.Start();
-    public void Join() => _thread.Join();
+    public void Join()
+    {
+        if (_options.Lean) _done.Wait();
+        else _thread.Join();
+    }
 
     void Run()
     {
+        ThreadId = Native.gettid();
         long bytes = _options.Bytes == long.MaxValue ? long.MaxValue : _options.Bytes / _options.Threads;
         double rate = _options.Rate / _options.Threads;
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -77,6 +97,8 @@ sealed class Worker
                 Thread.Sleep((int)(1000 * Math.Min(ahead, _options.Seconds - elapsed)) + 1);
         }
         ThreadBytes = GC.GetAllocatedBytesForCurrentThread() - before;
+        _done.Set();
+        if (_options.Lean) Thread.Sleep(Timeout.Infinite);
     }
 
     void AllocateOne()

@@ -73,7 +73,9 @@ internal static class Program
             RedirectStandardOutput = true,
             UseShellExecute = false,
         };
-        start.ArgumentList.Add(typeof(Program).Assembly.Location);
+        // Its own file where `dotnet` runs it; a single-file program is what runs already.
+        string[] host = Environment.GetCommandLineArgs();
+        if (host[0].EndsWith(".dll", StringComparison.Ordinal)) start.ArgumentList.Add(host[0]);
         foreach (string arg in args) start.ArgumentList.Add(arg);
         Process process = Process.Start(start)!;
         process.OutputDataReceived += (_, e) =>

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/interval_fold.h"
-#include "profile/process_tables.h"
-#include "profile/reservoir.h"
+#include "analysis/families/live/interval_fold.h"
+#include "profile/estimate/reservoir.h"
+#include "profile/tables/process_tables.h"
 
 namespace clrscope::analysis::testing {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/units.h"
-#include "capture/clock.h"
-#include "capture/process_feed.h"
+#include "capture/sessions/clock.h"
+#include "capture/sessions/process_source.h"
 #include "clr/event_table.h"
 #include "nettrace/testing/synthetic_writer.h"
 
@@ -95,7 +95,8 @@ class FakeRuntime {
     s.ring = std::make_shared<StreamRing>(ring_bytes, std::move(pool));
     const ipc::ProviderConfig& p = config.providers.at(0);
     s.main = (p.keywords & clr::keyword::kGc) != 0;
-    if (!s.main && p.keywords == 0x800 && config.rundown_keyword == 0) ++reminders;
+    last_opened_is_reminder = !s.main && p.keywords == 0x800 && config.rundown_keyword == 0;
+    if (last_opened_is_reminder) ++reminders;
     if (s.main && !raw_streams) {
       nettrace::testing::WriterOptions options;
       options.sync_ticks = clock_->monotonic_ns();
@@ -140,6 +141,7 @@ class FakeRuntime {
   bool raw_streams = false;  // only Raw() writes
   bool ended = false;
   int opened = 0, reminders = 0;
+  bool last_opened_is_reminder = false;
 
  private:
   struct Session {
@@ -231,7 +233,7 @@ class FakeMachine {
     runtimes_.erase({runtime.process.pid, runtime.process.start_ticks});
   }
 
-  std::unique_ptr<ProcessFeed> Feed() { return std::make_unique<MachineFeed>(this); }
+  std::unique_ptr<ProcessSource> Processes() { return std::make_unique<MachineProcesses>(this); }
   std::shared_ptr<RingPool> pool;
 
  private:
@@ -252,9 +254,9 @@ class FakeMachine {
     std::shared_ptr<FakeRuntime> runtime_;
     std::shared_ptr<RingPool> pool_;
   };
-  class MachineFeed final : public ProcessFeed {
+  class MachineProcesses final : public ProcessSource {
    public:
-    explicit MachineFeed(FakeMachine* machine) : machine_(machine) {}
+    explicit MachineProcesses(FakeMachine* machine) : machine_(machine) {}
     int fd() const override { return -1; }
     std::vector<ProcessKey> Take() override { return std::exchange(machine_->found_, {}); }
     Result<ipc::DotnetProcess> Examine(const ProcessKey& key) override {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "analysis/gc_timeline.h"
+#include "analysis/families/gc/gc_timeline.h"
 #include "nettrace/testing/gc_payloads.h"
 #include "nettrace/testing/synthetic_writer.h"
 

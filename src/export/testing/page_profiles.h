@@ -62,7 +62,7 @@ class PageBuilder {
   }
   void Add(uint32_t node, uint32_t type, const Estimate& value, HeapKind kind = HeapKind::kSoh,
            uint32_t process = 0) {
-    p_.cells.push_back({node, type, process, kind, value});
+    p_.shown().cells.push_back({node, type, process, kind, value});
   }
   void AddProcess(uint32_t pid, std::string_view name, std::string_view command) {
     profile::Process process;
@@ -85,134 +85,140 @@ class PageBuilder {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> nodes_;
 };
 
-// A web shop under load: what a recording of a real service looks like.
-inline void FillShop(PageBuilder& b, Source source) {
-  Profile& p = b.profile();
-  p.source = source;
-  p.start_unix_ns = 1'795'000'000'000'000'000;
-  p.duration_ns = 60'000'000'000;
-  p.origin = "orders.clrscope";
-  b.AddProcess(4711, "orders", "dotnet /srv/orders/Acme.Orders.dll --urls http://+:8080");
+// A stack of the shop's, below ShopHead(), and what it allocates.
+struct ShopFrame {
+  const char* module = nullptr;
+  const char* method = nullptr;
+};
+struct ShopLeaf {
+  ShopFrame frames[5];  // from the outermost; those without a module are none
+  const char* type;
+  double size;
+  uint64_t samples;
+};
+
+inline constexpr const char *kCoreLib = "System.Private.CoreLib", *kJson = "System.Text.Json",
+                            *kKestrel = "Microsoft.AspNetCore.Server.Kestrel.Core",
+                            *kOrders = "Acme.Orders", *kPricing = "Acme.Pricing",
+                            *kData = "Acme.Data", *kNpgsql = "Npgsql";
+
+inline constexpr ShopLeaf kShopLeaves[] = {
+    {{{kOrders, "Acme.Orders.Api.OrderController.Get [async]"},
+      {kOrders, "Acme.Orders.OrderService.Load [async]"},
+      {kData, "Acme.Data.OrderRepository.Find [async]"},
+      {kNpgsql, "Npgsql.NpgsqlCommand.ExecuteReader [async]"},
+      {kNpgsql, "Npgsql.Internal.NpgsqlReadBuffer.AllocateOversize"}},
+     "byte[]",
+     131'072,
+     900},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Get [async]"},
+      {kOrders, "Acme.Orders.OrderService.Load [async]"},
+      {kData, "Acme.Data.OrderRepository.Find [async]"},
+      {kData, "Acme.Data.RowMapper<Acme.Orders.Order>.Map"}},
+     "Acme.Orders.Order",
+     120,
+     640},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Get [async]"},
+      {kOrders, "Acme.Orders.OrderService.Load [async]"},
+      {kData, "Acme.Data.OrderRepository.Find [async]"},
+      {kData, "Acme.Data.RowMapper<Acme.Orders.Order>.Map"}},
+     "string",
+     64,
+     910},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Get [async]"},
+      {kJson, "System.Text.Json.JsonSerializer.Serialize<TValue>"},
+      {kJson, "System.Text.Json.Utf8JsonWriter.Grow"}},
+     "byte[]",
+     16'384,
+     1210},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Get [async]"},
+      {kJson, "System.Text.Json.JsonSerializer.Serialize<TValue>"},
+      {kJson, "System.Text.Json.Serialization.Converters.ObjectDefaultConverter<T>.OnTryWrite"}},
+     "System.Text.Json.WriteStackFrame[]",
+     1'240,
+     130},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Post [async]"},
+      {kPricing, "Acme.Pricing.PriceBook.Quote"},
+      {kPricing, "Acme.Pricing.PriceBook.Quote.λ0"}},
+     "System.Collections.Generic.Dictionary<string, Acme.Pricing.Price>",
+     80,
+     320},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Post [async]"},
+      {kPricing, "Acme.Pricing.PriceBook.Quote"},
+      {kCoreLib, "System.Collections.Generic.Dictionary<TKey, TValue>.Resize"}},
+     "System.Collections.Generic.Dictionary<string, Acme.Pricing.Price>.Entry[]",
+     4'120,
+     780},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Post [async]"},
+      {kPricing, "Acme.Pricing.PriceBook.Quote"},
+      {kPricing, "Acme.Pricing.Rounding.Round"}},
+     "decimal",
+     32,
+     3},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Post [async]"},
+      {kOrders, "Acme.Orders.Audit.Trail.Write"},
+      {kCoreLib, "System.String.Concat"}},
+     "string",
+     220,
+     450},
+    {{{kOrders, "Acme.Orders.Api.OrderController.Post [async]"},
+      {kOrders, "Acme.Orders.Audit.Trail.Write"},
+      {kCoreLib, "System.Text.StringBuilder.ExpandByABlock"}},
+     "char[]",
+     8'024,
+     310},
+    {{{kOrders, "Acme.Orders.Cache.Refresher.Run"},
+      {kOrders, "Acme.Orders.Cache.Refresher.Run"},
+      {kCoreLib, "System.Collections.Generic.List<T>.set_Capacity"}},
+     "Acme.Orders.Order[]",
+     1'048'600,
+     48},
+    {{{kOrders, "Acme.Orders.Cache.Refresher.Run"},
+      {kCoreLib, "System.Threading.CancellationTokenSource.Register"}},
+     "System.Threading.CancellationTokenSource.CallbackNode",
+     80,
+     4},
+    {{{kKestrel,
+       "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol."
+       "InitializeBodyControl"}},
+     "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Http1ContentLengthMessageBody",
+     136,
+     88},
+    {{{kCoreLib, "System.Threading.Tasks.Task.Delay"}},
+     "System.Threading.Tasks.Task.DelayPromise",
+     104,
+     41},
+};
+
+// What every request's stack begins with.
+inline std::vector<uint32_t> ShopHead(PageBuilder& b) {
   const uint8_t fw = profile::kFramework, plumbing = profile::kFramework | profile::kMachinery;
-  const char* core = "System.Private.CoreLib";
-  const char* asp = "Microsoft.AspNetCore.Server.Kestrel.Core";
-  const char* json = "System.Text.Json";
-  const std::vector<uint32_t> head = {
-      b.Frame(core, "System.Threading.Thread.StartCallback", plumbing),
-      b.Frame(core, "System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart", plumbing),
-      b.Frame(core, "System.Threading.ThreadPoolWorkQueue.Dispatch", plumbing),
-      b.Frame(asp,
+  return {
+      b.Frame(kCoreLib, "System.Threading.Thread.StartCallback", plumbing),
+      b.Frame(kCoreLib, "System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart",
+              plumbing),
+      b.Frame(kCoreLib, "System.Threading.ThreadPoolWorkQueue.Dispatch", plumbing),
+      b.Frame(kKestrel,
               "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol.ProcessRequests<"
               "TContext> [async]",
               fw),
-      b.Frame(core,
+      b.Frame(kCoreLib,
               "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<"
               "TStateMachine>.MoveNext",
               plumbing),
   };
-  struct Leaf {
-    std::vector<std::pair<const char*, const char*>> frames;
-    const char* type;
-    double size;
-    uint64_t samples;
-  };
-  const char* orders = "Acme.Orders";
-  const char* pricing = "Acme.Pricing";
-  const char* data = "Acme.Data";
-  const char* npgsql = "Npgsql";
-  const std::vector<Leaf> leaves = {
-      {{{orders, "Acme.Orders.Api.OrderController.Get [async]"},
-        {orders, "Acme.Orders.OrderService.Load [async]"},
-        {data, "Acme.Data.OrderRepository.Find [async]"},
-        {npgsql, "Npgsql.NpgsqlCommand.ExecuteReader [async]"},
-        {npgsql, "Npgsql.Internal.NpgsqlReadBuffer.AllocateOversize"}},
-       "byte[]",
-       131'072,
-       900},
-      {{{orders, "Acme.Orders.Api.OrderController.Get [async]"},
-        {orders, "Acme.Orders.OrderService.Load [async]"},
-        {data, "Acme.Data.OrderRepository.Find [async]"},
-        {data, "Acme.Data.RowMapper<Acme.Orders.Order>.Map"}},
-       "Acme.Orders.Order",
-       120,
-       640},
-      {{{orders, "Acme.Orders.Api.OrderController.Get [async]"},
-        {orders, "Acme.Orders.OrderService.Load [async]"},
-        {data, "Acme.Data.OrderRepository.Find [async]"},
-        {data, "Acme.Data.RowMapper<Acme.Orders.Order>.Map"}},
-       "string",
-       64,
-       910},
-      {{{orders, "Acme.Orders.Api.OrderController.Get [async]"},
-        {json, "System.Text.Json.JsonSerializer.Serialize<TValue>"},
-        {json, "System.Text.Json.Utf8JsonWriter.Grow"}},
-       "byte[]",
-       16'384,
-       1210},
-      {{{orders, "Acme.Orders.Api.OrderController.Get [async]"},
-        {json, "System.Text.Json.JsonSerializer.Serialize<TValue>"},
-        {json, "System.Text.Json.Serialization.Converters.ObjectDefaultConverter<T>.OnTryWrite"}},
-       "System.Text.Json.WriteStackFrame[]",
-       1'240,
-       130},
-      {{{orders, "Acme.Orders.Api.OrderController.Post [async]"},
-        {pricing, "Acme.Pricing.PriceBook.Quote"},
-        {pricing, "Acme.Pricing.PriceBook.Quote.λ0"}},
-       "System.Collections.Generic.Dictionary<string, Acme.Pricing.Price>",
-       80,
-       320},
-      {{{orders, "Acme.Orders.Api.OrderController.Post [async]"},
-        {pricing, "Acme.Pricing.PriceBook.Quote"},
-        {core, "System.Collections.Generic.Dictionary<TKey, TValue>.Resize"}},
-       "System.Collections.Generic.Dictionary<string, Acme.Pricing.Price>.Entry[]",
-       4'120,
-       780},
-      {{{orders, "Acme.Orders.Api.OrderController.Post [async]"},
-        {pricing, "Acme.Pricing.PriceBook.Quote"},
-        {pricing, "Acme.Pricing.Rounding.Round"}},
-       "decimal",
-       32,
-       3},
-      {{{orders, "Acme.Orders.Api.OrderController.Post [async]"},
-        {orders, "Acme.Orders.Audit.Trail.Write"},
-        {core, "System.String.Concat"}},
-       "string",
-       220,
-       450},
-      {{{orders, "Acme.Orders.Api.OrderController.Post [async]"},
-        {orders, "Acme.Orders.Audit.Trail.Write"},
-        {core, "System.Text.StringBuilder.ExpandByABlock"}},
-       "char[]",
-       8'024,
-       310},
-      {{{orders, "Acme.Orders.Cache.Refresher.Run"},
-        {orders, "Acme.Orders.Cache.Refresher.Run"},
-        {core, "System.Collections.Generic.List<T>.set_Capacity"}},
-       "Acme.Orders.Order[]",
-       1'048'600,
-       48},
-      {{{orders, "Acme.Orders.Cache.Refresher.Run"},
-        {core, "System.Threading.CancellationTokenSource.Register"}},
-       "System.Threading.CancellationTokenSource.CallbackNode",
-       80,
-       4},
-      {{{asp,
-         "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol."
-         "InitializeBodyControl"}},
-       "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Http1ContentLengthMessageBody",
-       136,
-       88},
-      {{{core, "System.Threading.Tasks.Task.Delay"}},
-       "System.Threading.Tasks.Task.DelayPromise",
-       104,
-       41},
-  };
-  for (const Leaf& leaf : leaves) {
+}
+
+inline void AddShopStacks(PageBuilder& b, Source source) {
+  const std::vector<uint32_t> head = ShopHead(b);
+  for (const ShopLeaf& leaf : kShopLeaves) {
     std::vector<uint32_t> stack = head;
     for (const auto& [module, method] : leaf.frames) {
+      if (module == nullptr) break;
       const bool framework = std::string_view(module).starts_with("System.") ||
                              std::string_view(module).starts_with("Microsoft.");
-      stack.push_back(b.Frame(module, method, framework ? fw : uint8_t{0}));
+      stack.push_back(
+          b.Frame(module, method, framework ? uint8_t{profile::kFramework} : uint8_t{0}));
     }
     const Estimate value =
         source == Source::kSampled
@@ -222,11 +228,15 @@ inline void FillShop(PageBuilder& b, Source source) {
     b.Add(b.Stack(stack), b.Type(leaf.type), value,
           leaf.size >= 85'000 ? HeapKind::kLoh : HeapKind::kSoh);
   }
+}
+
+// A minute of it, with a rush every 20 seconds and a GC every 3.
+inline void AddShopSeconds(Profile& p) {
   std::mt19937 random(7);
   for (int64_t s = 0; s < 60; ++s) {
     const auto n = 60 + random() % 40 + (s % 20 < 3 ? 150 : 0);
-    p.times.push_back({s * 1'000'000'000, (s + 1) * 1'000'000'000, 0, HeapKind::kSoh,
-                       profile::EstimateSampled(n, 16'384)});
+    p.shown().times.push_back({s * 1'000'000'000, (s + 1) * 1'000'000'000, 0, HeapKind::kSoh,
+                               profile::EstimateSampled(n, 16'384)});
     if (s % 3 != 0) continue;
     profile::GcRecord gc;
     gc.number = static_cast<uint32_t>(s / 3 + 1);
@@ -235,6 +245,18 @@ inline void FillShop(PageBuilder& b, Source source) {
     gc.end_ns = gc.start_ns + 12'000'000 * (gc.generation + 1);
     p.gcs.push_back(gc);
   }
+}
+
+// A web shop under load: what a recording of a real service looks like.
+inline void FillShop(PageBuilder& b, Source source) {
+  Profile& p = b.profile();
+  p.shown().source = source;
+  p.start_unix_ns = 1'795'000'000'000'000'000;
+  p.duration_ns = 60'000'000'000;
+  p.origin = "orders.clrscope";
+  b.AddProcess(4711, "orders", "dotnet /srv/orders/Acme.Orders.dll --urls http://+:8080");
+  AddShopStacks(b, source);
+  AddShopSeconds(p);
   p.losses.Add(Loss::kTruncatedStack, 12);
   p.losses.Add(Loss::kEventsDropped, 1'840);
 }

@@ -64,15 +64,15 @@ class ProfileBuilder {
             profile::HeapKind kind = profile::HeapKind::kSoh, uint32_t process = 0) {
     profile::Estimate e;
     e.samples = samples;
-    e.bytes = bytes;
-    e.objects = objects;
-    e.seen_bytes = bytes / 2;
-    e.seen_objects = objects / 2;
-    e.var_bytes = bytes * bytes / static_cast<double>(4 * samples);
-    e.var_objects = objects * objects / static_cast<double>(4 * samples);
-    e.max_bytes = bytes / static_cast<double>(samples);
-    e.max_objects = objects / static_cast<double>(samples);
-    p_.cells.push_back({node, type, process, kind, e});
+    e.amount = bytes;
+    e.count = objects;
+    e.seen_amount = bytes / 2;
+    e.seen_count = objects / 2;
+    e.var_amount = bytes * bytes / static_cast<double>(4 * samples);
+    e.var_count = objects * objects / static_cast<double>(4 * samples);
+    e.max_amount = bytes / static_cast<double>(samples);
+    e.max_count = objects / static_cast<double>(samples);
+    p_.shown().cells.push_back({node, type, process, kind, e});
   }
   profile::Profile& profile() { return p_; }
   profile::Profile Build() { return std::move(p_); }

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/byte_reader.h"
-#include "ipc/message.h"
-#include "ipc/socket.h"
+#include "ipc/protocol/message.h"
+#include "ipc/transport/socket.h"
 
 namespace clrscope::ipc::testing {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "ipc/diagnosis.h"
+#include "ipc/diagnosis/diagnosis.h"
 
 namespace clrscope::ipc::testing {
 

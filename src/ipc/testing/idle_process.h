@@ -18,18 +18,19 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "ipc/deadline.h"
+#include "ipc/transport/deadline.h"
 
 extern char** environ;  // NOLINT: POSIX
 
 namespace clrscope::ipc::testing {
 
-inline std::string IdleDll() {
+inline std::string WorkloadFile(const std::string& name) {
   const char* workloads = std::getenv("CLRSCOPE_WORKLOADS");
   return (workloads != nullptr ? std::string(workloads)
                                : std::string(CLRSCOPE_SOURCE_DIR "/build/workloads")) +
-         "/idle/idle.dll";
+         "/" + name;
 }
+inline std::string IdleDll() { return WorkloadFile("idle/idle.dll"); }
 
 #define REQUIRE_IDLE_WORKLOAD()                                                                \
   if (!std::filesystem::exists(::clrscope::ipc::testing::IdleDll()))                           \

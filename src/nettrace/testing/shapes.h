@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,14 @@ inline constexpr Shape kShapes[] = {
     {"V5Plain", 5, false, 8},       {"V6Compressed", 6, true, 8},   {"V6Plain", 6, false, 8},
     {"V4Compressed32", 4, true, 4}, {"V6Compressed32", 6, true, 4},
 };
+
+// Those of which `keep` is true: a test is made for no shape that has nothing to show it.
+template <class Keep>
+std::vector<Shape> ShapesWhere(Keep keep) {
+  std::vector<Shape> out;
+  std::copy_if(std::begin(kShapes), std::end(kShapes), std::back_inserter(out), keep);
+  return out;
+}
 
 class EveryShape : public ::testing::TestWithParam<Shape> {
  protected:

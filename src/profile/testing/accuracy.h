@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/estimate.h"
+#include "profile/estimate/estimate.h"
 #include "profile/testing/program.h"
 
 namespace clrscope::profile::testing {
@@ -32,9 +32,9 @@ struct Accuracy {
   void Add(const Estimate& e, const SimTruth& truth) {
     ++runs;
     samples_sum += static_cast<double>(e.samples);
-    if (e.objects > 0) chance_sum += e.seen_objects / e.objects;
-    bytes.Add(e.bytes, truth.bytes, BytesInterval(e));
-    objects.Add(e.objects, truth.objects, ObjectsInterval(e));
+    if (e.count > 0) chance_sum += e.seen_count / e.count;
+    bytes.Add(e.amount, truth.bytes, AmountInterval(e));
+    objects.Add(e.count, truth.objects, CountInterval(e));
   }
   double n() const { return static_cast<double>(runs); }
   double samples() const { return samples_sum / n(); }  // expected

@@ -2,7 +2,7 @@
 // A frame with something in each of its parts.
 #pragma once
 
-#include "profile/interval_frame.h"
+#include "profile/interval/interval_frame.h"
 
 namespace clrscope::profile::testing {
 
@@ -26,6 +26,18 @@ inline IntervalFrame FullFrame() {
   f.nodes = {{4, 3}, {5, 4}, {0, 0}};
   f.flows = {{6, 2, HeapKind::kLoh, EstimateSampled(12, 100'000)},
              {5, 0, HeapKind::kSoh, EstimateSampled(1, 24)}};
+  const Estimate& flow = f.flows[0].value;
+  f.parts = {{6,
+              2,
+              HeapKind::kLoh,
+              77,
+              {.samples = 9, .amount = 0.7 * flow.amount, .count = 0.8 * flow.count}},
+             {6,
+              2,
+              HeapKind::kLoh,
+              1u << 20,
+              {.samples = 3, .amount = 0.3 * flow.amount, .count = 0.2 * flow.count}},
+             {5, 0, HeapKind::kSoh, 78, EstimateSampled(1, 24)}};
   f.lives = {{6, 2, HeapKind::kLoh, 3, false, 9, 7, 1, 4, 1, 2, EstimateSampled(3, 1e5, 204800)},
              {6, 2, HeapKind::kSoh, -1, true, 0, 0, 0, 0, 0, 0, EstimateSampled(1, 32)}};
   f.turnover = {{6, 2, 7, EstimateSampled(2, 1e5), EstimateSampled(1, 1e5), 61.5}};
@@ -33,6 +45,12 @@ inline IntervalFrame FullFrame() {
   f.cpu = {9'000'000'000, 1'000'000'000, 200'000'000, -1};
   f.meter = {1000, 900'000, 3, 5'000'000, 12'000'000, 512, 80'000, 204800};
   f.losses = {{"stack_too_deep", 3}, {"queue_full", 1}};
+  f.measures = 1u << static_cast<uint32_t>(Measure::kExceptions);
+  f.events = {{Source::kException, 6, 2, 4711, 0, false, {3, 1, 2}},
+              {Source::kContention, 5, 0, 4712, 4711, true, {1, 2'500'000'000, 1}}};
+  f.dictionary = 2;
+  f.trouble = "the runtime gives no events";
+  f.trouble_since_ns = 59'000'000'000;
   return f;
 }
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "profile/reservoir.h"
-#include "profile/series.h"
+#include "profile/estimate/reservoir.h"
+#include "profile/estimate/type_sizes.h"
+#include "profile/tables/series.h"
 #include "profile/testing/program.h"
-#include "profile/type_sizes.h"
 
 namespace clrscope::profile::testing {
 

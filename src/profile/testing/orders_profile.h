@@ -47,7 +47,7 @@ class OrdersBuilder {
   // `n` samples of objects of `size` bytes.
   void Add(uint32_t node, uint32_t type, uint64_t n, double size, HeapKind kind = HeapKind::kSoh,
            uint32_t process = 0) {
-    p.cells.push_back({node, type, process, kind, EstimateSampled(n, size)});
+    p.shown().cells.push_back({node, type, process, kind, EstimateSampled(n, size)});
   }
   uint32_t AddProcess(uint32_t pid, std::string_view name) {
     Process process;
@@ -85,12 +85,12 @@ inline Profile OrdersProfile() {
   b.Add(b.Stack({pool, read, pool}), bytes, 2, 200000, HeapKind::kLoh);
   b.Add(b.Stack({none}), bytes, 1, 1000);
   b.p.duration_ns = 20 * kSecond;
-  b.p.times = {{0, kSecond, 0, HeapKind::kSoh, EstimateSampled(10, 1000)},
-               {12 * kSecond, 13 * kSecond, 0, HeapKind::kSoh, EstimateSampled(5, 1000)},
-               {19 * kSecond, 20 * kSecond, 0, HeapKind::kLoh, EstimateSampled(2, 200000)}};
-  b.p.threads = {{0, 7, HeapKind::kSoh, EstimateSampled(15, 1000)},
-                 {0, 7, HeapKind::kLoh, EstimateSampled(1, 200000)},
-                 {0, 8, HeapKind::kLoh, EstimateSampled(1, 200000)}};
+  b.p.shown().times = {{0, kSecond, 0, HeapKind::kSoh, EstimateSampled(10, 1000)},
+                       {12 * kSecond, 13 * kSecond, 0, HeapKind::kSoh, EstimateSampled(5, 1000)},
+                       {19 * kSecond, 20 * kSecond, 0, HeapKind::kLoh, EstimateSampled(2, 200000)}};
+  b.p.shown().threads = {{0, 7, HeapKind::kSoh, EstimateSampled(15, 1000)},
+                         {0, 7, HeapKind::kLoh, EstimateSampled(1, 200000)},
+                         {0, 8, HeapKind::kLoh, EstimateSampled(1, 200000)}};
   return std::move(b.p);
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/estimate.h"
+#include "profile/estimate/estimate.h"
 
 namespace clrscope::profile::testing {
 

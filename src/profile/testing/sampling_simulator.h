@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "profile/estimate.h"
-#include "profile/series.h"
+#include "profile/estimate/estimate.h"
+#include "profile/tables/series.h"
 #include "profile/testing/tick_rule.h"
 
 namespace clrscope::profile::testing {

@@ -16,7 +16,7 @@ class Builder {
 
   CallTree Build() {
     std::vector<Estimate> own(p_.nodes.size());
-    for (const Cell& c : p_.cells) own[c.node] += c.value;
+    for (const Cell& c : p_.shown().cells) own[c.node] += c.value;
     std::vector<uint32_t> path;  // root first
     for (uint32_t i = 0; i < own.size(); ++i) {
       if (own[i].samples == 0) continue;

@@ -23,7 +23,7 @@ struct CallTree {
 struct CallTreeOptions {
   bool bottom_up = false;       // children are callers
   bool keep_machinery = false;  // keep async and thread-pool plumbing
-  SortBy sort = SortBy::kBytes;
+  SortBy sort = SortBy::kAmount;
 };
 
 CallTree BuildCallTree(const Profile& profile, const CallTreeOptions& options);

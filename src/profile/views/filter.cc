@@ -29,12 +29,34 @@ bool Found(const RE2& re, std::string_view text) {
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), re);
 }
 
+// What came when goes with its cell.
+template <class Keep>
+void KeepCells(Figure& f, Keep keep) {
+  if (f.timed.empty()) {
+    std::erase_if(f.cells, [&](const Cell& c) { return !keep(c); });
+    return;
+  }
+  std::vector<uint32_t> index(f.cells.size(), kGone);
+  std::vector<Cell> kept;
+  for (size_t i = 0; i < f.cells.size(); ++i) {
+    if (!keep(f.cells[i])) continue;
+    index[i] = static_cast<uint32_t>(kept.size());
+    kept.push_back(f.cells[i]);
+  }
+  f.cells.swap(kept);
+  std::erase_if(f.timed, [&](const TimedCell& t) { return index[t.cell] == kGone; });
+  for (TimedCell& t : f.timed) t.cell = index[t.cell];
+}
+
 void KeepTypes(const RE2& re, Profile& p) {
   std::vector<bool> keep(p.types.size());
   for (size_t i = 0; i < p.types.size(); ++i)
     keep[i] = Found(re, p.str(p.types[i].name)) || Found(re, p.str(p.types[i].raw));
-  std::erase_if(p.cells, [&](const Cell& c) { return !keep[c.type]; });
-  std::erase_if(p.lives, [&](const LiveCell& c) { return !keep[c.type]; });
+  for (Figure& f : p.figures)
+    if (f.spec().typed) {
+      KeepCells(f, [&](const Cell& c) { return keep[c.type]; });
+      std::erase_if(f.lives, [&](const LiveCell& c) { return !keep[c.type]; });
+    }
 }
 
 void KeepStacks(const RE2& re, Profile& p) {
@@ -43,8 +65,26 @@ void KeepStacks(const RE2& re, Profile& p) {
     frame[i] = Found(re, p.str(p.frames[i].method)) || Found(re, p.str(p.frames[i].raw));
   for (size_t i = 1; i < p.nodes.size(); ++i)  // a parent comes before its children
     node[i] = node[p.nodes[i].parent] || frame[p.nodes[i].frame];
-  std::erase_if(p.cells, [&](const Cell& c) { return !node[c.node]; });
-  std::erase_if(p.lives, [&](const LiveCell& c) { return !node[c.node]; });
+  for (Figure& f : p.figures) {
+    KeepCells(f, [&](const Cell& c) { return node[c.node]; });
+    std::erase_if(f.lives, [&](const LiveCell& c) { return !node[c.node]; });
+  }
+}
+
+void KeepThreads(const RE2& re, Profile& p) {
+  const auto keep = [&](uint32_t process, uint64_t thread) {
+    const std::string number = std::to_string(thread);
+    return RE2::FullMatch(number, re) || Found(re, p.ThreadName(process, thread));
+  };
+  for (Figure& f : p.figures) {
+    if (f.by_thread())
+      KeepCells(f, [&](const Cell& c) {
+        const uint64_t thread = p.labels[c.labels][LabelKey::kThread];
+        return thread != 0 && keep(c.process, thread);
+      });
+    else
+      std::erase_if(f.threads, [&](const ThreadRow& r) { return !keep(r.process, r.thread); });
+  }
 }
 
 Status KeepProcess(const std::string& wanted, Profile& p) {
@@ -67,13 +107,20 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
     erase_if(rows, [&](const auto& row) { return index[row.process] == kGone; });
     for (auto& row : rows) row.process = index[row.process];
   };
-  narrow(p.cells);
-  narrow(p.threads);
-  narrow(p.times);
+  for (Figure& f : p.figures) {
+    KeepCells(f, [&](const Cell& c) { return index[c.process] != kGone; });
+    narrow(f.cells);
+    narrow(f.threads);
+    narrow(f.times);
+    narrow(f.lives);
+    narrow(f.live_ages);
+    narrow(f.gc_cpu);
+  }
+  decltype(p.thread_names) names;
+  for (const auto& [key, name] : p.thread_names)
+    if (index[key.first] != kGone) names[{index[key.first], key.second}] = name;
+  p.thread_names.swap(names);
   narrow(p.gcs);
-  narrow(p.lives);
-  narrow(p.live_ages);
-  narrow(p.gc_cpu);
   for (Type& type : p.types) type.process = index[type.process];  // cells refer to kept ones only
   p.processes.swap(kept);
   return OkStatus();
@@ -90,10 +137,16 @@ Status Apply(const Filter& filter, Profile& profile) {
     ASSIGN_OR_RETURN(const auto re, Compile(filter.method, "--method"));
     KeepStacks(*re, profile);
   }
-  if (filter.hides_threads_and_times()) {
-    profile.threads.clear();
-    profile.times.clear();
-    profile.live_ages.clear();
+  if (!filter.thread.empty()) {
+    ASSIGN_OR_RETURN(const auto re, Compile(filter.thread, "--thread"));
+    KeepThreads(*re, profile);
+  }
+  for (Figure& f : profile.figures) {
+    if (!filter.any_but_process()) break;
+    if (filter.of_cells() && !f.by_thread()) f.threads.clear();
+    if (!f.by_time()) f.times.clear();
+    if (filter.of_cells()) f.live_ages.clear();
+    SumUpCells(f, profile.labels);
   }
   return filter.process.empty() ? OkStatus() : KeepProcess(filter.process, profile);
 }

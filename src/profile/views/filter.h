@@ -10,12 +10,14 @@
 namespace clrscope::profile {
 
 // Empty = everything. `type` and `method` are RE2 patterns, found anywhere in the C# name or in the
-// runtime's name; a stack matches when any of its frames does. `process` is a pid or a whole name.
+// runtime's name; a stack matches when any of its frames does. `process` is a pid or a whole name;
+// `thread` a pattern that is found in a thread's name or is its number.
 struct Filter {
-  std::string type{}, method{}, process{};
-  // The profile knows no types or stacks of its threads, time spans and ages over time: such a
-  // filter removes them.
-  bool hides_threads_and_times() const { return !type.empty() || !method.empty(); }
+  std::string type{}, method{}, process{}, thread{};
+  // A figure that does not know threads (spans of time) of its cells loses its own by such a
+  // filter: Figure::by_thread(), by_time().
+  bool of_cells() const { return !type.empty() || !method.empty(); }
+  bool any_but_process() const { return of_cells() || !thread.empty(); }
 };
 
 // Removes what does not match, in place. errors: kUsage (a bad pattern, with its position), kEmpty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile of what lives, in place of what was allocated: every table and exporter then shows it.
+// The figures of what the agent tells beside allocations: what lives, and the GC's CPU time.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,11 @@
 
 namespace clrscope::profile {
 
-// Replaces the cells by those of the live objects, added up by stack, type and heap; `lives` keeps
-// only what is counted. Young objects are left out: nobody knows whether they live. Threads and
-// spans of time are dropped, since a state has none.
+// Fills the cells of both from their rows. Young objects are left out: nobody knows whether they
+// live. A state has no threads and spans of time; CPU time has no stacks, types and threads.
+void FinishAgentFigures(Profile& profile);
+
+// Shows what lives, where anything was followed.
 //   older_than_s: only what was allocated so long ago; one of kAgeStarts, see AgeStartFor()
 void ShowLive(Profile& profile, uint32_t older_than_s = 0);
 

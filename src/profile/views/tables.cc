@@ -11,6 +11,8 @@
 namespace clrscope::profile {
 namespace {
 
+constexpr uint8_t kNotOwn = kFramework | kMachinery | kUnresolved | kPseudo;
+
 // Adds up `items` by key(item) into rows that make(item) starts.
 template <class Row, class Items, class Key, class Make>
 std::vector<Row> GroupBy(const Items& items, Key key, Make make) {
@@ -41,10 +43,10 @@ void Sort(std::vector<Row>& rows, SortBy sort, Name name) {
 
 double SortValue(const Estimate& value, SortBy sort) {
   switch (sort) {
-    case SortBy::kBytes:
-      return value.bytes;
-    case SortBy::kObjects:
-      return value.objects;
+    case SortBy::kAmount:
+      return value.amount;
+    case SortBy::kCount:
+      return value.count;
     case SortBy::kSamples:
       break;
   }
@@ -54,13 +56,14 @@ double SortValue(const Estimate& value, SortBy sort) {
 std::vector<TypeRow> ByType(const Profile& p, SortBy sort) {
   const auto heap = [&p](const Cell& c) { return p.counted() ? HeapKind::kUnknown : c.kind; };
   auto rows = GroupBy<TypeRow>(
-      p.cells, [&](const Cell& c) { return PairKey(c.type, static_cast<uint32_t>(heap(c))); },
+      p.shown().cells,
+      [&](const Cell& c) { return PairKey(c.type, static_cast<uint32_t>(heap(c))); },
       [&](const Cell& c) {
         return TypeRow{c.type, heap(c), {}, {}};
       });
   if (p.counted()) {
     std::vector<Estimate> large(p.types.size());
-    for (const Cell& c : p.cells)
+    for (const Cell& c : p.shown().cells)
       if (c.kind == HeapKind::kLoh) large[c.type] += c.value;
     for (TypeRow& r : rows) r.large = large[r.type];
   }
@@ -69,7 +72,6 @@ std::vector<TypeRow> ByType(const Profile& p, SortBy sort) {
 }
 
 std::vector<uint32_t> SiteFrames(const Profile& p, bool raw_leaf) {
-  constexpr uint8_t kNotOwn = kFramework | kMachinery | kUnresolved | kPseudo;
   constexpr uint32_t kNone = ~0u;
   std::vector<uint32_t> site(p.nodes.size(), kNone);
   for (size_t i = 1; i < p.nodes.size() && !raw_leaf; ++i) {
@@ -81,10 +83,17 @@ std::vector<uint32_t> SiteFrames(const Profile& p, bool raw_leaf) {
   return site;
 }
 
+uint32_t SiteFrame(const Profile& p, uint32_t node) {
+  for (uint32_t n = node; n != 0; n = p.nodes[n].parent)
+    if (const uint32_t frame = p.nodes[n].frame; (p.frames[frame].flags & kNotOwn) == 0)
+      return frame;
+  return p.nodes[node].frame;
+}
+
 std::vector<SiteRow> BySite(const Profile& p, SortBy sort, bool raw_leaf) {
   const std::vector<uint32_t> site = SiteFrames(p, raw_leaf);
   auto rows = GroupBy<SiteRow>(
-      p.cells, [&](const Cell& c) { return PairKey(c.type, site[c.node]); },
+      p.shown().cells, [&](const Cell& c) { return PairKey(c.type, site[c.node]); },
       [&](const Cell& c) {
         return SiteRow{c.type, site[c.node], {}};
       });
@@ -96,7 +105,7 @@ std::vector<SiteRow> BySite(const Profile& p, SortBy sort, bool raw_leaf) {
 
 std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
   std::vector<Estimate> below(p.nodes.size());
-  for (const Cell& c : p.cells) below[c.node] += c.value;
+  for (const Cell& c : p.shown().cells) below[c.node] += c.value;
   std::vector<MethodRow> by_frame(p.frames.size());
   for (size_t i = 1; i < p.nodes.size(); ++i) by_frame[p.nodes[i].frame].self += below[i];
   for (size_t i = p.nodes.size(); i-- > 1;) below[p.nodes[i].parent] += below[i];
@@ -126,7 +135,7 @@ std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
 std::vector<StackRow> ByStack(const Profile& p, SortBy sort) {
   std::vector<StackRow> rows;
   FlatMap index;
-  for (const Cell& c : p.cells) {
+  for (const Cell& c : p.shown().cells) {
     uint32_t at = index.Find(PairKey(c.process, c.node));
     if (at == FlatMap::kNone) {
       at = static_cast<uint32_t>(rows.size());
@@ -151,7 +160,7 @@ std::vector<AssemblyRow> ByAssembly(const Profile& p, SortBy sort, bool raw_leaf
   const std::vector<uint32_t> site = SiteFrames(p, raw_leaf);
   const auto module = [&](const Cell& c) { return p.frames[site[c.node]].module; };
   auto rows = GroupBy<AssemblyRow>(
-      p.cells, [&](const Cell& c) { return uint64_t{module(c).value}; },
+      p.shown().cells, [&](const Cell& c) { return uint64_t{module(c).value}; },
       [&](const Cell& c) {
         return AssemblyRow{module(c), {}};
       });
@@ -161,7 +170,7 @@ std::vector<AssemblyRow> ByAssembly(const Profile& p, SortBy sort, bool raw_leaf
 
 std::vector<KindRow> ByKind(const Profile& p, SortBy sort) {
   auto rows = GroupBy<KindRow>(
-      p.cells, [](const Cell& c) { return static_cast<uint64_t>(c.kind); },
+      p.shown().cells, [](const Cell& c) { return static_cast<uint64_t>(c.kind); },
       [](const Cell& c) {
         return KindRow{c.kind, {}};
       });
@@ -171,7 +180,7 @@ std::vector<KindRow> ByKind(const Profile& p, SortBy sort) {
 
 std::vector<ProcessRow> ByProcess(const Profile& p, SortBy sort) {
   auto rows = GroupBy<ProcessRow>(
-      p.cells, [](const Cell& c) { return uint64_t{c.process}; },
+      p.shown().cells, [](const Cell& c) { return uint64_t{c.process}; },
       [](const Cell& c) {
         return ProcessRow{c.process, {}};
       });
@@ -183,7 +192,7 @@ std::vector<ThreadTotal> ByThread(const Profile& p, SortBy sort) {
   std::unordered_map<uint64_t, size_t> index;  // thread ids have 64 bits: a hash per process
   std::vector<ThreadTotal> rows;
   uint32_t process = ~0u;
-  for (const ThreadRow& t : p.threads) {  // grouped by process
+  for (const ThreadRow& t : p.shown().threads) {  // grouped by process
     if (t.process != process) index.clear();
     process = t.process;
     const auto [it, added] = index.try_emplace(t.thread, rows.size());
@@ -195,9 +204,9 @@ std::vector<ThreadTotal> ByThread(const Profile& p, SortBy sort) {
 }
 
 std::vector<TimeBucket> ByTime(const Profile& p, int64_t width_ns) {
-  if (p.times.empty()) return {};
-  int64_t first = p.times.front().start_ns, last = first, widest = 1;
-  for (const TimeRow& t : p.times) {
+  if (p.shown().times.empty()) return {};
+  int64_t first = p.shown().times.front().start_ns, last = first, widest = 1;
+  for (const TimeRow& t : p.shown().times) {
     first = std::min(first, t.start_ns);
     last = std::max(last, t.end_ns);
     widest = std::max(widest, t.end_ns - t.start_ns);
@@ -220,7 +229,7 @@ std::vector<TimeBucket> ByTime(const Profile& p, int64_t width_ns) {
     buckets[i].start_ns = first + static_cast<int64_t>(i) * width_ns;
     buckets[i].end_ns = std::min(buckets[i].start_ns + width_ns, last);
   }
-  for (const TimeRow& t : p.times) {
+  for (const TimeRow& t : p.shown().times) {
     const int64_t middle = t.start_ns + (t.end_ns - t.start_ns) / 2;
     buckets[static_cast<size_t>((middle - first) / width_ns)].value += t.value;
   }

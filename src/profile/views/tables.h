@@ -10,7 +10,7 @@
 
 namespace clrscope::profile {
 
-enum class SortBy : uint8_t { kBytes, kObjects, kSamples };
+enum class SortBy : uint8_t { kAmount, kCount, kSamples };
 double SortValue(const Estimate& value, SortBy sort);
 
 struct TypeRow {
@@ -25,6 +25,8 @@ std::vector<TypeRow> ByType(const Profile& profile, SortBy sort);
 // the program's own (not framework, machinery, unresolved or pseudo), else the leaf. `raw_leaf`:
 // always the leaf.
 std::vector<uint32_t> SiteFrames(const Profile& profile, bool raw_leaf);
+// Of one node, not of its leaf.
+uint32_t SiteFrame(const Profile& profile, uint32_t node);
 
 struct SiteRow {
   uint32_t type = 0;

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/units.h"
-#include "profile/process_tables.h"
-#include "profile/slice.h"
+#include "profile/tables/process_tables.h"
+#include "profile/tables/slice.h"
 
 namespace clrscope::store::testing {
 
@@ -95,6 +95,23 @@ inline Slice RandomSlice(std::mt19937& random, const profile::ProcessTables& t, 
               ~uint64_t{0} - random()};
     s.rows.push_back({i, sums});
   }
+  s.thread_ids = {3, 70'000, uint64_t{1} << 63};
+  for (const profile::SliceRow& row : s.rows) {
+    if (!profile::KeepsThreads(t.series.keys()[row.series].source()) || random() % 4 == 0) continue;
+    if (row.sums.samples < 2 || random() % 2 == 0) {
+      s.parts.push_back({row.series, static_cast<uint32_t>(random() % 3), row.sums});
+      continue;
+    }
+    // Of some a part is not known.
+    const uint64_t most = row.sums.samples - 1;
+    const profile::Sums one{1 + random() % most, random(), random()};
+    s.parts.push_back({row.series, 0, one});
+    if (random() % 3 == 0) continue;
+    s.parts.push_back({row.series,
+                       2,
+                       {row.sums.samples - one.samples, row.sums.amount - one.amount,
+                        row.sums.stands_for - one.stands_for}});
+  }
   for (uint64_t thread = 1; thread < 6; ++thread) {
     if (random() % 2 == 0) continue;
     for (const Source source : {Source::kTick, Source::kSampled, Source::kCounted}) {
@@ -113,8 +130,8 @@ inline void AddTo(Totals& totals, const Slice& s) {
   for (const profile::SliceRow& r : s.rows) {
     auto& t = totals[{s.process, r.series}];
     t[0] += r.sums.samples;
-    t[1] += r.sums.size_sum;
-    t[2] += r.sums.amount_sum;
+    t[1] += r.sums.amount;
+    t[2] += r.sums.stands_for;
   }
 }
 

@@ -6,6 +6,8 @@ import {
   formatCount,
   formatDuration,
   formatInterval,
+  formatNanoseconds,
+  formatPerSecond,
   formatPercent,
   formatTime,
   printable,
@@ -78,4 +80,16 @@ test("names are split outside of brackets", () => {
 test("what cannot be seen is spelt out", () => {
   assert.equal(printable("a\u0000b\u2028c\u202ed"), "a‹U+0000›b‹U+2028›c‹U+202E›d");
   assert.equal(printable("λ0 – naïve 日本"), "λ0 – naïve 日本");
+});
+
+test("time and rates of events", () => {
+  assert.deepEqual([0, 850, 12_345, 4_560_000, 1.234e9, 65e9].map(formatNanoseconds), [
+    "0 s",
+    "850 ns",
+    "12.3 µs",
+    "4.56 ms",
+    "1.23 s",
+    "1 min 05 s",
+  ]);
+  assert.deepEqual([0, 0.25, 12.34, 1234].map(formatPerSecond), ["0/s", "0.25/s", "12.3/s", "1,234/s"]);
 });

@@ -92,6 +92,22 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(m / 60)} h ${two(m % 60)} min`;
 }
 
+// "850 ns", "12.3 µs", "4.56 ms", "1.23 s", then as formatDuration().
+export function formatNanoseconds(ns: number): string {
+  if (ns === 0) return "0 s";
+  const a = Math.abs(ns);
+  if (a < 999.5) return `${Math.round(ns)} ns`;
+  if (a < 999.5e3) return `${threeDigits(ns / 1e3)} µs`;
+  if (a < 999.5e6) return `${threeDigits(ns / 1e6)} ms`;
+  if (a < 59.95e9) return `${threeDigits(ns / 1e9)} s`;
+  return formatDuration(ns / 1e9);
+}
+
+// "0.25/s", "12.3/s", "1,234/s"
+export function formatPerSecond(value: number): string {
+  return `${value > 0 && value < 99.95 ? threeDigits(value) : formatCount(value)}/s`;
+}
+
 // In UTC, as captures of several machines meet in one ticket.
 export function formatTime(unixMs: number): string {
   const date = new Date(unixMs);
@@ -135,8 +151,8 @@ export function shortType(name: string): string {
 }
 
 // The root's name.
-export function allOf(meta: { readonly shows: "allocated" | "live" | "gc-cpu" }): string {
-  return { allocated: "all allocations", live: "all live objects", "gc-cpu": "all CPU time" }[meta.shows];
+export function allOf(meta: { readonly shows: string; readonly title: string }): string {
+  return meta.shows === "gc-cpu" ? "all CPU time" : `all ${meta.title}`;
 }
 
 // Ages as people say them: "10 s", "2 min", "8 h", "7 d".

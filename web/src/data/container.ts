@@ -11,6 +11,7 @@ interface ColumnInfo {
 
 export interface Container {
   readonly json: Readonly<Record<string, unknown>>;
+  has(name: string): boolean;
   u8(name: string): Uint8Array;
   u32(name: string): Uint32Array;
   f64(name: string): Float64Array; // widens f32
@@ -48,6 +49,7 @@ export function openContainer(bytes: Uint8Array): Result<Container> {
   };
   return ok({
     json,
+    has: (name) => columns.has(name),
     u8: (name) => new Uint8Array(buffer(name, "u8")[0]),
     u32: (name) => new Uint32Array(buffer(name, "u32")[0]),
     f64: (name) => {

@@ -54,11 +54,24 @@ function readValues(c: Container, prefix: string): Estimates {
   };
 }
 
-function readCells(c: Container, prefix: "cell" | "live"): ProfileData["cells"] {
+function readTimes(c: Container, prefix: string): ProfileData["times"] {
+  return {
+    start: c.f64(`${prefix}_start`),
+    end: c.f64(`${prefix}_end`),
+    process: c.u32(`${prefix}_process`),
+    kind: c.u8(`${prefix}_kind`),
+    bytes: c.f64(`${prefix}_bytes`),
+    objects: c.f64(`${prefix}_objects`),
+    samples: c.f64(`${prefix}_samples`),
+  };
+}
+
+function readCells(c: Container, prefix: string, threads: boolean): ProfileData["cells"] {
   return {
     node: runningSum(c.u32(`${prefix}_step`)),
     type: c.u32(`${prefix}_type`),
     process: c.u32(`${prefix}_process`),
+    thread: threads && c.has(`${prefix}_thread`) ? c.u32(`${prefix}_thread`) : null,
     kind: c.u8(`${prefix}_kind`),
     age: prefix === "live" ? c.u8("live_age") : null,
     value: readValues(c, prefix),
@@ -71,6 +84,7 @@ function readMeta(json: Container["json"]): Meta {
   return {
     ...meta,
     origin: printable(meta.origin),
+    threads: meta.threads.map((t) => ({ ...t, name: printable(t.name) })),
     processes: meta.processes.map((p) => ({
       ...p,
       name: printable(p.name),
@@ -122,15 +136,7 @@ function read(c: Container): ProfileData[] {
       bytes: c.f64("age_bytes"),
       objects: c.f64("age_objects"),
     },
-    times: {
-      start: c.f64("time_start"),
-      end: c.f64("time_end"),
-      process: c.u32("time_process"),
-      kind: c.u8("time_kind"),
-      bytes: c.f64("time_bytes"),
-      objects: c.f64("time_objects"),
-      samples: c.f64("time_samples"),
-    },
+    times: readTimes(c, "time"),
     gcs: {
       start: c.f64("gc_start"),
       end: c.f64("gc_end"),
@@ -142,7 +148,12 @@ function read(c: Container): ProfileData[] {
   const views = c.json["views"] as ViewMeta[];
   const profiles = views
     .filter((v) => v.shows !== "gc-cpu")
-    .map((v) => ({ ...shared, meta: { ...meta, ...v }, cells: readCells(c, v.shows === "live" ? "live" : "cell") }));
+    .map((v) => ({
+      ...shared,
+      meta: { ...meta, ...v },
+      cells: readCells(c, v.shows === "allocated" ? "cell" : v.shows, v.byThread),
+      times: v.events ? readTimes(c, `${v.shows}_time`) : shared.times,
+    }));
   const gcCpu = views.find((v) => v.shows === "gc-cpu");
   if (!gcCpu) return profiles;
   return addGcCpu(profiles, { ...meta, ...gcCpu }, {

@@ -89,6 +89,7 @@ export function addGcCpu(views: readonly ProfileData[], meta: Omit<Meta, "total"
       node: Uint32Array.from(cells, (c) => c.node),
       type: new Uint32Array(cells.length),
       process: Uint32Array.from(cells, (c) => c.process),
+      thread: null,
       kind: new Uint8Array(cells.length),
       age: null,
       value: asEstimates(seconds),

@@ -8,7 +8,7 @@ export const kMachinery = 2;
 export const kUnresolved = 4;
 export const kPseudo = 8;
 
-export type SourceName = "tick" | "sampled" | "counted" | "pprof" | "unknown";
+export type SourceName = "tick" | "sampled" | "counted" | "pprof" | "exception" | "contention" | "wait" | "unknown";
 
 // Heap kinds by number: small, large and pinned object heap.
 export const kHeapNames = ["SOH", "LOH", "POH", "unknown heap"] as const;
@@ -26,6 +26,12 @@ export interface ProcessInfo {
   readonly complete: boolean;
 }
 
+export interface ThreadInfo {
+  readonly process: number;
+  readonly thread: number; // the system's number
+  readonly name: string; // "" where the system was not asked
+}
+
 export interface LossInfo {
   readonly name: string;
   readonly count: number;
@@ -33,11 +39,32 @@ export interface LossInfo {
 }
 
 // What a page can show by turns. Of "gc-cpu" all three metrics are seconds of CPU time.
-export const kViewNames = ["allocated", "live", "gc-cpu"] as const;
+export const kViewNames = ["allocated", "live", "exceptions", "locks", "waits", "gc-cpu"] as const;
 export type ViewName = (typeof kViewNames)[number];
+
+// One of a view's two numbers.
+export interface Quantity {
+  readonly name: string; // as in JSON: "wait_ns"
+  readonly heading: string;
+  readonly unit: "number" | "bytes" | "ns";
+}
 
 export interface ViewMeta {
   readonly shows: ViewName;
+  readonly title: string; // "allocations"
+  readonly done: string; // "is allocated"
+  readonly doing: string; // "allocating"
+  readonly place: string; // "Allocated in"
+  readonly none: string; // why a recording may have none
+  readonly note: string; // what its figures are, where they are not all that happened; "" mostly
+  readonly typed: boolean;
+  readonly heaps: boolean;
+  readonly byThread: boolean; // its cells are told by thread
+  readonly events: boolean; // each one is counted: no estimate, no samples
+  readonly amountFirst: boolean; // what tables are sorted by
+  // What the columns `bytes` and `objects` are: of locks the time waited and the number of waits.
+  readonly quantity: { readonly bytes: Quantity; readonly objects: Quantity };
+  readonly event: string; // the runtime's name
   readonly at: number; // seconds since the recording's start: live objects are a state
   readonly source: SourceName;
   readonly also: readonly SourceName[];
@@ -55,9 +82,11 @@ export interface Meta extends ViewMeta {
   readonly complete: boolean;
   readonly origin: string;
   readonly processes: readonly ProcessInfo[];
+  readonly threads: readonly ThreadInfo[];
   readonly losses: readonly LossInfo[];
   readonly foldedNodes: number; // stack nodes that the exporter put into (other)
   readonly foldedTypes: number;
+  readonly foldedThreads: number; // cells whose thread the exporter left out
   readonly gcs: number;
 }
 
@@ -84,6 +113,7 @@ export interface ProfileData {
     readonly node: Uint32Array;
     readonly type: Uint32Array;
     readonly process: Uint32Array;
+    readonly thread: Uint32Array | null; // index into `meta.threads` + 1; 0 = not told
     readonly kind: Uint8Array;
     readonly age: Uint8Array | null; // of live objects: index into `ages.starts`
     readonly value: Estimates;

@@ -96,7 +96,7 @@ export function makePalette(data: ProfileData, theme: Theme): Palette {
     const rank = ranks.get(f.module) ?? 0;
     if (f.flags & kPseudo || f.flags & kUnresolved || f.module === "") return toCss(pseudoFill(theme));
     if (f.flags & (kFramework | kMachinery)) {
-      quiet.add(f.module);
+      if (f.flags & kFramework) quiet.add(f.module);
       return toCss(frameworkFill(theme, rank));
     }
     return toCss(userFill(theme, rank));

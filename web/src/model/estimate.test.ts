@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addEstimate, bytesInterval, makeEstimates, objectsInterval } from "./estimate.ts";
 import { gammaP, gammaQuantile, normalTail } from "./gamma.ts";
 
-// Printed by src/profile/estimate.cc and gamma.cc.
+// Printed by src/profile/estimate/estimate.cc and gamma.cc.
 const kIntervals = [
   { n: 0, size: 100, bytes: [0, 377741.2561], objects: [0, 15739.219] },
   { n: 1, size: 24, bytes: [2602.309019, 570553.0954], objects: [108.4295425, 23773.04564] },
@@ -35,7 +35,7 @@ const kQuantiles = [
   [2e6, 1997229.13961, 2002772.75469],
 ] as const;
 
-// EstimateSampled of src/profile/estimate.cc, for the test alone.
+// EstimateSampled of src/profile/estimate/estimate.cc, for the test alone.
 function sampled(n: number, size: number) {
   const p = -Math.expm1(size * Math.log1p(-1 / 102400));
   const e = makeEstimates(1);

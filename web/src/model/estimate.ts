@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additive estimates and their 95 % intervals: a port of src/profile/estimate.cc, so that a sum
+// Additive estimates and their 95 % intervals: a port of src/profile/estimate/estimate.cc, so that a sum
 // over whatever is on screen (a type, a subtree, a process) has an interval of its own.
 import type { Estimates, Interval } from "../base/estimates.ts";
+import type { ViewMeta } from "../data/profile.ts";
 import { gammaQuantile, normalTail } from "./gamma.ts";
 
 export type Metric = "bytes" | "objects" | "samples";
 export const kMetrics: readonly Metric[] = ["bytes", "objects", "samples"];
+
+// What a view can be looked at by; the first is the default.
+export function metricsOf(meta: Pick<ViewMeta, "shows" | "events" | "amountFirst" | "objectsKnown">): readonly Metric[] {
+  if (meta.events) return meta.amountFirst ? ["bytes", "objects"] : ["objects", "bytes"];
+  if (meta.shows === "gc-cpu") return ["bytes"];
+  return kMetrics.filter((m) => m !== "objects" || meta.objectsKnown);
+}
 // Rows on fewer samples than this are shown as uncertain.
 export const kFewSamples = 5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gamma distribution's quantiles, as src/profile/gamma.cc computes them.
+// The gamma distribution's quantiles, as src/profile/estimate/gamma.cc computes them.
 
 // Above this shape Wilson–Hilferty is right to eight digits at the tails that are asked for.
 const kLargeShape = 20_000;

@@ -6,7 +6,7 @@ import { hit, layOut } from "./layout.ts";
 import { rateOverTime } from "./rate.ts";
 import { sampleData } from "./sample_data.ts";
 import { compile, find, matchNames } from "./search.ts";
-import { methodRows, orderRows, siteRows, topTypes, typeRows } from "./tables.ts";
+import { methodRows, orderRows, siteRows, threadRows, topTypes, typeRows } from "./tables.ts";
 import { type Tree, buildTree, findPath, kRoot, pathTo, subtreeMask } from "./tree.ts";
 import { kEverything, weigh } from "./weights.ts";
 
@@ -49,6 +49,20 @@ test("selections restrict the weights", () => {
   assert.equal(bytes({ process: 1 }), 30);
   assert.equal(bytes({ kind: 1 }), 20);
   assert.equal(bytes({ kind: 1, process: 1 }), 0);
+});
+
+test("threads are rows, and a selection", () => {
+  const tree = buildTree(data, { machinery: false, typeLeaves: true });
+  const told = (s: object) => {
+    const rows = threadRows(data, tree, { ...kAll, ...s }, kRoot);
+    return Object.fromEntries(Array.from({ length: rows.size }, (_, r) => [rows.name(r), rows.value.bytes[r]]));
+  };
+  assert.deepEqual(told({}), { "11 main": 50, "12": 30, "[thread not told]": 20 });
+  assert.deepEqual(told({ type: 1 as TypeId }), { "12": 30, "[thread not told]": 20 });
+  assert.deepEqual(told({ thread: 0 }), told({}), "the table is where one is picked");
+  assert.equal(weigh(data, tree, { ...kAll, thread: 0 }).total.bytes[kRoot], 50);
+  const types = typeRows(data, tree, { ...kAll, thread: 1 }, kRoot);
+  assert.deepEqual(Array.from({ length: types.size }, (_, r) => types.name(r)), ["byte[]"]);
 });
 
 test("a path that is gone leads to what is left of it", () => {

@@ -4,11 +4,11 @@ import { type ReadonlySignal, type Signal, batch, computed, signal } from "@prea
 import type { NodeId, TypeId } from "../base/brand.ts";
 import { kMachinery, type ProfileData, type ViewName } from "../data/profile.ts";
 import { type Palette, type Theme, makePalette } from "./color.ts";
-import type { Metric } from "./estimate.ts";
+import { type Metric, metricsOf } from "./estimate.ts";
 import { type Found, compile, find, matchNames } from "./search.ts";
-import { type Rows, methodRows, siteRows, typeRows } from "./tables.ts";
+import { type Rows, methodRows, siteRows, threadRows, typeRows } from "./tables.ts";
 import { type Tree, buildTree, findPath, isType, kRoot, parentOf, pathTo, typeOf } from "./tree.ts";
-import { type Tab, type ViewState, fromHash, toHash } from "./url.ts";
+import { type Tab, type ViewState, fromHash, tabsOf, toHash } from "./url.ts";
 import { type Selection, type Weights, kEverything, weigh } from "./weights.ts";
 
 export interface SearchState {
@@ -20,18 +20,19 @@ export interface State {
   readonly views: readonly ProfileData[]; // at least one
   readonly data: ProfileData; // the view that is shown; reading it follows the choice
   readonly shows: Signal<ViewName>;
-  readonly metric: Signal<Metric>;
+  readonly metric: { value: Metric }; // one that the view has
   readonly flame: Signal<boolean>;
   readonly machinery: Signal<boolean>;
   readonly typeLeaves: Signal<boolean>;
   readonly type: Signal<TypeId | null>;
   readonly process: Signal<number | null>;
+  readonly thread: Signal<number | null>;
   readonly kind: Signal<number | null>;
   readonly age: Signal<number | null>; // of live objects: seconds, where an age bucket begins
   readonly query: Signal<string>;
   readonly theme: Signal<Theme | null>;
   readonly systemTheme: Signal<Theme>;
-  readonly tab: Signal<Tab>;
+  readonly tab: { value: Tab }; // likewise
   readonly help: Signal<boolean>;
   // The node that the keyboard or the search is at; another tree has none.
   readonly cursor: { value: NodeId | null };
@@ -49,6 +50,7 @@ export interface State {
   // Actions.
   zoomTo(node: NodeId): void;
   selectType(type: TypeId | null): void;
+  selectThread(thread: number | null): void;
   show(view: ViewName): void;
   activate(node: NodeId): void; // what a click does
   stepMatch(by: 1 | -1): void;
@@ -71,6 +73,19 @@ function viewOf(tree: Tree, value: Float64Array, zoom: NodeId, node: NodeId): No
   return view;
 }
 
+// What was chosen where the view has it, else the first that the view has.
+function choice<T>(chosen: Signal<T | null>, all: ReadonlySignal<readonly T[]>): { value: T } {
+  const shown = computed(() => all.value.find((v) => v === chosen.value) ?? all.value[0]!);
+  return {
+    get value() {
+      return shown.value;
+    },
+    set value(v) {
+      if (all.peek().includes(v)) chosen.value = v === all.peek()[0] ? null : v;
+    },
+  };
+}
+
 export function createState(views: readonly ProfileData[], hash: string, savedTheme: Theme | null): State {
   const first = fromHash(hash);
   const shared = views[0]!;
@@ -78,26 +93,29 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   const ageOr = (s: number | null) => (s !== null && s > 0 && shared.ages.starts.includes(s) ? s : null);
   const shows = signal<ViewName>(viewOr(first.shows));
   const current = computed(() => views.find((v) => v.meta.shows === shows.value)!);
-  const metric = signal<Metric>(first.metric);
+  const meta = computed(() => current.value.meta);
+  const metricChosen = signal<Metric | null>(first.metric);
+  const metric = choice(metricChosen, computed(() => metricsOf(meta.value)));
   const flame = signal(first.flame);
   const machinery = signal(first.machinery);
   const typeLeaves = signal(first.typeLeaves);
   const type = signal(inRange(first.type, shared.types.length) as TypeId | null);
   const process = signal(inRange(first.process, shared.meta.processes.length));
+  const thread = signal(inRange(first.thread, shared.meta.threads.length));
   const kind = signal(inRange(first.kind, 4));
   const age = signal(ageOr(first.age));
   const query = signal(first.query);
   const theme = signal<Theme | null>(first.theme ?? savedTheme);
   const systemTheme = signal<Theme>("light");
-  const tab = signal<Tab>(first.tab);
+  const tabChosen = signal<Tab | null>(first.tab);
+  const tab = choice(tabChosen, computed(() => tabsOf(meta.value)));
   const help = signal(false);
   const matchIndex = signal(-1);
   // By what the nodes are, not by their numbers: it outlives another tree.
   const zoomPath = signal<readonly number[]>(first.zoom);
 
   const tree = computed(() => {
-    // CPU time is of no type.
-    const leaves = typeLeaves.value && shows.value !== "gc-cpu";
+    const leaves = typeLeaves.value && meta.value.typed;
     return buildTree(current.value, { machinery: machinery.value, typeLeaves: leaves });
   });
   const place = signal<{ tree: Tree; node: NodeId } | null>(null);
@@ -112,7 +130,13 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   const selection = computed<Selection>(() => {
     if (shows.value === "gc-cpu") return { ...kEverything, process: process.value };
     const bucket = shows.value === "live" && age.value !== null ? shared.ages.starts.indexOf(age.value) : null;
-    return { type: type.value, process: process.value, kind: kind.value, age: bucket };
+    return {
+      type: meta.value.typed ? type.value : null,
+      process: process.value,
+      thread: meta.value.byThread ? thread.value : null,
+      kind: meta.value.heaps ? kind.value : null,
+      age: bucket,
+    };
   });
   const weights = computed(() => weigh(current.value, tree.value, selection.value));
   const zoom = computed(() => {
@@ -129,8 +153,8 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   }));
   const rows = computed(() => {
     const data = current.value;
-    if (shows.value === "gc-cpu") return methodRows(data, tree.value, weights.value, zoom.value);
     if (tab.value === "types") return typeRows(data, tree.value, selection.value, zoom.value);
+    if (tab.value === "threads") return threadRows(data, tree.value, selection.value, zoom.value);
     if (tab.value === "methods") return methodRows(data, tree.value, weights.value, zoom.value);
     return siteRows(data, tree.value, selection.value, zoom.value);
   });
@@ -138,7 +162,7 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   const palette = computed(() => makePalette(current.value, shownTheme.value));
   const view = computed<ViewState>(() => ({
     shows: shows.value === shared.meta.shows ? null : shows.value,
-    metric: metric.value,
+    metric: metricChosen.value,
     flame: flame.value,
     machinery: machinery.value,
     typeLeaves: typeLeaves.value,
@@ -146,10 +170,11 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     query: query.value,
     type: type.value,
     process: process.value,
+    thread: thread.value,
     kind: kind.value,
     age: age.value,
     theme: theme.value,
-    tab: tab.value,
+    tab: tabChosen.value,
   }));
 
   const zoomTo = (node: NodeId) => {
@@ -161,6 +186,13 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   const selectType = (t: TypeId | null) => {
     batch(() => {
       type.value = t === type.value ? null : t;
+      cursor.value = null;
+      matchIndex.value = -1;
+    });
+  };
+  const selectThread = (t: number | null) => {
+    batch(() => {
+      thread.value = t === thread.value ? null : t;
       cursor.value = null;
       matchIndex.value = -1;
     });
@@ -177,6 +209,7 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     typeLeaves,
     type,
     process,
+    thread,
     kind,
     age,
     query,
@@ -197,9 +230,15 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     hash: computed(() => toHash(view.value)),
     zoomTo,
     selectType,
+    selectThread,
     show: (v) => {
       batch(() => {
+        const from = meta.peek();
         shows.value = viewOr(v);
+        // Another quantity is another question: its first comes first.
+        const to = meta.peek();
+        const alike = !to.events || (["bytes", "objects"] as const).every((q) => to.quantity[q].name === from.quantity[q].name);
+        if (from.events !== to.events || !alike) metricChosen.value = null;
         cursor.value = null;
         matchIndex.value = -1;
       });
@@ -224,7 +263,7 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     apply: (v) => {
       batch(() => {
         shows.value = viewOr(v.shows);
-        metric.value = v.metric;
+        metricChosen.value = v.metric;
         flame.value = v.flame;
         machinery.value = v.machinery;
         typeLeaves.value = v.typeLeaves;
@@ -232,10 +271,11 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
         query.value = v.query;
         type.value = inRange(v.type, shared.types.length) as TypeId | null;
         process.value = inRange(v.process, shared.meta.processes.length);
+        thread.value = inRange(v.thread, shared.meta.threads.length);
         kind.value = inRange(v.kind, 4);
         age.value = ageOr(v.age);
         theme.value = v.theme ?? theme.value;
-        tab.value = v.tab;
+        tabChosen.value = v.tab;
         cursor.value = null;
       });
     },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the tables: by type, by method, by site, for the part of the tree that is in view.
+// Rows of the tables: by type, by method, by site, by thread, for the part of the tree that is in view.
 import type { FrameId, NodeId, TypeId } from "../base/brand.ts";
 import { kFramework, kPseudo, kUnresolved, type ProfileData } from "../data/profile.ts";
 import type { Estimates } from "../base/estimates.ts";
@@ -14,6 +14,7 @@ export interface Rows {
   readonly name: (row: number) => string;
   readonly type: Int32Array | null; // row → type
   readonly frame: Int32Array | null; // row → frame
+  readonly thread: Int32Array | null; // row → thread
   readonly value: Estimates;
   readonly self: Record<Metric, Float64Array> | null;
 }
@@ -39,7 +40,29 @@ export function typeRows(data: ProfileData, tree: Tree, selection: Selection, sc
   const type = Int32Array.from(data.types.keys()).filter((t) => sums.samples[t]! > 0 || sums.bytes[t]! > 0);
   const value = makeEstimates(type.length);
   type.forEach((t, row) => addEstimate(value, row, sums, t));
-  return { size: type.length, name: (r) => data.types[type[r]!]!.name, type, frame: null, value, self: null };
+  return { size: type.length, name: (r) => data.types[type[r]!]!.name, type, frame: null, thread: null, value, self: null };
+}
+
+// "4711 alloc-1": threads of a pool share their name.
+export function threadName(data: ProfileData, thread: number): string {
+  const t = data.meta.threads[thread];
+  if (!t) return "[thread not told]";
+  return t.name === "" ? String(t.thread) : `${t.thread} ${t.name}`;
+}
+
+// Threads that did something below `scope`. As with types, the one that is picked hides no other.
+export function threadRows(data: ProfileData, tree: Tree, selection: Selection, scope: NodeId): Rows {
+  const of = data.cells.thread;
+  const n = data.meta.threads.length;
+  const sums = makeEstimates(n + 1); // the last one: nobody knows
+  for (const c of cellsIn(data, tree, { ...selection, thread: null }, scope)) {
+    const thread = of?.[c] ?? 0;
+    addEstimate(sums, thread === 0 ? n : thread - 1, data.cells.value, c);
+  }
+  const thread = Int32Array.from({ length: n + 1 }, (_, t) => t).filter((t) => sums.samples[t]! > 0);
+  const value = makeEstimates(thread.length);
+  thread.forEach((t, row) => addEstimate(value, row, sums, t));
+  return { size: thread.length, name: (r) => threadName(data, thread[r]!), type: null, frame: null, thread, value, self: null };
 }
 
 // Methods below `scope`. A method that calls itself counts its total once, at its outermost frame.
@@ -73,6 +96,7 @@ export function methodRows(data: ProfileData, tree: Tree, weights: Weights, scop
     name: (r) => data.frames[frame[r]!]!.name,
     type: null,
     frame,
+    thread: null,
     value,
     self: { bytes: self("bytes"), objects: self("objects"), samples: self("samples") },
   };
@@ -88,7 +112,7 @@ export function siteOf(data: ProfileData, tree: Tree, node: NodeId): FrameId | n
   return node === kRoot ? null : (tree.what[node] as FrameId);
 }
 
-// (site, type) pairs below `scope`.
+// (site, type) pairs below `scope`; sites alone where there are no types.
 export function siteRows(data: ProfileData, tree: Tree, selection: Selection, scope: NodeId): Rows {
   const siteOfNode = new Map<number, number>();
   const rowOf = new Map<number, number>();
@@ -103,8 +127,8 @@ export function siteRows(data: ProfileData, tree: Tree, selection: Selection, sc
       site = siteOf(data, tree, node as NodeId) ?? -1;
       siteOfNode.set(node, site);
     }
-    const type = data.cells.type[c]!;
-    const key = (site + 1) * data.types.length + type;
+    const type = data.meta.typed ? data.cells.type[c]! : 0;
+    const key = (site + 1) * Math.max(1, data.types.length) + type;
     let row = rowOf.get(key);
     if (row === undefined) {
       row = frames.length;
@@ -119,9 +143,10 @@ export function siteRows(data: ProfileData, tree: Tree, selection: Selection, sc
   const frameName = (r: number) => data.frames[frames[r]!]?.name ?? "[no stack]";
   return {
     size: frames.length,
-    name: (r) => `${frameName(r)} ${data.types[types[r]!]!.name}`,
-    type: Int32Array.from(types),
+    name: data.meta.typed ? (r) => `${frameName(r)} ${data.types[types[r]!]!.name}` : frameName,
+    type: data.meta.typed ? Int32Array.from(types) : null,
     frame: Int32Array.from(frames),
+    thread: null,
     value,
     self: null,
   };

@@ -19,6 +19,7 @@ test("every view comes back from its fragment", () => {
     query: "List<T>\\.Add|a&b=c #1",
     type: 12,
     process: 1,
+    thread: 2,
     kind: 2,
     age: 600,
     theme: "dark",

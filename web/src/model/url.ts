@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is on screen ↔ the URL's fragment, so that a link or the Back button brings a view back.
-import { type ViewName, kViewNames } from "../data/profile.ts";
+import { type ViewMeta, type ViewName, kViewNames } from "../data/profile.ts";
 import { type Metric, kMetrics } from "./estimate.ts";
 
-export type Tab = "types" | "methods" | "sites";
-export const kTabs: readonly Tab[] = ["types", "methods", "sites"];
+export type Tab = "types" | "methods" | "sites" | "threads";
+export const kTabs: readonly Tab[] = ["types", "methods", "sites", "threads"];
+
+// The tables of a view; the first is the default.
+export function tabsOf(meta: Pick<ViewMeta, "shows" | "typed" | "byThread">): readonly Tab[] {
+  if (meta.shows === "gc-cpu") return ["methods"];
+  const tabs: Tab[] = meta.typed ? ["types", "methods", "sites"] : ["sites", "methods"];
+  return meta.byThread ? [...tabs, "threads"] : tabs;
+}
 
 export interface ViewState {
   readonly shows: ViewName | null; // null = what the page shows first
-  readonly metric: Metric;
+  readonly metric: Metric | null; // null = the view's first
   readonly flame: boolean;
   readonly machinery: boolean;
   readonly typeLeaves: boolean;
@@ -16,15 +23,16 @@ export interface ViewState {
   readonly query: string;
   readonly type: number | null;
   readonly process: number | null;
+  readonly thread: number | null;
   readonly kind: number | null;
   readonly age: number | null; // seconds: live objects that are older
   readonly theme: "light" | "dark" | null; // null = as the system has it
-  readonly tab: Tab;
+  readonly tab: Tab | null; // null = the view's first
 }
 
 export const kInitial: ViewState = {
   shows: null,
-  metric: "bytes",
+  metric: null,
   flame: false,
   machinery: false,
   typeLeaves: true,
@@ -32,17 +40,18 @@ export const kInitial: ViewState = {
   query: "",
   type: null,
   process: null,
+  thread: null,
   kind: null,
   age: null,
   theme: null,
-  tab: "types",
+  tab: null,
 };
 
 // Only what differs from kInitial.
 export function toHash(s: ViewState): string {
   const out = new URLSearchParams();
   if (s.shows) out.set("shows", s.shows);
-  if (s.metric !== kInitial.metric) out.set("metric", s.metric);
+  if (s.metric) out.set("metric", s.metric);
   if (s.flame) out.set("view", "flame");
   if (s.machinery) out.set("plumbing", "1");
   if (!s.typeLeaves) out.set("leaves", "0");
@@ -50,10 +59,11 @@ export function toHash(s: ViewState): string {
   if (s.query) out.set("q", s.query);
   if (s.type !== null) out.set("type", String(s.type));
   if (s.process !== null) out.set("process", String(s.process));
+  if (s.thread !== null) out.set("thread", String(s.thread));
   if (s.kind !== null) out.set("heap", String(s.kind));
   if (s.age !== null) out.set("older", String(s.age));
   if (s.theme) out.set("theme", s.theme);
-  if (s.tab !== kInitial.tab) out.set("tab", s.tab);
+  if (s.tab) out.set("tab", s.tab);
   return out.toString();
 }
 
@@ -64,13 +74,13 @@ function index(text: string | null): number | null {
 // Whatever a fragment holds, the result is a valid state; what it does not say is as in kInitial.
 export function fromHash(hash: string): ViewState {
   const h = new URLSearchParams(hash.replace(/^#/, ""));
-  const oneOf = <T extends string>(name: string, values: readonly T[], otherwise: T): T =>
-    values.find((v) => v === h.get(name)) ?? otherwise;
+  const oneOf = <T extends string>(name: string, values: readonly T[]): T | null =>
+    values.find((v) => v === h.get(name)) ?? null;
   const theme = h.get("theme");
   const zoom = (h.get("zoom") ?? "").split(".").filter((t) => /^-?[0-9a-z]{1,7}$/.test(t));
   return {
-    shows: kViewNames.find((v) => v === h.get("shows")) ?? null,
-    metric: oneOf("metric", kMetrics, kInitial.metric),
+    shows: oneOf("shows", kViewNames),
+    metric: oneOf("metric", kMetrics),
     flame: h.get("view") === "flame",
     machinery: h.get("plumbing") === "1",
     typeLeaves: h.get("leaves") !== "0",
@@ -78,9 +88,10 @@ export function fromHash(hash: string): ViewState {
     query: h.get("q") ?? "",
     type: index(h.get("type")),
     process: index(h.get("process")),
+    thread: index(h.get("thread")),
     kind: index(h.get("heap")),
     age: index(h.get("older")),
     theme: theme === "light" || theme === "dark" ? theme : null,
-    tab: oneOf("tab", kTabs, kInitial.tab),
+    tab: oneOf("tab", kTabs),
   };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every node of the tree weighs under the current selection of type, process, heap and age.
+// What every node of the tree weighs under the current selection of type, process, thread, heap and
+// age.
 import type { NodeId, TypeId } from "../base/brand.ts";
 import type { ProfileData } from "../data/profile.ts";
 import type { Estimates } from "../base/estimates.ts";
@@ -10,11 +11,12 @@ import type { Tree } from "./tree.ts";
 export interface Selection {
   readonly type: TypeId | null;
   readonly process: number | null;
+  readonly thread: number | null; // index into Meta.threads
   readonly kind: number | null;
   readonly age: number | null; // the youngest age bucket that counts
 }
 
-export const kEverything: Selection = { type: null, process: null, kind: null, age: null };
+export const kEverything: Selection = { type: null, process: null, thread: null, kind: null, age: null };
 
 export interface Weights {
   readonly total: Estimates; // per node, with everything below
@@ -28,6 +30,7 @@ export function selects(data: ProfileData, s: Selection, cell: number): boolean 
   return (
     (s.type === null || c.type[cell] === s.type) &&
     (s.process === null || c.process[cell] === s.process) &&
+    (s.thread === null || (c.thread !== null && c.thread[cell] === s.thread + 1)) &&
     (s.kind === null || c.kind[cell] === s.kind) &&
     (s.age === null || c.age === null || c.age[cell]! >= s.age)
   );

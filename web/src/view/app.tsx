@@ -12,18 +12,34 @@ import { Help } from "./help.tsx";
 import { Icicle } from "./icicle.tsx";
 import { globalKey } from "./keys.ts";
 import { Legend } from "./legend.tsx";
-import { Panel, kNothing } from "./panel.tsx";
+import { Panel, nothingHere } from "./panel.tsx";
 import { Splitter } from "./splitter.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Toolbar } from "./toolbar.tsx";
 
-const kEmpty: Record<ViewName, string> = {
+const kEmpty: Partial<Record<ViewName, string>> = {
   allocated: "No allocation was recorded.",
   live: "No followed object has survived a collection yet: nothing is known to live. Record for longer.",
   "gc-cpu": "The agent did not see any CPU time.",
 };
 
-function Nothing() {
+function nothingText(state: State): string {
+  const { meta, cells } = state.data;
+  if (cells.node.length === 0) return kEmpty[meta.shows] ?? `There were no ${meta.title}.`;
+  const others = meta.heaps ? "process, heap, age or type" : meta.typed ? "process or type" : "process";
+  return `${nothingHere(meta)} Another ${others} may have some.`;
+}
+
+function Nothing({ state }: { state: State }) {
+  if (!state.views.some((view) => view.meta.shows === "allocated")) {
+    const { title } = state.data.meta;
+    return (
+      <div class="nothing">
+        <h2>No {title} recorded</h2>
+        <p>There were no {title} while the program was watched.</p>
+      </div>
+    );
+  }
   return (
     <div class="nothing">
       <h2>No allocations recorded</h2>
@@ -61,7 +77,7 @@ export function App({ state }: { state: State }) {
     return (
       <>
         <Header state={state} />
-        <Nothing />
+        <Nothing state={state} />
       </>
     );
   }
@@ -69,7 +85,7 @@ export function App({ state }: { state: State }) {
   return (
     <>
       <Header state={state} />
-      {state.shows.value === "live" ? <AgeChart state={state} /> : <Timeline state={state} />}
+      {state.shows.value === "live" ? <AgeChart state={state} /> : <Timeline key={state.shows.value} state={state} />}
       <Toolbar state={state} input={input} />
       <main>
         <section class="graph" aria-label="Stacks">
@@ -79,7 +95,7 @@ export function App({ state }: { state: State }) {
           </div>
           {empty ? (
             <div class="nothing">
-              <p>{state.data.cells.node.length === 0 ? kEmpty[state.shows.value] : `${kNothing[state.shows.value]} Another process, heap, age or type may have some.`}</p>
+              <p>{nothingText(state)}</p>
             </div>
           ) : (
             <Icicle state={state} />

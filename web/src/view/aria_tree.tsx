@@ -4,7 +4,7 @@ import type { NodeId } from "../base/brand.ts";
 import { allOf, formatExact, formatPercent } from "../base/format.ts";
 import { kRoot, parentOf, pathTo } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
-import { formatMetric, intervalText, isFew } from "./figures.tsx";
+import { formatMetric, intervalText, isFew, unitWord } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
 
 const kNeighbours = 20;
@@ -17,7 +17,7 @@ function describe(state: State, node: NodeId): string {
   const interval = intervalText(meta, metric, total, node, state.kind.value);
   const few = isFew(meta, total, node) ? `, only ${formatExact(total.samples[node]!)} samples` : "";
   return (
-    `${name}, ${formatMetric(meta, metric, total[metric][node]!)}${metric === "bytes" || meta.shows === "gc-cpu" ? "" : ` ${metric}`}` +
+    `${name}, ${formatMetric(meta, metric, total[metric][node]!)}${unitWord(meta, metric)}` +
     `${interval && `, ${interval}`}, ${formatPercent(total[metric][node]!, meta.total[metric])}${few}`
   );
 }

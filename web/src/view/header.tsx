@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who was recorded, how, and what it comes to; then what the figures leave out.
-import { formatBytes, formatCount, formatDuration, formatExact, formatPercent, formatRate, formatTime } from "../base/format.ts";
+import { formatBytes, formatCount, formatDuration, formatExact, formatPerSecond, formatPercent, formatRate, formatTime } from "../base/format.ts";
 import { gcSeconds } from "../data/gc_cpu.ts";
 import type { Meta, ProcessInfo, SourceName } from "../data/profile.ts";
+import { metricsOf } from "../model/estimate.ts";
 import { kRoot } from "../model/tree.ts";
 import { kEverything, weigh } from "../model/weights.ts";
 import type { State } from "../model/state.ts";
-import { intervalText } from "./figures.tsx";
+import { formatMetric, intervalText, metricName } from "./figures.tsx";
 
 const kEvents: Record<SourceName, string> = {
   sampled: "AllocationSampled",
   tick: "AllocationTick",
   counted: "GCSampledObjectAllocation",
   pprof: "pprof",
+  exception: "Exception",
+  contention: "Contention",
+  wait: "WaitHandleWait",
   unknown: "unknown event",
 };
 
@@ -63,6 +67,23 @@ function Figures({ state }: { state: State }) {
       </div>
     );
   }
+  if (meta.events) {
+    return (
+      <div class="figures">
+        {metricsOf(meta).map((m) => (
+          <Figure
+            value={formatMetric(meta, m, meta.total[m])}
+            label={metricName(meta, m).toLowerCase()}
+            title={`${formatExact(meta.total[m])} ${m === "samples" || meta.quantity[m].unit === "number" ? "in all" : meta.quantity[m].unit}: each one counted (${meta.event})`}
+          />
+        ))}
+        {meta.duration > 0 && (
+          <Figure value={formatPerSecond(meta.total.objects / meta.duration)} label={`over ${formatDuration(meta.duration)}`} />
+        )}
+        {meta.gcs > 0 && <Figure value={formatExact(meta.gcs)} label={meta.gcs === 1 ? "collection" : "collections"} />}
+      </div>
+    );
+  }
   return (
     <div class="figures">
       <Figure
@@ -108,7 +129,7 @@ function sourceNote(meta: Meta): string {
 
 function Notes({ state }: { state: State }) {
   const meta = state.data.meta;
-  const note = sourceNote(meta);
+  const note = meta.note || sourceNote(meta);
   const unfinished = meta.processes.filter((p) => !p.complete).length;
   return (
     <div class="notes">

@@ -32,6 +32,8 @@ export function Help({ state }: { state: State }) {
         <p>
           {meta.shows === "gc-cpu"
             ? "CPU time is what the operating system's clocks say of the collector's own threads and of the threads on which a collection ran."
+            : meta.events
+            ? `Figures are sums of all ${meta.title} that the runtime told of: nothing is estimated.`
             : meta.hasInterval
             ? "Bytes and objects are estimates from a random sample of allocations. The figure beside each is its 95 % interval: ±4.1 %, or its bounds where they are not even. Rows on fewer than five samples are set in grey: they say that something was allocated, hardly how much."
             : "Bytes are what the runtime's event reports, without an interval."}{" "}
@@ -39,7 +41,7 @@ export function Help({ state }: { state: State }) {
         </p>
         <p>
           Fills tell modules apart; framework code is grey. A frame's width is its share, with everything that it
-          calls. The outlined leaf is the type that was allocated.
+          calls. {meta.typed && (meta.events ? "The outlined leaf is the type." : "The outlined leaf is the type that was allocated.")}
         </p>
         <button class="toggle" onClick={() => (state.help.value = false)}>
           Close

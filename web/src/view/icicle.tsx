@@ -8,7 +8,7 @@ import { hit, layOut } from "../model/layout.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
 import { AriaTree } from "./aria_tree.tsx";
-import { formatMetric } from "./figures.tsx";
+import { formatMetric, unitWord } from "./figures.tsx";
 import { icicleKey } from "./keys.ts";
 import { kRowHeight, paint } from "./paint.ts";
 import { Tooltip } from "./tooltip.tsx";
@@ -18,7 +18,7 @@ function rootLabel(state: State): string {
   const value = state.weights.value.total[metric][kRoot]!;
   const all = state.data.meta.total[metric];
   const what = state.selection.value.type === null ? allOf(state.data.meta) : state.data.types[state.selection.value.type]!.name;
-  const unit = metric === "bytes" || state.data.meta.shows === "gc-cpu" ? "" : ` ${metric}`;
+  const unit = unitWord(state.data.meta, metric);
   const share = value < all * 0.99999 ? ` · ${formatPercent(value, all)} of all` : "";
   return `${what} · ${formatMetric(state.data.meta, metric, value)}${unit}${share}`;
 }

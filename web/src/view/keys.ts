@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keyboard, in one table of words for the help and one function that acts on it.
-import { kMetrics } from "../model/estimate.ts";
+import { metricsOf } from "../model/estimate.ts";
 import { moveCursor } from "../model/cursor.ts";
 import type { State } from "../model/state.ts";
 import { kRoot } from "../model/tree.ts";
@@ -13,12 +13,12 @@ export const kKeys: readonly (readonly [string, string])[] = [
   ["Enter, n / N", "next, previous match, heaviest first"],
   ["← ↑ → ↓", "parent, child, neighbours"],
   ["Enter, Space", "zoom to the frame at the cursor"],
-  ["v", "allocated, live, GC CPU, where the recording has them"],
-  ["m", "bytes, objects, samples"],
+  ["v", "allocated, live, exceptions, locks, waits, GC CPU: what the recording has"],
+  ["m", "bytes, objects, samples; of events how many and how long"],
   ["i", "icicle or flame graph"],
   ["t", "types as leaf frames, on or off"],
   ["p", "async and thread-pool plumbing, shown or folded"],
-  ["1 2 3", "types, methods, sites"],
+  ["1 2 3 4", "types, methods, sites, threads"],
   ["d", "dark or light"],
   ["?", "this help"],
 ];
@@ -57,6 +57,7 @@ export function stepBack(state: State): void {
   else if (state.query.value !== "") state.query.value = "";
   else if (state.zoom.value !== kRoot) state.zoomTo(kRoot);
   else if (state.type.value !== null) state.selectType(null);
+  else if (state.thread.value !== null) state.selectThread(null);
   else state.cursor.value = null;
 }
 
@@ -90,7 +91,10 @@ export function globalKey(state: State, event: KeyboardEvent, focusSearch: () =>
       const names = state.views.map((view) => view.meta.shows);
       state.show(names[(names.indexOf(state.shows.value) + 1) % names.length]!);
     },
-    m: () => (state.metric.value = kMetrics[(kMetrics.indexOf(state.metric.value) + 1) % kMetrics.length]!),
+    m: () => {
+      const all = metricsOf(state.data.meta);
+      state.metric.value = all[(all.indexOf(state.metric.value) + 1) % all.length]!;
+    },
     i: () => (state.flame.value = !state.flame.value),
     t: () => (state.typeLeaves.value = !state.typeLeaves.value),
     p: () => (state.machinery.value = !state.machinery.value),
@@ -99,6 +103,7 @@ export function globalKey(state: State, event: KeyboardEvent, focusSearch: () =>
     "1": () => (state.tab.value = kTabs[0]!),
     "2": () => (state.tab.value = kTabs[1]!),
     "3": () => (state.tab.value = kTabs[2]!),
+    "4": () => (state.tab.value = kTabs[3]!),
   };
   const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined;
   if (action) {

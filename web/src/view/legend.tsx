@@ -2,14 +2,16 @@
 // Which fill is which module, for the few that fill most of the icicle.
 import { useComputed } from "@preact/signals";
 import { kFramework, kPseudo } from "../data/profile.ts";
+import { metricsOf } from "../model/estimate.ts";
 import type { State } from "../model/state.ts";
+import { typeWord } from "./figures.tsx";
 
 const kModules = 6;
 
 export function Legend({ state }: { state: State }) {
   const modules = useComputed(() => {
     const data = state.data;
-    const self = state.weights.value.total.bytes;
+    const self = state.weights.value.total[metricsOf(data.meta)[0]!];
     const tree = state.tree.value;
     const sums = new Map<string, number>();
     for (let i = 1; i < tree.size; i++) {
@@ -22,7 +24,7 @@ export function Legend({ state }: { state: State }) {
     return [...sums].sort((a, b) => b[1] - a[1]).slice(0, kModules);
   });
   const palette = state.palette.value;
-  const cpu = state.shows.value === "gc-cpu";
+  const meta = state.data.meta;
   return (
     <div class="legend">
       {modules.value.map(([name]) => (
@@ -31,16 +33,16 @@ export function Legend({ state }: { state: State }) {
           {name}
         </span>
       ))}
-      {!cpu && (
+      {meta.shows !== "gc-cpu" && (
         <span class="key">
           <i style={{ background: palette.framework }} />
           framework
         </span>
       )}
-      {state.typeLeaves.value && !cpu && (
+      {state.typeLeaves.value && meta.typed && (
         <span class="key">
           <i class="type-key" style={{ borderColor: palette.typeMark }} />
-          allocated type
+          {typeWord(meta)}
         </span>
       )}
     </div>

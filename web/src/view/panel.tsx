@@ -3,29 +3,39 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { TypeId } from "../base/brand.ts";
 import { formatCount, formatExact, formatPercent, shortMethod, shortType, splitName } from "../base/format.ts";
-import { type ViewName, kFramework } from "../data/profile.ts";
-import { kMetrics } from "../model/estimate.ts";
+import { type Meta, type ViewName, kFramework } from "../data/profile.ts";
+import { metricsOf } from "../model/estimate.ts";
 import { type SortKey, orderRows } from "../model/tables.ts";
 import { isType, kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
-import { type Tab, kTabs } from "../model/url.ts";
-import { formatMetric, intervalText, isFew, kMetricNames } from "./figures.tsx";
+import { type Tab, kTabs, tabsOf } from "../model/url.ts";
+import { formatMetric, intervalText, isFew, metricName } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
 import { type Column, Table } from "./table.tsx";
 
-const kTabNames: Record<Tab, string> = { types: "Types", methods: "Methods", sites: "Sites" };
+const kTabNames: Record<Tab, string> = { types: "Types", methods: "Methods", sites: "Sites", threads: "Threads" };
 const kTabTitles: Record<Tab, string> = {
   types: "1: what is allocated",
   methods: "2: methods, themselves and with what they call",
   sites: "3: your own code that allocates, with the type",
+  threads: "4: who allocates",
 };
 
-const kVerbs: Record<ViewName, string> = { allocated: "allocated", live: "live, allocated", "gc-cpu": "used" };
-export const kNothing: Record<ViewName, string> = {
+const kVerbs: Partial<Record<ViewName, string>> = { allocated: "allocated", live: "live, allocated", "gc-cpu": "used" };
+const kNothing: Partial<Record<ViewName, string>> = {
   allocated: "Nothing was allocated here.",
   live: "Nothing of it lives.",
   "gc-cpu": "No CPU time was used here.",
 };
+
+export const nothingHere = (meta: Meta): string => kNothing[meta.shows] ?? `No ${meta.title} here.`;
+
+function tabTitle(meta: Meta, tab: Tab): string {
+  if (meta.shows === "gc-cpu") return "what used the CPU";
+  if (tab === "threads") return `4: the threads${meta.events ? "" : " that allocate"}`;
+  if (!meta.events || tab === "methods") return kTabTitles[tab];
+  return tab === "types" ? `1: what ${meta.done}` : `3: your own ${meta.doing} code${meta.typed ? ", with the type" : ""}`;
+}
 
 function Name({ name, keep }: { name: string; keep: number }) {
   const [lead, tail] = splitName(name, keep);
@@ -45,27 +55,30 @@ export function Panel({ state }: { state: State }) {
   const filter = useSignal("");
   const sortKey = useComputed<SortKey>(() => {
     const key = sort.value ?? state.metric.value;
-    return key === "self" && !state.rows.value.self ? state.metric.value : key;
+    const missing = (key === "self" && !state.rows.value.self) || (key === "samples" && state.data.meta.events);
+    return missing ? state.metric.value : key;
   });
   const order = useComputed(() =>
     orderRows(state.rows.value, sortKey.value, ascending.value, state.metric.value, filter.value),
   );
 
   const cpu = meta.shows === "gc-cpu";
-  const tab: Tab = cpu ? "methods" : state.tab.value;
+  const tab = state.tab.value;
   const metric = state.metric.value;
   const rows = state.rows.value;
   const zoom = state.zoom.value;
   const heap = state.kind.value;
   const whole = state.weights.value.total[metric][zoom]!;
-  // Types keep their shares of everything in view, though one of them may be selected.
-  const all = tab === "types" ? rows.value[metric].reduce((a, b) => a + b, 0) : whole;
+  // Types and threads keep their shares of everything in view, though one of them may be selected.
+  const all = tab === "types" || tab === "threads" ? rows.value[metric].reduce((a, b) => a + b, 0) : whole;
 
   const typeName = (r: number) => data.types[rows.type![r]!]!.name;
   const frameName = (r: number) => data.frames[rows.frame![r]!]?.name ?? "[no stack]";
   const nameCell = (r: number) => {
+    if (tab === "threads") return <span class="tail">{rows.name(r)}</span>;
     if (tab === "types") return <Name name={typeName(r)} keep={1} />;
     if (tab === "methods") return <Name name={frameName(r)} keep={2} />;
+    if (!meta.typed) return <Name name={frameName(r)} keep={2} />;
     return (
       <>
         <span class="tail">{shortMethod(frameName(r))}</span>
@@ -74,30 +87,35 @@ export function Panel({ state }: { state: State }) {
     );
   };
 
+  const by = (whom: string) =>
+    meta.events
+      ? `${metricName(meta, metric)} in the method ${whom}`
+      : `${metricName(meta, metric)} ${kVerbs[meta.shows]} by the method ${whom}`;
+
   const wide = cpu ? "c-num c-cpu" : "c-num c-wide";
   const columns: Column[] = [
-    { key: "name", label: "Name", title: "sort by name", className: tab === "sites" ? "c-name site" : "c-name", cell: nameCell },
+    { key: "name", label: "Name", title: "sort by name", className: tab === "sites" && meta.typed ? "c-name site" : "c-name", cell: nameCell },
   ];
   if (tab === "methods") {
     columns.push({
       key: "self",
       label: "Self",
-      title: cpu ? "CPU time of this part alone" : `${kMetricNames[metric]} ${kVerbs[meta.shows]} by the method itself`,
+      title: cpu ? "CPU time of this part alone" : by("itself"),
       className: wide,
       cell: (r) => formatMetric(meta, metric, rows.self![metric][r]!),
     });
   }
-  const shown = tab === "types" ? kMetrics.filter((m) => m !== "samples") : [metric];
+  const both = metricsOf(meta).filter((m) => m !== "samples");
+  const shown = tab === "types" || tab === "threads" || (tab === "sites" && meta.events) ? both : [metric];
   for (const m of shown) {
-    if (m === "objects" && !meta.objectsKnown && !cpu) continue;
     columns.push({
       key: m,
-      label: tab === "methods" ? "Total" : kMetricNames[m],
+      label: tab === "methods" ? "Total" : metricName(meta, m),
       title: cpu
         ? "CPU time of this part and those below it"
         : tab === "methods"
-          ? `${kMetricNames[m]} ${kVerbs[meta.shows]} by the method and what it calls`
-          : `sort by ${m}`,
+          ? by("and what it calls")
+          : `sort by ${metricName(meta, m).toLowerCase()}`,
       className: wide,
       cell: (r) => formatMetric(meta, m, rows.value[m][r]!),
     });
@@ -119,7 +137,7 @@ export function Panel({ state }: { state: State }) {
       className: wide,
       cell: (r) => formatPercent(rows.value[metric][r]!, all),
     });
-  } else if (tab === "types" || metric !== "samples") {
+  } else if (!meta.events && (tab === "types" || tab === "threads" || metric !== "samples")) {
     columns.push({
       key: "samples",
       label: "Samples",
@@ -130,12 +148,14 @@ export function Panel({ state }: { state: State }) {
   }
 
   const pick = (r: number) => {
-    if (tab === "methods") {
+    if (rows.thread !== null) {
+      if (data.meta.threads[rows.thread[r]!]) state.selectThread(rows.thread[r]!);
+    } else if (rows.type === null) {
       state.query.value = `^${data.frames[rows.frame![r]!]!.name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
       state.matchIndex.value = -1;
       state.stepMatch(1);
     } else {
-      state.selectType(rows.type![r]! as TypeId);
+      state.selectType(rows.type[r]! as TypeId);
     }
   };
   const things = cpu ? "parts" : tab;
@@ -146,8 +166,8 @@ export function Panel({ state }: { state: State }) {
     <section class="panel" aria-label="Tables">
       <div class="panel-head">
         <div class="tabs" role="tablist">
-          {(cpu ? (["methods"] as const) : kTabs).map((t) => (
-            <button role="tab" aria-selected={tab === t} title={cpu ? "what used the CPU" : kTabTitles[t]} onClick={() => (cpu ? null : (state.tab.value = t))}>
+          {kTabs.filter((t) => tabsOf(meta).includes(t)).map((t) => (
+            <button role="tab" aria-selected={tab === t} title={tabTitle(meta, t)} onClick={() => (state.tab.value = t)}>
               {cpu ? "Parts" : kTabNames[t]}
             </button>
           ))}
@@ -178,15 +198,17 @@ export function Panel({ state }: { state: State }) {
         order={order.value}
         sort={sortKey.value}
         ascending={ascending.value}
-        empty={filter.value ? "No name contains this text." : kNothing[meta.shows]}
+        empty={filter.value ? "No name contains this text." : nothingHere(meta)}
         rowClass={(r) => {
           const quiet = rows.frame && (data.frames[rows.frame[r]!]?.flags ?? 0) & kFramework ? "framework" : "";
           return isFew(meta, rows.value, r) ? `few ${quiet}` : quiet;
         }}
         share={(r) => (all > 0 ? Math.min(1, (rows.self ? rows.self[metric] : rows.value[metric])[r]! / all) : 0)}
-        selected={(r) => state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value}
+        selected={(r) =>
+          rows.thread !== null ? rows.thread[r] === state.thread.value : state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value
+        }
         rowTitle={(r) => {
-          const name = tab === "types" ? typeName(r) : tab === "methods" ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
+          const name = tab === "threads" ? rows.name(r) : tab === "types" ? typeName(r) : tab === "methods" || !meta.typed ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
           const few = isFew(meta, rows.value, r) ? `\nfew samples (${formatExact(rows.value.samples[r]!)}): a rough figure` : "";
           return `${name}\n${formatPercent(rows.value[metric][r]!, all)} of what is in view${few}`;
         }}

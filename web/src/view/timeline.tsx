@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation rate, or the collector's CPU time, over time, with a mark for each garbage collection
+// Allocation rate, how often or long something happened, or the collector's CPU time, over time, with a mark for each garbage collection
 // below it.
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { formatCount, formatDuration, formatPercent, formatRate } from "../base/format.ts";
+import { formatCount, formatDuration, formatNanoseconds, formatPerSecond, formatPercent, formatRate } from "../base/format.ts";
 import { rateOverTime, usefulSteps } from "../model/rate.ts";
 import type { State } from "../model/state.ts";
 
@@ -69,9 +69,13 @@ export function Timeline({ state }: { state: State }) {
   const r = rate.value;
   const unit = state.metric.value;
   const cpu = state.shows.value === "gc-cpu";
-  const perSecond = (v: number) =>
-    cpu ? `${formatPercent(v, 1)} of a core` : unit === "bytes" ? formatRate(v) : `${formatCount(v)} ${unit}/s`;
-  const what = cpu ? "GC CPU" : "Allocation rate";
+  const { meta } = data;
+  const perSecond = (v: number) => {
+    if (cpu) return `${formatPercent(v, 1)} of a core`;
+    if (meta.events && unit !== "samples") return meta.quantity[unit].unit === "ns" ? `${formatNanoseconds(v)}/s` : formatPerSecond(v);
+    return unit === "bytes" ? formatRate(v) : `${formatCount(v)} ${unit}/s`;
+  };
+  const what = cpu ? "GC CPU" : meta.events ? `${meta.title[0]!.toUpperCase()}${meta.title.slice(1)}` : "Allocation rate";
   let text = "";
   if (r && hover.value !== null) {
     const step = (r.end - r.begin) / r.perSecond.length;

@@ -6,10 +6,11 @@ import type { RefObject } from "preact";
 import { formatAge, formatExact, formatPercent, shortType } from "../base/format.ts";
 import { type ViewName, kHeapNames } from "../data/profile.ts";
 import { agesIn } from "../model/ages.ts";
-import { kMetrics } from "../model/estimate.ts";
+import { metricsOf } from "../model/estimate.ts";
 import type { State } from "../model/state.ts";
 import { kRoot } from "../model/tree.ts";
-import { kMetricNames } from "./figures.tsx";
+import { threadName } from "../model/tables.ts";
+import { metricName, typeWord } from "./figures.tsx";
 import { toggleTheme } from "./keys.ts";
 
 function MatchText({ state }: { state: State }) {
@@ -79,7 +80,7 @@ function Search({ state, input }: { state: State; input: RefObject<HTMLInputElem
   );
 }
 
-const kViewTexts: Record<ViewName, readonly [string, string]> = {
+const kViewTexts: Partial<Record<ViewName, readonly [string, string]>> = {
   allocated: ["Allocated", "v: what was allocated over the whole recording"],
   live: ["Live", "v: what lives at its end and has survived a collection"],
   "gc-cpu": ["GC CPU", "v: what the garbage collector takes of the process's CPU time"],
@@ -91,7 +92,7 @@ function Views({ state }: { state: State }) {
     <div class="segments views" role="group" aria-label="What is shown">
       {state.views.map((view) => {
         const name = view.meta.shows;
-        const [text, title] = kViewTexts[name];
+        const [text, title] = kViewTexts[name] ?? [name[0]!.toUpperCase() + name.slice(1), `v: ${view.meta.title}`];
         return (
           <button class="segment" aria-pressed={state.shows.value === name} title={title} onClick={() => state.show(name)}>
             {text}
@@ -153,6 +154,11 @@ function Filters({ state }: { state: State }) {
           {shortType(data.types[state.selection.value.type]!.name)} <span aria-hidden="true">✕</span>
         </button>
       )}
+      {state.selection.value.thread !== null && (
+        <button class="chip" onClick={() => state.selectThread(null)} title="Show all threads again">
+          {threadName(data, state.selection.value.thread)} <span aria-hidden="true">✕</span>
+        </button>
+      )}
     </>
   );
 }
@@ -175,7 +181,7 @@ function Toggle({ on, text, title, onClick, id }: ToggleProps) {
 
 export function Toolbar({ state, input }: { state: State; input: RefObject<HTMLInputElement | null> }) {
   const cpu = state.shows.value === "gc-cpu";
-  const metrics = kMetrics.filter((m) => m !== "objects" || state.data.meta.objectsKnown);
+  const meta = state.data.meta;
   return (
     <div class="toolbar" role="toolbar" aria-label="View">
       <Views state={state} />
@@ -185,23 +191,25 @@ export function Toolbar({ state, input }: { state: State; input: RefObject<HTMLI
       {!cpu && (
         <>
           <div class="segments" role="group" aria-label="Metric">
-            {metrics.map((m) => (
+            {metricsOf(meta).map((m) => (
               <button
                 class="segment"
                 aria-pressed={state.metric.value === m}
                 onClick={() => (state.metric.value = m)}
                 title="m: next metric"
               >
-                {kMetricNames[m]}
+                {metricName(meta, m)}
               </button>
             ))}
           </div>
-          <Toggle
-            on={state.typeLeaves.value}
-            text="Type leaves"
-            title="t: show the allocated type as the innermost frame"
-            onClick={() => (state.typeLeaves.value = !state.typeLeaves.value)}
-          />
+          {meta.typed && (
+            <Toggle
+              on={state.typeLeaves.value}
+              text="Type leaves"
+              title={`t: show the ${typeWord(meta)} as the innermost frame`}
+              onClick={() => (state.typeLeaves.value = !state.typeLeaves.value)}
+            />
+          )}
           <Toggle
             on={state.machinery.value}
             text="Plumbing"

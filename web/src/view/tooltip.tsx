@@ -4,9 +4,10 @@ import { allOf, formatCount, formatExact, formatPercent, shortType, splitName } 
 import type { NodeId } from "../base/brand.ts";
 import { kFramework, kMachinery, kPseudo, kUnresolved } from "../data/profile.ts";
 import { frameOf, isType, kRoot, typeOf } from "../model/tree.ts";
+import { metricsOf } from "../model/estimate.ts";
 import { topTypes } from "../model/tables.ts";
 import type { State } from "../model/state.ts";
-import { formatMetric, intervalText, isFew } from "./figures.tsx";
+import { formatMetric, intervalText, isFew, metricName, typeWord } from "./figures.tsx";
 
 function kindOf(flags: number): string {
   if (flags & kPseudo) return "not code";
@@ -37,7 +38,7 @@ function Heading({ state, node }: { state: State; node: NodeId }) {
     return (
       <>
         <Name name={type.name} />
-        <p class="quiet">allocated type</p>
+        <p class="quiet">{typeWord(data.meta)}</p>
         {type.raw !== type.name && <p class="tip-raw">{type.raw}</p>}
       </>
     );
@@ -75,7 +76,8 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
   const value = total[metric][node]!;
   const interval = (m: "bytes" | "objects") => intervalText(meta, m, total, node, state.kind.value);
   const cpu = meta.shows === "gc-cpu";
-  const types = cpu || (node !== kRoot && isType(tree, node)) ? [] : topTypes(data, tree, state.selection.value, node, metric);
+  const [first, second] = metricsOf(meta);
+  const types = !meta.typed || (node !== kRoot && isType(tree, node)) ? [] : topTypes(data, tree, state.selection.value, node, metric);
   // To the side of the pointer that has the room.
   const right = x > window.innerWidth / 2;
   const below = y < window.innerHeight * 0.55;
@@ -91,23 +93,30 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
       <table class="tip-figures">
         <tbody>
           <tr>
-            <th>total</th>
-            <td>{formatMetric(meta, "bytes", total.bytes[node]!)}</td>
+            <th>{meta.events ? metricName(meta, first!).toLowerCase() : "total"}</th>
+            <td>{formatMetric(meta, first!, total[first!][node]!)}</td>
             <td class="quiet">{interval("bytes")}</td>
           </tr>
           <tr>
             <th>self</th>
-            <td>{formatMetric(meta, "bytes", weights.self.bytes[node]!)}</td>
+            <td>{formatMetric(meta, first!, weights.self[first!][node]!)}</td>
             <td />
           </tr>
-          {meta.objectsKnown && (
+          {meta.events && (
+            <tr>
+              <th>{metricName(meta, second!).toLowerCase()}</th>
+              <td>{formatMetric(meta, second!, total[second!][node]!)}</td>
+              <td />
+            </tr>
+          )}
+          {meta.objectsKnown && !meta.events && (
             <tr>
               <th>objects</th>
               <td>{formatCount(total.objects[node]!)}</td>
               <td class="quiet">{interval("objects")}</td>
             </tr>
           )}
-          {!cpu && (
+          {!cpu && !meta.events && (
             <tr>
               <th>samples</th>
               <td>{formatExact(total.samples[node]!)}</td>

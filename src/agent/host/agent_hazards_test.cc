@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not happen to a program that the agent lives in: the whole agent on a runtime that
+// notices when it is asked about what is gone.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "agent/host/forked.h"
+#include "agent/testing/agent_on_fake.h"
+
+namespace clrscope::agent {
+namespace {
+
+constexpr ModuleId kApp = 1, kPlugin = 2;
+
+// A disk that stalls: opening a pipe without a reader waits for ever.
+void StallTheDisk(const AgentOnFake& a) {
+  ASSERT_EQ(::mkfifo((a.folder() + "/x.pb.part").c_str(), 0600), 0);
+}
+
+void LetItGoOn(const AgentOnFake& a) {
+  std::thread([path = a.folder() + "/x.pb.part"] {
+    if (std::FILE* f = std::fopen(path.c_str(), "r")) {
+      char buffer[4096];
+      while (std::fread(buffer, 1, sizeof buffer, f) > 0) {
+      }
+      std::fclose(f);
+    }
+  }).join();
+}
+
+TEST(Unloading, NamesAreReadBeforeTheTypeGoes) {
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddType(77, kPlugin);
+  a.Allocate(77);
+  a.UnloadModule(kPlugin);
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T77", 5));
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.Status("unloads_missed"), 0);
+}
+
+TEST(Unloading, WaitsForNoDisk) {
+  AgentOnFake a("every=100ms,output=%d/x.pb");
+  StallTheDisk(a);
+  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddType(77, kPlugin);
+  a.Allocate(77);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // files wait
+  a.Allocate(77);
+  const auto begin = std::chrono::steady_clock::now();
+  a.UnloadModule(kPlugin);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  EXPECT_GT(a.Status("files_waiting"), 0);
+  EXPECT_EQ(a.Status("unloads_missed"), 0);
+  EXPECT_EQ(a.Status("types"), 1);
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  LetItGoOn(a);
+}
+
+// A thread stands still in the middle of a sample, so that its shard cannot be emptied.
+TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  a.runtime.AddModule(kApp, false);
+  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddType(5, kApp);
+  a.runtime.AddType(77, kPlugin);
+  a.runtime.creating_handles.Close();
+  std::thread owner([&] {
+    a.runtime.creating_handles.Open();
+    a.Allocate(77);
+    a.runtime.creating_handles.Close();
+    a.Allocate(5);  // stands still
+  });
+  a.runtime.creating_handles.Await();
+  a.UnloadModule(kPlugin);
+  EXPECT_EQ(a.Status("unloads_missed"), 1);
+  a.runtime.creating_handles.Open();
+  owner.join();
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.Status("unloaded_unnamed"), 2) << "nobody knows which of them is gone";
+  // What comes later has the same id, and is something else.
+  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddType(77, kPlugin);
+  std::thread([&] { a.Allocate(77); }).join();
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_EQ(a.Status("unloaded_unnamed"), 2);
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T77", 5));
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+}
+
+TEST(Unloading, WaitsForAQuestionThatIsUnderWay) {
+  AgentOnFake a("every=1h");
+  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddType(77, kPlugin);
+  a.runtime.questions_stall.Close();
+  a.Allocate(77);
+  a.runtime.questions_stall.Await();  // the agent's thread is in the runtime, at this very type
+  std::atomic<bool> unloaded{false};
+  std::thread finalizer([&] {
+    a.UnloadModule(kPlugin);
+    unloaded.store(true);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // longer than its patience
+  EXPECT_FALSE(unloaded.load());
+  a.runtime.questions_stall.Open();
+  finalizer.join();
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+}
+
+// Threads allocate types of plugins that come and go, under dynamic methods that do, while the
+// agent's thread takes them in as it can.
+TEST(Unloading, NothingThatIsGoneIsAskedAbout) {
+  AgentOnFake a("every=100ms,cap=64");
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (uintptr_t t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (uintptr_t i = 0; !done.load(); ++i) {
+        const ModuleId module = 100 + t;
+        const ClassId type = 1000 + t * 8 + i % 8;  // ids come again
+        const FunctionId method = 5000 + t * 8 + i % 8;
+        const uintptr_t code = 0x100000 + (t * 8 + i % 8) * 256;
+        a.runtime.AddModule(module, true);
+        a.runtime.AddType(type, module);
+        a.runtime.AddMethod(method, module, true, code, 200);
+        FakeRuntime::SetStack({{method, code + 16 + i % 3}});
+        for (int n = 0; n < 3; ++n) a.Allocate(type);
+        FakeRuntime::SetStack({});
+        a.UnloadMethod(method);
+        a.UnloadModule(module);
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  done.store(true);
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_GT(a.runtime.questions(), 100u);
+  EXPECT_GT(a.Status("samples"), 100);
+}
+
+#ifndef __SANITIZE_THREAD__  // which has threads of its own, and no word on their copies
+// It has a copy of everything but the threads.
+TEST(Fork, TheChildHasNothingOfTheAgentsOpen) {
+  const auto count = [](std::string_view kind) {
+    size_t n = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code error;
+      if (std::filesystem::read_symlink(entry.path(), error).string().starts_with(kind)) ++n;
+    }
+    return n;
+  };
+  const auto open = [&] { return count("socket:") + count("anon_inode:[eventfd]"); };
+  const size_t sockets = count("socket:"), before = open();
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  a.runtime.AddModule(kApp, false);
+  a.runtime.AddType(5, kApp);
+  ASSERT_GT(open(), before + 1);
+  // The agent has closed the connection that saw it start. A fork in the midst of that would leave
+  // the child a copy.
+  ASSERT_TRUE(Until(10, [&] { return count("socket:") == sockets + 1; }));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool nothing = open() == before && IsForkedChild();
+    ::_exit(nothing ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(IsForkedChild());
+  a.Allocate(5);
+  EXPECT_EQ(a.Ask("interval"), "ok") << "the parent's agent goes on";
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T5", 5));
+}
+#endif
+
+TEST(Silence, AFirstStartThatFailsSaysWhy) {
+  AgentOnFake a("every=1h");
+  EXPECT_EQ(a.StatusText("failure"), "");
+  a.Detach();
+  ASSERT_TRUE(Until(10, [&] { return a.ended(); }));
+
+  AgentOnFake b("every=1h");
+  b.runtime.refuses_sessions.store(true);
+  EXPECT_EQ(b.Ask("stop"), "ok");
+  EXPECT_EQ(b.Ask("start").substr(0, 6), "error ");
+  b.runtime.refuses_sessions.store(false);
+  EXPECT_EQ(b.Ask("start"), "ok");
+}
+
+TEST(Silence, ASessionThatIsRefusedIsAskedForAgainAndTold) {
+  AgentOnFake a("every=1h");
+  ASSERT_EQ(a.runtime.sessions(), 1u);
+  a.runtime.refuses_sessions.store(true);
+  // Nothing comes, so it begins its session anew, which fails.
+  ASSERT_TRUE(Until(10, [&] { return !a.StatusText("failure").empty(); }));
+  EXPECT_NE(a.StatusText("failure").find("EventPipeStartSession: 0x80004005"), std::string::npos);
+  EXPECT_NE(a.Ask("status").find("\"sampling\":false"), std::string::npos);
+  a.runtime.refuses_sessions.store(false);
+  ASSERT_TRUE(Until(10, [&] { return a.StatusText("failure").empty(); }));
+  EXPECT_NE(a.Ask("status").find("\"sampling\":true"), std::string::npos);
+  EXPECT_GT(a.Status("session_missing_ms"), 0);
+}
+
+TEST(Silence, AProgramThatAllocatesUnheardIsTold) {
+  AgentOnFake a("every=1h");
+  for (int i = 0; i < 4; ++i) a.CollectForAllocation();
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_EQ(a.Status("deaf_intervals"), 1);
+  EXPECT_NE(a.StatusText("failure").find("no allocation events"), std::string::npos);
+  a.runtime.AddModule(kApp, false);
+  a.runtime.AddType(5, kApp);
+  a.Allocate(5);
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_EQ(a.Status("deaf_intervals"), 1);
+  EXPECT_EQ(a.StatusText("failure"), "");
+  // In the middle of an interval, too: GCs between samples are what GCs are.
+  for (int i = 0; i < 20; ++i) {
+    a.CollectForAllocation();
+    a.Allocate(5);
+    EXPECT_EQ(a.StatusText("failure"), "");
+  }
+}
+
+// A method for each request, compiled, seen once, and dropped.
+TEST(Bounded, DynamicMethodsThatAreMadeAgainAndAgainLevelOff) {
+  AgentOnFake a("every=1h,live=0");
+  a.runtime.AddModule(kApp, false);
+  a.runtime.AddType(5, kApp);
+  const char* text = std::getenv("CLRSCOPE_LAMBDAS");
+  const auto count = static_cast<uintptr_t>(text == nullptr ? 60'000 : std::atoll(text));
+  const bool enough = count >= 60'000;  // for its dictionaries to fill up; under sanitizers less do
+  double early = 0, late = 0, largest = 0;
+  for (uintptr_t i = 0; i < count; ++i) {
+    const FunctionId method = 10'000 + i;
+    const uintptr_t code = 0x100000 + i % 1024 * 256;
+    a.runtime.AddMethod(method, kApp, true, code, 200);
+    FakeRuntime::SetStack({{method, code + 16}});
+    a.Allocate(5);
+    a.UnloadMethod(method);
+    if (i % 2000 == 0) {
+      EXPECT_EQ(a.Ask("interval"), "ok");
+    }
+    if (i % 500 != 0) continue;
+    double& half = i < count / 2 ? early : late;
+    half = std::max(half, a.Status("agent_bytes"));
+    largest = std::max(largest, a.Status("methods"));
+  }
+  RecordProperty("agent_kb_at_most", static_cast<int>(std::max(early, late) / 1024));
+  if (enough) {
+    EXPECT_LT(late, early * 1.3);
+    EXPECT_LT(largest, 40'000);
+    EXPECT_GT(a.Status("dictionaries"), 1);
+  }
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+}
+
+// … all in one interval.
+TEST(Bounded, NamesOfOneInterval) {
+  AgentOnFake a("every=1h,live=0");
+  a.runtime.AddModule(kApp, false);
+  for (uintptr_t i = 0; i < Names::kMostTypes + 5'000; ++i) {
+    a.runtime.AddType(100 + i, kApp);
+    a.Allocate(100 + i);
+    if (i % 1000 == 0) (void)a.Status("types");
+  }
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  EXPECT_LE(a.Status("types"), static_cast<double>(Names::kMostTypes));
+  EXPECT_LT(a.Status("agent_bytes"), 80e6);
+}
+
+TEST(Exact, StaysWhenItIsToGoAndAsksForNoCallsAnyMore) {
+  AgentOnFake a("every=1h,exact=1", /*attached=*/false);
+  EXPECT_NE(a.runtime.mask_low() & kMonitorObjectAllocated, 0u);
+  EXPECT_NE(a.runtime.mask_low() & kEnableObjectAllocated, 0u);
+  EXPECT_EQ(a.Ask("detach").substr(0, 6), "error ");
+  ASSERT_TRUE(Until(5, [&] { return (a.runtime.mask_low() & kMonitorObjectAllocated) == 0; }));
+  EXPECT_NE(a.runtime.mask_low() & kEnableObjectAllocated, 0u) << "which may not change";
+  EXPECT_NE(a.Ask("status").find("\"stopped\":true"), std::string::npos);
+  EXPECT_EQ(a.Ask("start"), "ok");
+  EXPECT_NE(a.runtime.mask_low() & kMonitorObjectAllocated, 0u);
+  EXPECT_FALSE(a.runtime.detached());
+  a.agent().OnShutdown();
+}
+
+}  // namespace
+}  // namespace clrscope::agent

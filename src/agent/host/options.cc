@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/host/options.h"
+
+#include <charconv>
+
+#include "base/units.h"
+
+namespace clrscope::agent {
+namespace {
+
+constexpr int64_t kLongest = 7 * 86'400 * kSecond;
+
+Error Wrong(std::string_view key, std::string_view value) {
+  return {ErrorCode::kUsage,
+          "CLRSCOPE_OPTS: " + std::string(key) + "=" + std::string(value) + " is not understood"};
+}
+
+bool ParseFlag(std::string_view value, bool& out) {
+  if (value == "1" || value == "true" || value == "yes" || value == "on") return out = true;
+  if (value != "0" && value != "false" && value != "no" && value != "off") return false;
+  out = false;
+  return true;
+}
+
+bool ParseNumber(std::string_view value, uint64_t& out, std::string_view* rest) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+  *rest = value.substr(static_cast<size_t>(end - value.data()));
+  return error == std::errc{};
+}
+
+bool ParseSpan(std::string_view value, int64_t& out) {
+  uint64_t n = 0;
+  std::string_view unit;
+  if (!ParseNumber(value, n, &unit)) return false;
+  int64_t scale = 0;
+  if (unit.empty() || unit == "s") scale = kSecond;
+  if (unit == "ms") scale = 1'000'000;
+  if (unit == "m") scale = 60 * kSecond;
+  if (unit == "h") scale = 3600 * kSecond;
+  if (scale == 0) return false;
+  if (n > static_cast<uint64_t>(kLongest / scale)) return false;
+  out = static_cast<int64_t>(n) * scale;
+  return out >= kSecond / 10;
+}
+
+// nullptr: it is no key that is on or off.
+bool* FlagOf(std::string_view key, Options& o) {
+  if (key == "allocations") return &o.allocations;
+  if (key == "live") return &o.live;
+  if (key == "exceptions") return &o.exceptions;
+  if (key == "locks") return &o.locks;
+  if (key == "waits") return &o.waits;
+  if (key == "owned") return &o.owned;
+  if (key == "selftest") return &o.selftest;
+  if (key == "exact") return &o.exact;
+  return nullptr;
+}
+
+void SetLabel(Options& o, std::string_view key, std::string_view value) {
+  for (auto& [name, old] : o.labels) {
+    if (name != key) continue;
+    old = value;
+    return;
+  }
+  o.labels.emplace_back(key, value);
+}
+
+}  // namespace
+
+Result<Options> ParseOptions(std::string_view text, Options from) {
+  Options o = std::move(from);
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (item.empty()) continue;
+    const size_t equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view("1") : item.substr(equals + 1);
+    bool ok = true;
+    if (key == "every") {
+      ok = ParseSpan(value, o.every_ns);
+    } else if (bool* flag = FlagOf(key, o); flag != nullptr) {
+      ok = ParseFlag(value, *flag);
+    } else if (key == "walk") {
+      ok = value == "snapshot" || value == "own";
+      o.snapshots = value == "snapshot";
+    } else if (key == "cap") {
+      uint64_t n = 0;
+      std::string_view rest;
+      ok = ParseNumber(value, n, &rest) && rest.empty() && n >= 16 && n <= 1'000'000;
+      o.cap = static_cast<uint32_t>(n);
+    } else if (key == "output") {
+      o.output = value;
+    } else if (key.starts_with("label.") && key.size() > 6) {
+      SetLabel(o, key.substr(6), value);
+    } else {
+      return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is no option " + std::string(key)};
+    }
+    if (!ok) return Wrong(key, value);
+  }
+  o.locks = o.locks || o.waits;
+  o.live = o.live && o.allocations;
+  if (!o.allocations && !o.exceptions && !o.locks)
+    return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is nothing to measure"};
+  return o;
+}
+
+Result<Options> ChangeOptions(std::string_view text, const Options& now) {
+  ASSIGN_OR_RETURN(Options o, ParseOptions(text, now));
+  const char* fixed = o.allocations != now.allocations ? "whether allocations are sampled"
+                      : o.live != now.live             ? "whether objects are followed"
+                      : o.cap != now.cap               ? "how many objects are followed"
+                      : o.exact != now.exact           ? "exact"
+                      : o.owned != now.owned           ? "owned"
+                      : o.selftest != now.selftest     ? "selftest"
+                      : o.snapshots != now.snapshots   ? "walk"
+                                                       : nullptr;
+  if (fixed != nullptr)
+    return Error{ErrorCode::kRefused, std::string(fixed) + " cannot be changed while it is loaded"};
+  return o;
+}
+
+}  // namespace clrscope::agent

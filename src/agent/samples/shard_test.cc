@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/samples/shard.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+namespace clrscope::agent {
+namespace {
+
+using profile::HeapKind;
+
+TEST(ShardTable, FoldsEqualStacksAndTypes) {
+  ShardTable t;
+  ASSERT_TRUE(t.ok());
+  const std::array<uint32_t, 3> a = {5, 6, 7}, b = {5, 6, 8};
+  const uint32_t first = t.Fold(a, 100, HeapKind::kSoh);
+  EXPECT_EQ(t.Fold(a, 100, HeapKind::kSoh), first);
+  EXPECT_NE(t.Fold(b, 100, HeapKind::kSoh), first);
+  EXPECT_NE(t.Fold(a, 101, HeapKind::kSoh), first);
+  EXPECT_NE(t.Fold(a, 100, HeapKind::kLoh), first);
+  EXPECT_NE(t.Fold({}, 100, HeapKind::kSoh), first);
+  EXPECT_EQ(t.entries().size(), 5u);
+  EXPECT_EQ(t.frames_of(t.entries()[0]).size(), 3u);
+}
+
+TEST(ShardTable, SaysWhenItIsFullAndIsEmptyAfterClear) {
+  ShardTable t;
+  std::array<uint32_t, 2> stack = {9, 0};
+  for (int round = 0; round < 3; ++round) {
+    uint32_t i = 0;
+    for (;; ++i) {
+      stack[1] = i;
+      if (t.Fold(stack, 1, HeapKind::kSoh) == ShardTable::kNone) break;
+    }
+    EXPECT_EQ(i, ShardTable::kEntries);
+    EXPECT_TRUE(t.filling());
+    t.Clear();
+    EXPECT_TRUE(t.empty());
+  }
+  // Few entries take another way to be cleared.
+  for (uint32_t i = 0; i < 100; ++i) {
+    stack[1] = i;
+    t.Fold(stack, 1, HeapKind::kSoh);
+  }
+  t.Clear();
+  for (uint32_t i = 0; i < 100; ++i) {
+    stack[1] = i;
+    EXPECT_EQ(t.Fold(stack, 1, HeapKind::kSoh), i);
+  }
+}
+
+// What a thread folds while another empties: every sample is counted exactly once.
+TEST(Shard, NothingIsLostOrCountedTwiceWhileItIsEmptied) {
+  Shard shard(1);
+  ASSERT_TRUE(shard.ok());
+  constexpr uintptr_t kOwner = 7;
+  shard.Own(kOwner);
+  constexpr uint64_t kSamples = 200'000;
+  std::atomic<bool> done{false};
+  std::thread owner([&] {
+    std::array<uint32_t, 2> stack = {4, 0};
+    for (uint64_t i = 0; i < kSamples;) {
+      ShardTable* t = shard.Enter(kOwner);
+      ASSERT_NE(t, nullptr);
+      stack[1] = static_cast<uint32_t>(i % 50);
+      const uint32_t entry = t->Fold(stack, 1, HeapKind::kSoh);
+      if (entry != ShardTable::kNone) {
+        t->entry(entry).value.samples += 1;
+        ++i;
+      }
+      shard.Leave();
+    }
+    done.store(true);
+  });
+  uint64_t seen = 0;
+  const auto empty = [&] {
+    ShardTable* t = shard.Flip();
+    if (t == nullptr) return;
+    for (const ShardEntry& e : t->entries()) seen += e.value.samples;
+    t->Clear();
+  };
+  while (!done.load()) empty();
+  owner.join();
+  empty();
+  empty();
+  EXPECT_EQ(seen, kSamples);
+}
+
+TEST(Shard, IsNobodysOnceItWasTakenBack) {
+  Shard shard(1);
+  ASSERT_TRUE(shard.ok());
+  shard.Own(7);
+  EXPECT_EQ(shard.Enter(8), nullptr);
+  ASSERT_NE(shard.Enter(7), nullptr);
+  EXPECT_EQ(shard.Enter(7), nullptr) << "it is in a sample";
+  EXPECT_FALSE(shard.Disown()) << "it is in a sample";
+  shard.Leave();
+  EXPECT_NE(shard.Enter(7), nullptr) << "it is still the owner's";
+  shard.Leave();
+  EXPECT_TRUE(shard.Disown());
+  EXPECT_EQ(shard.Enter(7), nullptr) << "of another thread with the owner's identity";
+}
+
+}  // namespace
+}  // namespace clrscope::agent

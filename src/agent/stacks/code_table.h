@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every return address that was seen on a stack: its frame id and how to walk past it. Written by
+// any thread without a lock (addresses) and by the agent's thread (rules); read by all.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/host/lookup_gate.h"
+#include "agent/stacks/frame_rule.h"
+
+namespace clrscope::agent {
+
+// Frame ids below kFirstFrame are no addresses.
+inline constexpr uint32_t kNativeFrame = 1;     // a run of native frames between managed ones
+inline constexpr uint32_t kTruncatedFrame = 2;  // the stack goes on
+inline constexpr uint32_t kUnknownFrame = 3;    // the table was full
+inline constexpr uint32_t kFirstFrame = 4;
+
+class CodeTable {
+ public:
+  static constexpr size_t kSlots = size_t{1} << 17;
+  static constexpr size_t kMaxEntries = kSlots / 4 * 3;
+  static constexpr size_t kMaxFrames = size_t{1} << 18;  // one address may get several in its life
+
+  struct Slot {
+    std::atomic<uint64_t> ip;    // 0 free, 1 being written, else the address
+    std::atomic<uint64_t> rule;  // FrameRule::Pack
+    std::atomic<uint32_t> frame;
+  };
+  struct Frame {
+    std::atomic<uint32_t> slot;  // + 1; 0 while it is being written
+    uint32_t epoch;              // the gate's when it was seen
+    uint64_t ip;
+    std::atomic<uintptr_t> function;  // 0 = unknown or native
+    std::atomic<bool> dynamic;        // a DynamicMethod
+  };
+
+  // `gate` stamps frames; null: none is ever unloaded.
+  explicit CodeTable(const LookupGate* gate = nullptr);
+  ~CodeTable();
+  CodeTable(const CodeTable&) = delete;
+  CodeTable& operator=(const CodeTable&) = delete;
+  // Whether its memory could be had.
+  bool ok() const { return slots_ != nullptr && frames_ != nullptr; }
+
+  // The slot of `ip`, which is added when it is new; nullptr when the table is full.
+  const Slot* FindOrAdd(uint64_t ip);
+
+  // Everything below: on one thread at a time.
+
+  // Ids of frames that exist are below it.
+  uint32_t frame_count() const { return next_frame_.load(std::memory_order_acquire); }
+  // nullptr while it is being written.
+  Frame* frame(uint32_t id);
+  // Whether its address still means it.
+  bool current(uint32_t id);
+  void SetRule(uint32_t frame, const FrameRule& rule, uintptr_t function, bool dynamic = false);
+  // The address means nothing any more: its next sighting, if any, is a new frame. Nobody asks the
+  // runtime about it before that, which matters: the code may be half gone.
+  void Retire(uint32_t frame);
+  // While nobody is in it.
+  void Clear();
+  bool crowded() const {
+    return entries_.load(std::memory_order_relaxed) > kMaxEntries * 7 / 8 ||
+           frame_count() > kMaxFrames * 7 / 8;
+  }
+  size_t memory_bytes() const;
+
+ private:
+  uint32_t NewFrame(uint64_t ip, size_t slot);
+  const Slot* HasFrame(Slot& s, size_t i);
+
+  const LookupGate* gate_;
+  Slot* slots_ = nullptr;
+  Frame* frames_ = nullptr;
+  std::atomic<uint32_t> next_frame_{kFirstFrame};
+  std::atomic<uint32_t> entries_{0};
+};
+
+}  // namespace clrscope::agent

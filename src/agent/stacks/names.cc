@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/stacks/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/stacks/signature_text.h"
+#include "base/utf.h"
+#include "clr/method_name.h"
+#include "clr/type_name.h"
+#include "profile/profile.h"
+
+namespace clrscope::agent {
+namespace {
+
+constexpr uint32_t kNameUnits = 1024;
+constexpr uint32_t kMaxArguments = 64;
+constexpr int kMaxNesting = 16;
+constexpr uint32_t kOpenForRead = 0;
+constexpr uint32_t kModuleDynamic = 4, kModuleCollectible = 8;  // COR_PRF_MODULE_FLAGS
+constexpr uint32_t kTypeDefNil = 0x02000000;
+
+using NameBuffer = std::array<char16_t, kNameUnits>;
+
+// What the runtime wrote; `length` counts its NUL.
+std::string Text(const NameBuffer& name, uint32_t length) {
+  const uint32_t units = std::min(length, kNameUnits);
+  return ToUtf8({reinterpret_cast<const std::byte*>(name.data()), units == 0 ? 0 : units - 1});
+}
+
+// CorElementType, ECMA-335 §II.23.1.16.
+std::string_view PrimitiveName(uint32_t kind) {
+  constexpr std::array<std::string_view, 29> kNames = {"",
+                                                       "System.Void",
+                                                       "System.Boolean",
+                                                       "System.Char",
+                                                       "System.SByte",
+                                                       "System.Byte",
+                                                       "System.Int16",
+                                                       "System.UInt16",
+                                                       "System.Int32",
+                                                       "System.UInt32",
+                                                       "System.Int64",
+                                                       "System.UInt64",
+                                                       "System.Single",
+                                                       "System.Double",
+                                                       "System.String",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "System.IntPtr",
+                                                       "System.UIntPtr",
+                                                       "",
+                                                       "",
+                                                       "System.Object"};
+  return kind < kNames.size() ? kNames[kind] : std::string_view();
+}
+
+std::string HexOf(const Guid& g) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::array<uint8_t, 8> head = {
+      static_cast<uint8_t>(g.a >> 24), static_cast<uint8_t>(g.a >> 16),
+      static_cast<uint8_t>(g.a >> 8),  static_cast<uint8_t>(g.a),
+      static_cast<uint8_t>(g.b >> 8),  static_cast<uint8_t>(g.b),
+      static_cast<uint8_t>(g.c >> 8),  static_cast<uint8_t>(g.c)};
+  std::string out;
+  const auto add = [&](uint8_t b) {
+    out += kDigits[b >> 4];
+    out += kDigits[b & 15];
+  };
+  for (const uint8_t b : head) add(b);
+  for (const uint8_t b : g.d) add(b);
+  return out;
+}
+
+// Whether a method's signature (ECMA-335 §II.23.2.1) returns bool.
+bool ReturnsBool(const uint8_t* signature, uint32_t size) {
+  if (signature == nullptr || size < 3) return false;
+  const uint8_t* p = signature;
+  const uint8_t* end = signature + size;
+  const auto compressed = [&] { p += *p < 0x80 ? 1 : *p < 0xC0 ? 2 : 4; };
+  const bool generic = (*p++ & 0x10) != 0;
+  if (generic && p < end) compressed();
+  if (p < end) compressed();
+  return p < end && *p == 0x02;
+}
+
+std::string FileStem(std::string_view path) {
+  path = path.substr(path.find_last_of("/\\") + 1);
+  if (path.ends_with(".dll") || path.ends_with(".exe")) path.remove_suffix(4);
+  return std::string(path);
+}
+
+// Of one module's metadata.
+class MetadataNames final : public SignatureNames {
+ public:
+  explicit MetadataNames(IMetaDataImport* metadata) : metadata_(metadata) {}
+  std::string TypeName(uint32_t token) override {
+    NameBuffer name;
+    uint32_t length = 0, flags = 0, extends = 0, scope = 0;
+    constexpr uint32_t kTable = 0xff000000, kTypeDef = 0x02000000;
+    if (metadata_ == nullptr) return "?";
+    const HResult hr =
+        (token & kTable) == kTypeDef
+            ? metadata_->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags, &extends)
+            : metadata_->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length);
+    return Succeeded(hr) ? Text(name, length) : "?";
+  }
+  Bytes TypeSpec(uint32_t token) override {
+    const uint8_t* signature = nullptr;
+    uint32_t size = 0;
+    if (metadata_ == nullptr ||
+        !Succeeded(metadata_->GetTypeSpecFromToken(token, &signature, &size)) ||
+        signature == nullptr)
+      return {};
+    return AsBytes(signature, size);
+  }
+
+ private:
+  IMetaDataImport* metadata_;
+};
+
+// "(class System.String,int32)"; "" when it is not understood.
+std::string Parameters(const uint8_t* signature, uint32_t size, IMetaDataImport* metadata) {
+  if (signature == nullptr) return {};
+  MetadataNames names(metadata);
+  const std::string text = SignatureText(AsBytes(signature, size), names);
+  const size_t parens = text.find('(');
+  return parens == std::string::npos ? std::string() : text.substr(parens);
+}
+
+profile::IntervalMethod Pseudo(std::string name, uint8_t flags) {
+  profile::IntervalMethod m;
+  m.method = m.raw = std::move(name);
+  m.flags = flags;
+  return m;
+}
+
+}  // namespace
+
+Names::Names(ICorProfilerInfo* info, LookupGate& gate)
+    : info_(info), gate_(gate), epoch_(gate.epoch()) {
+  methods_.push_back(Pseudo("[unknown]", profile::kUnresolved));
+  methods_.push_back(Pseudo("[native]", profile::kPseudo));
+  methods_.push_back(Pseudo("[truncated]", profile::kPseudo));
+  methods_.push_back(Pseudo("[no stack]", profile::kPseudo));
+  methods_.push_back(Pseudo("(other)", profile::kPseudo));
+}
+
+Names::Module& Names::ModuleOf(ModuleId id) {
+  const auto [it, added] = modules_.try_emplace(id);
+  Module& m = it->second;
+  touched_collectible_ = touched_collectible_ || m.collectible;
+  if (!added) return m;
+  NameBuffer name;
+  uint32_t length = 0;
+  const uint8_t* base = nullptr;
+  AssemblyId assembly = 0;
+  uint32_t flags = 0;
+  if (!Succeeded(
+          info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly, &flags)))
+    return m;
+  m.name = FileStem(Text(name, length));
+  // A dynamic one is called what its assembly is, as in the runtime's events.
+  uintptr_t domain = 0;
+  ModuleId manifest = 0;
+  if ((flags & kModuleDynamic) != 0 &&
+      Succeeded(
+          info_->GetAssemblyInfo(assembly, kNameUnits, &length, name.data(), &domain, &manifest)))
+    m.name = Text(name, length);
+  m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
+  if (m.collectible) collectible_modules_.push_back(id);
+  touched_collectible_ = touched_collectible_ || m.collectible;
+  IUnknown* raw = nullptr;
+  if (Succeeded(info_->GetModuleMetaData(id, kOpenForRead, kMetadataImportIid, &raw)) &&
+      raw != nullptr)
+    m.metadata = ComPtr<IMetaDataImport>(static_cast<IMetaDataImport*>(raw));
+  if (m.metadata) {
+    Guid mvid{};
+    uint32_t scope_length = 0;
+    if (Succeeded(m.metadata->GetScopeProps(name.data(), kNameUnits, &scope_length, &mvid))) {
+      m.mvid = HexOf(mvid);
+      if (m.name.empty()) m.name = FileStem(Text(name, scope_length));
+    }
+  }
+  return m;
+}
+
+std::string Names::DefinitionName(Module& module, uint32_t token) {
+  std::string out;
+  if (!module.metadata) return out;
+  NameBuffer name;
+  for (int depth = 0; depth < kMaxNesting && token != kTypeDefNil; ++depth) {
+    uint32_t length = 0, flags = 0, extends = 0;
+    if (!Succeeded(module.metadata->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags,
+                                                    &extends)))
+      break;
+    std::string part = Text(name, length);
+    out = out.empty() ? std::move(part) : std::move(part) + "+" + out;
+    constexpr uint32_t kVisibilityMask = 7, kFirstNested = 2;
+    if ((flags & kVisibilityMask) < kFirstNested) break;
+    uint32_t enclosing = kTypeDefNil;
+    if (!Succeeded(module.metadata->GetNestedClassProps(token, &enclosing))) break;
+    token = enclosing;
+  }
+  return out;
+}
+
+std::string Names::RawTypeName(ClassId type, int depth) {
+  if (type == 0 || depth > kMaxNesting) return {};
+  uint32_t kind = 0, rank = 0;
+  ClassId element = 0;
+  // S_FALSE, which is a success, says that it is no array.
+  if (info_->IsArrayClass(type, &kind, &element, &rank) == kOk) {
+    std::string out = element != 0 ? RawTypeName(element, depth + 1) : std::string();
+    if (out.empty()) out = PrimitiveName(kind);
+    if (out.empty()) return {};
+    out += '[';
+    out.append(rank > 1 ? rank - 1 : 0, ',');
+    out += ']';
+    return out;
+  }
+  ModuleId module = 0;
+  uint32_t token = 0, count = 0;
+  ClassId parent = 0;
+  std::array<ClassId, kMaxArguments> arguments{};
+  if (!Succeeded(info_->GetClassIDInfo2(type, &module, &token, &parent, kMaxArguments, &count,
+                                        arguments.data())) ||
+      module == 0)
+    return {};
+  std::string out = DefinitionName(ModuleOf(module), token);
+  if (out.empty() || count == 0) return out;
+  out += '[';
+  for (uint32_t i = 0; i < std::min(count, kMaxArguments); ++i) {
+    if (i != 0) out += ',';
+    const std::string argument = RawTypeName(arguments[i], depth + 1);
+    out += argument.empty() ? "?" : argument;
+  }
+  out += ']';
+  return out;
+}
+
+void Names::DropCollectible() {
+  for (const ModuleId id : collectible_modules_) modules_.erase(id);
+  collectible_modules_.clear();
+}
+
+void Names::EnterEpoch() {
+  const uint32_t now = gate_.epoch();
+  if (now == epoch_) return;
+  earlier_type_ids_.clear();
+  if (now == epoch_ + 1) earlier_type_ids_.swap(type_ids_);
+  epoch_ = now;
+  Forget();
+}
+
+uint32_t Names::AddType(ClassId type) {
+  std::string raw = RawTypeName(type, 0);
+  DropCollectible();
+  return AddTypeNamed(type, std::move(raw));
+}
+
+uint32_t Names::AddTypeNamed(uint64_t id, std::string raw) {
+  if (raw.empty()) {
+    ++unnamed_types_;
+    return 0;
+  }
+  const auto [known, added] = type_keys_.try_emplace(raw + '\n' + std::to_string(id),
+                                                     static_cast<uint32_t>(types_.size()) + 1);
+  if (added) {
+    profile::IntervalType t;
+    t.id = id;
+    t.name = clr::CsharpTypeName(raw);
+    t.raw = std::move(raw);
+    types_.push_back(std::move(t));
+  }
+  return known->second;
+}
+
+uint32_t Names::TypeThrown(uint32_t id) {
+  if (const auto it = thrown_ids_.find(id); it != thrown_ids_.end()) return it->second;
+  if (types_.size() >= kMostTypes) return 0;
+  bool cut = false;
+  const Utf16View name = thrown_.Get(id, &cut);
+  std::string raw = id == ThrownNames::kOther ? "(other)" : ToUtf8(name);
+  if (cut) raw += "…";
+  // Where whoever adds it is still writing, it is asked for again.
+  const bool known = id == ThrownNames::kOther || name.data != nullptr;
+  const uint32_t type = AddTypeNamed(0, std::move(raw));
+  if (known) thrown_ids_[id] = type;
+  return type;
+}
+
+uint32_t Names::TypeOf(ClassId type, uint32_t epoch, bool* gone) {
+  *gone = false;
+  if (type == 0) return 0;
+  EnterEpoch();
+  const auto& known = epoch == epoch_ ? type_ids_ : earlier_type_ids_;
+  if (const auto it = known.find(type); it != known.end() && epoch + 1 >= epoch_) return it->second;
+  const LookupGate::Question may_ask(gate_, epoch);
+  if (!may_ask) {
+    *gone = true;
+    return 0;
+  }
+  if (types_.size() >= kMostTypes) return 0;
+  return type_ids_[type] = AddType(type);
+}
+
+profile::IntervalMethod Names::Describe(FunctionId function) {
+  profile::IntervalMethod m = methods_[kUnknownMethod];
+  NameBuffer name;
+  uint32_t length = 0;
+  ModuleId module = 0;
+  int32_t dynamic = 0;
+  if (Succeeded(info_->IsFunctionDynamic(function, &dynamic)) && dynamic != 0) {
+    const uint8_t* signature = nullptr;
+    uint32_t size = 0;
+    if (!Succeeded(info_->GetDynamicFunctionInfo(function, &module, &signature, &size, kNameUnits,
+                                                 &length, name.data())))
+      return m;
+    m.flags = 0;
+    Module& in = ModuleOf(module);
+    const std::string method = Text(name, length);
+    m.module = in.name;
+    m.method = "[dynamic] " + method;
+    m.raw = "dynamicClass." + method + Parameters(signature, size, in.metadata.get());
+    return m;
+  }
+  ClassId owner = 0;
+  uint32_t token = 0, count = 0;
+  std::array<ClassId, kMaxArguments> arguments{};
+  if (!Succeeded(info_->GetFunctionInfo2(function, 0, &owner, &module, &token, kMaxArguments,
+                                         &count, arguments.data())))
+    return m;
+  Module& in = ModuleOf(module);
+  if (!in.metadata) return m;
+  uint32_t owner_token = 0, attributes = 0, size = 0, rva = 0, implementation = 0;
+  const uint8_t* signature = nullptr;
+  if (!Succeeded(in.metadata->GetMethodProps(token, &owner_token, name.data(), kNameUnits, &length,
+                                             &attributes, &signature, &size, &rva,
+                                             &implementation)))
+    return m;
+  const std::string method = Text(name, length);
+  std::string owner_name = RawTypeName(owner, 0);
+  if (owner_name.empty()) owner_name = DefinitionName(in, owner_token);
+  m.flags = 0;
+  m.module = in.name;
+  m.mvid = in.mvid;
+  m.token = token;
+  m.method = clr::CsharpMethodName(owner_name, method,
+                                   ReturnsBool(signature, size) ? "instance bool ()" : "");
+  m.raw = (owner_name.empty() ? method : owner_name + "." + method) +
+          Parameters(signature, size, in.metadata.get());
+  return m;
+}
+
+Names::Method Names::MethodOf(FunctionId function) {
+  if (function == 0) return {};
+  EnterEpoch();
+  const auto it = method_ids_.find(function);
+  if (it != method_ids_.end()) return it->second;
+  if (methods_.size() >= kMostMethods) return {kOtherMethod, true};
+  touched_collectible_ = false;
+  profile::IntervalMethod m = Describe(function);
+  DropCollectible();
+  Method out;
+  out.collectible = touched_collectible_;
+  if ((m.flags & profile::kUnresolved) != 0) {
+    ++unnamed_methods_;
+  } else {
+    const auto [known, added] = method_keys_.try_emplace(
+        m.module + '\n' + m.mvid + '\n' + std::to_string(m.token) + '\n' + m.raw,
+        static_cast<uint32_t>(methods_.size()));
+    if (added) methods_.push_back(std::move(m));
+    out.id = known->second;
+  }
+  method_ids_[function] = out;
+  return out;
+}
+
+void Names::Forget() {
+  modules_.clear();
+  method_ids_.clear();
+  type_ids_.clear();
+}
+
+Names::Numbers Names::Trim(const std::vector<bool>& keep_methods,
+                           const std::vector<bool>& keep_types) {
+  Numbers out;
+  out.methods.assign(methods_.size(), kDropped);
+  out.types.assign(types_.size() + 1, kDropped);
+  out.types[0] = 0;
+  uint32_t methods = 0, types = 0;
+  for (uint32_t i = 0; i < methods_.size(); ++i) {
+    if (i > kOtherMethod && !keep_methods[i]) continue;
+    out.methods[i] = methods;
+    if (methods != i) methods_[methods] = std::move(methods_[i]);
+    ++methods;
+  }
+  methods_.resize(methods);
+  for (uint32_t i = 0; i < types_.size(); ++i) {
+    if (!keep_types[i + 1]) continue;
+    out.types[i + 1] = types + 1;
+    if (types != i) types_[types] = std::move(types_[i]);
+    ++types;
+  }
+  types_.resize(types);
+  methods_.shrink_to_fit();
+  types_.shrink_to_fit();
+  const auto renumber = [](auto& ids, const std::vector<uint32_t>& numbers, auto&& number_of) {
+    for (auto it = ids.begin(); it != ids.end();) {
+      uint32_t& id = number_of(it->second);
+      id = numbers[id];
+      it = id == kDropped ? ids.erase(it) : std::next(it);
+    }
+  };
+  const auto itself = [](uint32_t& id) -> uint32_t& { return id; };
+  renumber(method_ids_, out.methods, [](Method& m) -> uint32_t& { return m.id; });
+  renumber(method_keys_, out.methods, itself);
+  renumber(type_ids_, out.types, itself);
+  renumber(earlier_type_ids_, out.types, itself);
+  renumber(thrown_ids_, out.types, itself);
+  renumber(type_keys_, out.types, itself);
+  return out;
+}
+
+size_t Names::memory_bytes() const {
+  constexpr size_t kMapEntry = 48;  // node and bucket
+  size_t bytes = (modules_.size() + method_ids_.size() + type_ids_.size()) * kMapEntry;
+  const auto add = [&](const std::string& s) { bytes += s.capacity(); };
+  for (const profile::IntervalMethod& m : methods_) {
+    bytes += sizeof m + kMapEntry + m.raw.size() + m.module.size() + m.mvid.size();  // and its key
+    for (const std::string* s : {&m.module, &m.mvid, &m.method, &m.raw}) add(*s);
+  }
+  for (const profile::IntervalType& t : types_) {
+    bytes += sizeof t + kMapEntry + t.raw.size();
+    add(t.name);
+    add(t.raw);
+  }
+  return bytes;
+}
+
+}  // namespace clrscope::agent

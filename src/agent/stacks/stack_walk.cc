@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/stacks/stack_walk.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace clrscope::agent {
+namespace {
+
+constexpr size_t kMaxSteps = 16384;
+
+// The calling thread's own stack, of which everything up to its end can be read.
+class OwnStack {
+ public:
+  explicit OwnStack(uintptr_t high) : high_(high) {}
+  bool Read(uintptr_t at, uintptr_t* word) const {
+    if (at > high_ - sizeof *word) return false;
+    *word = *reinterpret_cast<const uintptr_t*>(at);  // NOLINT(performance-no-int-to-ptr)
+    return true;
+  }
+
+ private:
+  uintptr_t high_;
+};
+
+// Any memory of the process: reading what is not there fails, where a load would end the program.
+class AnyStack {
+ public:
+  explicit AnyStack(std::byte (&window)[kStackWindow]) : window_(window) {}
+  bool Read(uintptr_t at, uintptr_t* word) {
+    if (at < begin_ || at - begin_ > size_ - sizeof *word) {
+      if (!Fill(at)) return false;
+    }
+    std::memcpy(word, window_ + (at - begin_), sizeof *word);
+    return true;
+  }
+
+ private:
+  bool Fill(uintptr_t at) {
+    const iovec to{window_, kStackWindow};
+    const iovec from{reinterpret_cast<void*>(at), kStackWindow};  // NOLINT
+    const ssize_t n = ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0);
+    begin_ = at;
+    size_ = std::max<ssize_t>(n, 0) < ssize_t{sizeof(uintptr_t)} ? 0 : static_cast<size_t>(n);
+    return size_ != 0;
+  }
+  std::byte (&window_)[kStackWindow];
+  uintptr_t begin_ = 0;
+  size_t size_ = sizeof(uintptr_t);  // of nothing: address 0 is none
+};
+
+template <class Stack>
+WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack stack,
+             uint32_t (&frames)[kMaxDepth], size_t* count) {
+  size_t n = 0;
+  bool native = false;
+  for (size_t step = 0; step < kMaxSteps; ++step) {
+    if (at.ip == 0) {
+      *count = n;
+      return WalkEnd::kDone;
+    }
+    const CodeTable::Slot* slot = code.FindOrAdd(at.ip);
+    if (slot == nullptr) return WalkEnd::kNoRoom;
+    FrameRule rule = FrameRule::Unpack(slot->rule.load(std::memory_order_acquire));
+    if (rule.state == RuleState::kPending) {
+      const NativeModule* module = native_map == nullptr ? nullptr : native_map->Find(at.ip - 1);
+      if (module == nullptr) return WalkEnd::kNew;
+      rule = RuleOf(*module, at.ip);
+      code.SetRule(slot->frame.load(std::memory_order_relaxed), rule, 0);
+    }
+    if (rule.state == RuleState::kSnapshot) return rule.managed ? WalkEnd::kNoRule : WalkEnd::kStub;
+    if (rule.state == RuleState::kRoot) {
+      *count = n;
+      return WalkEnd::kDone;
+    }
+    if (rule.managed) {
+      if (n + 2 >= kMaxDepth) {
+        frames[n++] = kTruncatedFrame;
+        *count = n;
+        return WalkEnd::kDone;
+      }
+      if (native && n != 0) frames[n++] = kNativeFrame;
+      native = false;
+      frames[n++] = slot->frame.load(std::memory_order_relaxed);
+    } else {
+      native = true;
+    }
+    const uintptr_t cfa = (rule.from_rbp ? at.rbp : at.sp) + rule.cfa_offset;
+    // Where rbp tells the frame it may be larger than the first instructions say (stackalloc), or
+    // lie above others: an exception handler runs on the frame of the method around it. The frames
+    // between the two, of code that threw and is given up, are left out by the runtime's walk, too.
+    // Not those below a filter, which runs before anything is given up.
+    const uintptr_t least = at.sp + rule.frame_bytes;
+    if (rule.frame_bytes != 0 && (rule.exact ? cfa != least : cfa < least))
+      return WalkEnd::kDisagree;
+    if (cfa <= at.sp || cfa % 8 != 0) return WalkEnd::kOutside;
+    if (rule.rbp_slot != 0) {
+      const uintptr_t slot_at = cfa - uintptr_t{8} * rule.rbp_slot;
+      if (slot_at < at.sp || slot_at >= cfa) return WalkEnd::kOutside;
+      if (!stack.Read(slot_at, &at.rbp)) return WalkEnd::kOutside;
+    }
+    if (!stack.Read(cfa - 8, &at.ip)) return WalkEnd::kOutside;
+    at.sp = cfa;
+  }
+  return WalkEnd::kNoRoom;
+}
+
+}  // namespace
+
+WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
+                  WalkRoom room, size_t* count) {
+  *count = 0;
+  return own.Holds(at.sp) ? Walk(code, native, at, OwnStack(own.high), room.frames, count)
+                          : Walk(code, native, at, AnyStack(room.window), room.frames, count);
+}
+
+bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {
+  if (function == 0) {
+    native_ = true;
+    return true;
+  }
+  if (count_ + 2 >= kMaxDepth) {
+    frames_[count_++] = kTruncatedFrame;
+    return false;
+  }
+  if (native_ && count_ != 0) frames_[count_++] = kNativeFrame;
+  native_ = false;
+  const CodeTable::Slot* slot = code_.FindOrAdd(ip);
+  frames_[count_++] = slot == nullptr ? kUnknownFrame : slot->frame.load(std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace clrscope::agent

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the calling thread's stack by the rules of a CodeTable: no lock, no allocation, a table
+// lookup a frame. The thread's own stack is read in place; any other, a fiber's or that of a signal
+// handler, through the kernel, which says when there is nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/stacks/code_table.h"
+#include "agent/stacks/native_map.h"
+#include "agent/stacks/stack_bounds.h"
+
+namespace clrscope::agent {
+
+inline constexpr size_t kMaxDepth = 512;  // frames of one stack; what is below is [truncated]
+
+// All but kDone leave the stack to the runtime's own walk.
+enum class WalkEnd : uint8_t {
+  kDone,
+  kNew,       // an address that nobody looked at yet: the next walk will know it
+  kNoRule,    // a method whose first instructions do not tell its frame
+  kStub,      // code of no method and no unwind table: a marshalling stub
+  kDisagree,  // rsp and rbp cannot both be right
+  kOutside,   // the caller's frame would lie outside of the stack, or cannot be read
+  kNoRoom,    // the table of addresses is full, or the stack has no end
+};
+inline constexpr size_t kWalkEnds = 7;
+
+struct Registers {
+  uintptr_t ip = 0, sp = 0, rbp = 0;
+};
+
+inline constexpr size_t kStackWindow = 1024;
+
+// Where frame ids go, leaf first, and what else a walk needs: none of it on a stack that may be
+// near its end.
+struct WalkRoom {
+  uint32_t (&frames)[kMaxDepth];
+  std::byte (&window)[kStackWindow];
+};
+
+// `own`: of the calling thread's stack; empty when it is not known. `count` is set in every case.
+// Native code that is new is looked up in `native`, which may be null.
+WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
+                  WalkRoom room, size_t* count);
+
+// Collects what the runtime's own walk (DoStackSnapshot) reports; the same shape.
+class SnapshotCollector {
+ public:
+  SnapshotCollector(CodeTable& code, uint32_t (&frames)[kMaxDepth])
+      : code_(code), frames_(frames) {}
+  // false: enough.
+  bool Add(uintptr_t function, uintptr_t ip);
+  size_t count() const { return count_; }
+
+ private:
+  CodeTable& code_;
+  uint32_t (&frames_)[kMaxDepth];
+  size_t count_ = 0;
+  bool native_ = false;
+};
+
+}  // namespace clrscope::agent

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/testing/fake_runtime.h"
+
+#include <algorithm>
+#include <span>
+
+namespace clrscope::agent {
+namespace {
+
+constexpr uint32_t kCollectibleModule = 8;  // COR_PRF_MODULE_FLAGS
+
+// No vector: its destructor would be registered with the loader at its first use, under the lock
+// that a test holds.
+constexpr size_t kMostFrames = 16;
+thread_local FakeRuntime::Frame t_stack[kMostFrames];
+thread_local size_t t_depth = 0;
+
+uint32_t Copy(const std::string& text, uint32_t capacity, char16_t* out) {
+  const auto n = static_cast<uint32_t>(std::min<size_t>(text.size(), capacity - 1));
+  for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<char16_t>(text[i]);
+  out[n] = 0;
+  return n + 1;
+}
+
+}  // namespace
+
+void FakeRuntime::SetStack(const std::vector<Frame>& stack) {
+  t_depth = std::min(stack.size(), kMostFrames);
+  std::copy_n(stack.begin(), t_depth, t_stack);
+}
+
+void FakeRuntime::AddModule(ModuleId module, bool collectible) {
+  const std::lock_guard lock(mutex_);
+  modules_[module] = collectible;
+}
+
+void FakeRuntime::AddType(ClassId type, ModuleId module) {
+  const std::lock_guard lock(mutex_);
+  types_[type] = module;
+}
+
+void FakeRuntime::AddMethod(FunctionId method, ModuleId module, bool dynamic, uintptr_t start,
+                            size_t size) {
+  const std::lock_guard lock(mutex_);
+  methods_[method] = {module, dynamic, start, size};
+  code_[start] = method;
+  freed_code_.erase(start);
+}
+
+void FakeRuntime::FreeMethod(FunctionId method) {
+  const std::lock_guard lock(mutex_);
+  const auto it = methods_.find(method);
+  code_.erase(it->second.start);
+  freed_code_.insert(it->second.start);
+  methods_.erase(it);
+}
+
+void FakeRuntime::FreeModule(ModuleId module) {
+  const std::lock_guard lock(mutex_);
+  modules_.erase(module);
+  std::erase_if(types_, [&](const auto& t) { return t.second == module; });
+  for (auto it = methods_.begin(); it != methods_.end();) {
+    if (it->second.module != module) {
+      ++it;
+      continue;
+    }
+    code_.erase(it->second.start);
+    freed_code_.insert(it->second.start);
+    it = methods_.erase(it);
+  }
+}
+
+template <class Map>
+const typename Map::mapped_type* FakeRuntime::Find(const Map& map, uintptr_t id) {
+  ++questions_;
+  const auto it = map.find(id);
+  if (it != map.end()) return &it->second;
+  ++asked_of_the_dead_;
+  return nullptr;
+}
+
+HResult FakeRuntime::GetRuntimeInformation(uint16_t*, int32_t*, uint16_t* major_out, uint16_t*,
+                                           uint16_t*, uint16_t*, uint32_t capacity,
+                                           uint32_t* length, char16_t* version) {
+  *major_out = major;
+  *length = Copy("10.0", capacity, version);
+  return kOk;
+}
+
+HResult FakeRuntime::SetEventMask2(uint32_t low, uint32_t) {
+  mask_low_.store(low);
+  return kOk;
+}
+
+HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, int32_t,
+                                           EventPipeSession* session) {
+  if (refuses_sessions.load()) return kFail;
+  *session = ++sessions_;
+  return kOk;
+}
+
+HResult FakeRuntime::EventPipeStopSession(EventPipeSession) { return kOk; }
+
+HResult FakeRuntime::RequestProfilerDetach(uint32_t) {
+  detached_.store(true);
+  return kOk;
+}
+
+HResult FakeRuntime::DoStackSnapshot(ThreadId, StackSnapshotCallback* callback, uint32_t,
+                                     void* context, uint8_t*, uint32_t) {
+  for (const Frame& f : std::span(t_stack, t_depth))
+    if (callback(f.function, f.ip, 0, 0, nullptr, context) != kOk) return kAbort;
+  return kOk;
+}
+
+HResult FakeRuntime::CreateHandle(ObjectId, int32_t, ObjectHandle* handle) {
+  creating_handles.Pass();
+  *handle = reinterpret_cast<ObjectHandle>(++handles_ << 4);  // NOLINT
+  return kOk;
+}
+
+HResult FakeRuntime::DestroyHandle(ObjectHandle) { return kOk; }
+
+HResult FakeRuntime::GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) {
+  *object = reinterpret_cast<ObjectId>(handle);
+  return kOk;
+}
+
+HResult FakeRuntime::IsArrayClass(ClassId type, uint32_t*, ClassId*, uint32_t*) {
+  questions_stall.Pass();
+  const std::lock_guard lock(mutex_);
+  return Find(types_, type) == nullptr ? kFail : HResult{1};
+}
+
+HResult FakeRuntime::GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* token, ClassId*,
+                                     uint32_t, uint32_t* count, ClassId*) {
+  const std::lock_guard lock(mutex_);
+  const ModuleId* of = Find(types_, type);
+  if (of == nullptr) return kFail;
+  *module = *of;
+  *token = static_cast<uint32_t>(type);
+  *count = 0;
+  return kOk;
+}
+
+HResult FakeRuntime::GetModuleInfo2(ModuleId module, const uint8_t**, uint32_t capacity,
+                                    uint32_t* length, char16_t* name, AssemblyId* assembly,
+                                    uint32_t* flags) {
+  const std::lock_guard lock(mutex_);
+  const bool* collectible = Find(modules_, module);
+  if (collectible == nullptr) return kFail;
+  *length = Copy("/app/Module" + std::to_string(module) + ".dll", capacity, name);
+  *assembly = module;
+  *flags = *collectible ? kCollectibleModule : 0;
+  return kOk;
+}
+
+HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, IUnknown** out) {
+  const std::lock_guard lock(mutex_);
+  if (Find(modules_, module) == nullptr) return kFail;
+  *out = &metadata_;
+  return kOk;
+}
+
+HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function, ReJitId* rejit) {
+  const auto ip = reinterpret_cast<uintptr_t>(at);
+  const std::lock_guard lock(mutex_);
+  ++questions_;
+  *rejit = 0;
+  auto next = code_.upper_bound(ip);
+  if (next != code_.begin()) {
+    const auto& [start, method] = *--next;
+    if (ip - start < methods_[method].size) {
+      *function = method;
+      return kOk;
+    }
+  }
+  // Where code was: the runtime's tables are being taken down there.
+  const auto freed = freed_code_.upper_bound(ip);
+  if (freed != freed_code_.begin() && ip - *std::prev(freed) < 64) ++asked_of_the_dead_;
+  return kFail;
+}
+
+HResult FakeRuntime::IsFunctionDynamic(FunctionId function, int32_t* dynamic) {
+  const std::lock_guard lock(mutex_);
+  const Method* m = Find(methods_, function);
+  if (m == nullptr) return kFail;
+  *dynamic = m->dynamic ? 1 : 0;
+  return kOk;
+}
+
+HResult FakeRuntime::GetDynamicFunctionInfo(FunctionId function, ModuleId* module, const uint8_t**,
+                                            uint32_t*, uint32_t capacity, uint32_t* length,
+                                            char16_t* name) {
+  const std::lock_guard lock(mutex_);
+  const Method* m = Find(methods_, function);
+  if (m == nullptr) return kFail;
+  *module = m->module;
+  *length = Copy("M" + std::to_string(function), capacity, name);
+  return kOk;
+}
+
+HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* type,
+                                      ModuleId* module, uint32_t* token, uint32_t, uint32_t* count,
+                                      ClassId*) {
+  const std::lock_guard lock(mutex_);
+  const Method* m = Find(methods_, function);
+  if (m == nullptr) return kFail;
+  *type = 0;
+  *module = m->module;
+  *token = static_cast<uint32_t>(function);
+  *count = 0;
+  return kOk;
+}
+
+HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
+                                             Guid* mvid) {
+  *mvid = kUnknownIid;
+  *length = Copy("Module.dll", capacity, name);
+  return kOk;
+}
+
+HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
+                                               uint32_t* length, uint32_t* flags, uint32_t*) {
+  *flags = 1;
+  *length = Copy("T" + std::to_string(token), capacity, name);
+  return kOk;
+}
+
+HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, char16_t* name,
+                                              uint32_t capacity, uint32_t* length, uint32_t*,
+                                              const uint8_t** signature, uint32_t* signature_size,
+                                              uint32_t*, uint32_t*) {
+  *owner = 1;
+  *signature = nullptr;
+  *signature_size = 0;
+  *length = Copy("M" + std::to_string(token), capacity, name);
+  return kOk;
+}
+
+}  // namespace clrscope::agent

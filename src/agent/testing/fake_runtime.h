@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime of types and methods that come and go. Whoever asks about what is not there has read
+// freed memory, in a real one: it is counted.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/com/corprof.h"
+#include "agent/testing/deaf_info.h"
+#include "agent/testing/deaf_metadata.h"
+
+namespace clrscope::agent {
+
+// Something that can be held up, and waits for it to be.
+class Stall {
+ public:
+  // By whoever is to be held up.
+  void Pass() {
+    std::unique_lock lock(mutex_);
+    if (!closed_) return;
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !closed_; });
+    --waiting_;
+  }
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    closed_ = false;
+    changed_.notify_all();
+  }
+  // Until somebody is held up.
+  void Await() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_ != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false;
+  int waiting_ = 0;
+};
+
+class FakeRuntime final : public DeafInfo {
+ public:
+  struct Frame {
+    FunctionId function;
+    uintptr_t ip;
+  };
+
+  // Ids are the test's. A type's name is "T" and its id; a method's "M" and its id.
+  void AddModule(ModuleId module, bool collectible);
+  void AddType(ClassId type, ModuleId module);
+  void AddMethod(FunctionId method, ModuleId module, bool dynamic, uintptr_t start, size_t size);
+  // The module and all of it, or the one method, is freed.
+  void FreeModule(ModuleId module);
+  void FreeMethod(FunctionId method);
+
+  // What the calling thread's stack is, leaf first.
+  static void SetStack(const std::vector<Frame>& stack);
+
+  uint64_t asked_of_the_dead() const { return asked_of_the_dead_.load(); }
+  uint64_t questions() const { return questions_.load(); }
+  uint64_t sessions() const { return sessions_.load(); }
+  uint32_t mask_low() const { return mask_low_.load(); }
+  bool detached() const { return detached_.load(); }
+
+  std::atomic<bool> refuses_sessions{false};
+  std::atomic<uint16_t> major{10};
+  Stall creating_handles;  // on the program's threads
+  Stall questions_stall;
+
+  // NOLINTBEGIN(readability-identifier-naming): the runtime's names
+  HResult GetRuntimeInformation(uint16_t* instance, int32_t* kind, uint16_t* major_out,
+                                uint16_t* minor, uint16_t* build, uint16_t* qfe, uint32_t capacity,
+                                uint32_t* length, char16_t* version) override;
+  HResult SetEventMask2(uint32_t low, uint32_t high) override;
+  HResult EventPipeStartSession(uint32_t count, EventPipeProviderConfig* providers, int32_t rundown,
+                                EventPipeSession* session) override;
+  HResult EventPipeStopSession(EventPipeSession session) override;
+  HResult RequestProfilerDetach(uint32_t expected_ms) override;
+  HResult DoStackSnapshot(ThreadId thread, StackSnapshotCallback* callback, uint32_t flags,
+                          void* context, uint8_t* registers, uint32_t registers_size) override;
+  HResult CreateHandle(ObjectId object, int32_t kind, ObjectHandle* handle) override;
+  HResult DestroyHandle(ObjectHandle handle) override;
+  HResult GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) override;
+  HResult IsArrayClass(ClassId type, uint32_t* element_kind, ClassId* element,
+                       uint32_t* rank) override;
+  HResult GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* token, ClassId* parent,
+                          uint32_t capacity, uint32_t* count, ClassId* arguments) override;
+  HResult GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity, uint32_t* length,
+                         char16_t* name, AssemblyId* assembly, uint32_t* flags) override;
+  HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid,
+                            IUnknown** out) override;
+  HResult GetFunctionFromIP3(const uint8_t* ip, FunctionId* function, ReJitId* rejit) override;
+  HResult IsFunctionDynamic(FunctionId function, int32_t* dynamic) override;
+  HResult GetDynamicFunctionInfo(FunctionId function, ModuleId* module, const uint8_t** signature,
+                                 uint32_t* signature_size, uint32_t capacity, uint32_t* length,
+                                 char16_t* name) override;
+  HResult GetFunctionInfo2(FunctionId function, FrameInfo frame, ClassId* type, ModuleId* module,
+                           uint32_t* token, uint32_t capacity, uint32_t* count,
+                           ClassId* arguments) override;
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  // Names follow from tokens, which are ids.
+  class Metadata final : public DeafMetadata {
+   public:
+    // NOLINTBEGIN(readability-identifier-naming)
+    HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length, Guid* mvid) override;
+    HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity, uint32_t* length,
+                            uint32_t* flags, uint32_t* extends) override;
+    HResult GetMethodProps(uint32_t token, uint32_t* owner, char16_t* name, uint32_t capacity,
+                           uint32_t* length, uint32_t* attributes, const uint8_t** signature,
+                           uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) override;
+    // NOLINTEND(readability-identifier-naming)
+  };
+  struct Method {
+    ModuleId module = 0;
+    bool dynamic = false;
+    uintptr_t start = 0;
+    size_t size = 0;
+  };
+  // Looks it up; counts it where it is not there.
+  template <class Map>
+  const typename Map::mapped_type* Find(const Map& map, uintptr_t id);
+
+  std::mutex mutex_;
+  std::map<ModuleId, bool> modules_;  // collectible
+  std::map<ClassId, ModuleId> types_;
+  std::map<FunctionId, Method> methods_;
+  std::map<uintptr_t, FunctionId> code_;
+  std::set<uintptr_t> freed_code_;  // starts
+  Metadata metadata_;
+  std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, handles_{0};
+  std::atomic<uint32_t> mask_low_{0};
+  std::atomic<bool> detached_{false};
+};
+
+}  // namespace clrscope::agent

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bind_events.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/families/exceptions/throw_rule.h"
+#include "analysis/families/locks/wait_rule.h"
+
+namespace clrscope::analysis {
+
+using profile::Source;
+
+void EventBinder::MakeFigures(const profile::Recording& recording) {
+  for (const profile::SourceSpec& source : profile::kSourceSpecs) {
+    if (!profile::IsEvent(source.id)) continue;
+    const bool there =
+        std::any_of(recording.processes.begin(), recording.processes.end(), [&](const auto& t) {
+          return t->info.Recorded(source.measure) ||
+                 t->source_samples[static_cast<size_t>(source.id)] != 0 ||
+                 std::any_of(t->series.keys().begin(), t->series.keys().end(),
+                             [&](const profile::SeriesKey& k) { return k.source() == source.id; });
+        });
+    if (!there) continue;
+    profile::Figure& figure = out_.figures.emplace_back();
+    figure.measure = source.measure;
+    figure.source = source.id;
+  }
+}
+
+uint32_t EventBinder::CellAt(profile::Figure& figure, uint32_t process, uint32_t node,
+                             uint32_t type, const profile::LabelSet& labels) {
+  const uint32_t label = tree_.LabelFor(labels);
+  const auto [cell, new_cell] = cells_.try_emplace({figure.measure, process, node, type, label},
+                                                   static_cast<uint32_t>(figure.cells.size()));
+  if (new_cell)
+    figure.cells.push_back({node, type, process, profile::HeapKind::kUnknown, {}, label});
+  return cell->second;
+}
+
+void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t type,
+                      const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments) {
+  const auto figure =
+      std::find_if(out_.figures.begin(), out_.figures.end(),
+                   [source](const profile::Figure& f) { return f.source == source; });
+  if (figure == out_.figures.end()) return;
+  bool again = false;
+  if (source == Source::kException) {
+    const Throw t = ThrowAt(out_, node, out_.str(out_.types[type].name));
+    node = t.node;
+    again = t.again;
+  } else if (source == Source::kWait && IsRuntimesOwnWait(out_, node)) {
+    return;
+  } else if (labels[profile::LabelKey::kUnfinished] != 0 && MayHaveGivenUp(out_, node)) {
+    for (const Aggregate::Moment& m : moments) out_.losses.Add(Loss::kWaitsUnended, m.sums.samples);
+    return;
+  }
+  const uint64_t window = labels[profile::LabelKey::kWindow];
+  if (window == profile::kStormWindows) return storms_.Add(process, window, 0, false, moments);
+  const uint32_t cell =
+      CellAt(*figure, process, node, type, labels.With(profile::LabelKey::kWindow, 0));
+  if (window != 0) return storms_.Add(process, window, cell, again, moments);
+  const profile::SeriesKey key =
+      profile::SeriesKey::Make(0, 0, profile::HeapKind::kUnknown, source, 0);
+  for (const Aggregate::Moment& m : moments) {
+    profile::Estimate e = EstimateOf(key, m.sums);
+    if (again) {
+      e.amount += std::exchange(e.count, 0);
+      e.seen_amount = e.amount;
+      e.seen_count = 0;
+    }
+    figure->cells[cell].value += e;
+    figure->timed.push_back({cell, m.start_ns, m.end_ns, e});
+  }
+}
+
+// The cell of what no window saw is there, even if windows saw everything.
+void EventBinder::FinishStorms(profile::Figure& figure) {
+  if (storms_.empty()) return;
+  storms_.Finish(figure);
+  std::vector<uint32_t> place(figure.cells.size());
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < figure.cells.size(); ++i) {
+    const profile::Estimate& value = figure.cells[i].value;
+    place[i] = kept;
+    if (value.samples == 0 && value.count == 0 && value.amount == 0) continue;
+    if (kept != i) figure.cells[kept] = std::move(figure.cells[i]);
+    ++kept;
+  }
+  figure.cells.resize(kept);
+  for (profile::TimedCell& t : figure.timed) t.cell = place[t.cell];
+}
+
+void EventBinder::Finish() {
+  for (profile::Figure& figure : out_.figures)
+    if (profile::IsEvent(figure.source)) {
+      if (figure.source == Source::kException) FinishStorms(figure);
+      SumUpCells(figure, out_.labels);
+    }
+}
+
+}  // namespace clrscope::analysis

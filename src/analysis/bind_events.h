@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of events (exceptions, locks, waits) of a profile: a cell for each stack, type and
+// set of labels, with what came when.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "analysis/aggregate.h"
+#include "analysis/families/exceptions/storm_estimate.h"
+#include "analysis/profile_tree.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+class EventBinder {
+ public:
+  // Both must outlive this.
+  EventBinder(profile::Profile* profile, ProfileTree* tree) : out_(*profile), tree_(*tree) {}
+
+  // A figure for each measure that is recorded of any process, or seen.
+  void MakeFigures(const profile::Recording& recording);
+  // One series of one process; `node` and `type` are the profile's, its frames are named.
+  void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
+           const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
+  // Everything was added.
+  void Finish();
+
+ private:
+  void FinishStorms(profile::Figure& figure);
+  uint32_t CellAt(profile::Figure& figure, uint32_t process, uint32_t node, uint32_t type,
+                  const profile::LabelSet& labels);
+
+  profile::Profile& out_;
+  ProfileTree& tree_;
+  StormEstimate storms_;
+  std::map<std::tuple<profile::Measure, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> cells_;
+};
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/code/code_fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "analysis/families/intern_utf16.h"
+#include "clr/code_events.h"
+
+namespace clrscope::analysis {
+
+bool CodeFold::OnMethod(const clr::RawEvent& event, int64_t now_ns, StringPool& strings,
+                        profile::ProcessTables& tables) {
+  clr::MethodRecord m;
+  if (!clr::Decode(event, m)) {
+    tables.losses.Add(Loss::kUnsupportedVersion);
+    return false;
+  }
+  // In rundowns the ids of unload mean "is there at the end", so only live unloads end anything.
+  const clr::EventTag tag = event.kind->tag;
+  if (tag == clr::EventTag::kMethodUnload || tag == clr::EventTag::kMethodUnloadVerbose) {
+    tables.code.Unload(m.start, m.method_id, now_ns);
+    return tables.stacks.Retire(m.start, m.size);
+  }
+  if (m.size == 0 || tables.code.Knows(m.start, m.size, m.method_id)) return false;
+  const bool live = tag == clr::EventTag::kMethodLoadVerbose;
+  profile::MethodCode code;
+  code.start = m.start;
+  code.size = m.size;
+  code.token = m.token;
+  code.flags = m.flags;
+  code.method_id = m.method_id;
+  code.module_id = m.module_id;
+  code.owner = InternUtf16(m.owner, strings, scratch_);
+  code.name = InternUtf16(m.name, strings, scratch_);
+  code.signature = InternUtf16(m.signature, strings, scratch_);
+  code.load_ns = live ? now_ns : profile::kAlways;
+  tables.code.Add(code);
+  // Addresses seen there before belonged to somebody else.
+  return live && tables.stacks.Retire(m.start, m.size);
+}
+
+void CodeFold::OnEntryPoint(const clr::RawEvent& event, StringPool& strings,
+                            profile::ProcessTables& tables) {
+  clr::R2rEntryPoint e;
+  if (!clr::Decode(event, e)) return tables.losses.Add(Loss::kUnsupportedVersion);
+  if (e.entry == 0) return;
+  profile::MethodCode code;
+  code.start = e.entry;
+  code.method_id = e.method_id;
+  code.owner = InternUtf16(e.owner, strings, scratch_);
+  code.name = InternUtf16(e.name, strings, scratch_);
+  code.signature = InternUtf16(e.signature, strings, scratch_);
+  tables.code.AddEntry(code);
+}
+
+void CodeFold::OnModule(const clr::RawEvent& event, StringPool& strings,
+                        profile::ProcessTables& tables) {
+  clr::ModuleRecord m;
+  if (!clr::Decode(event, m)) return tables.losses.Add(Loss::kUnsupportedVersion);
+  profile::ModuleImage image;
+  image.id = m.module_id;
+  image.path = InternUtf16(m.il_path, strings, scratch_);
+  image.native_path = InternUtf16(m.native_path, strings, scratch_);
+  if (m.pdb_signature.size() == 16 && std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(),
+                                                  [](std::byte b) { return b != std::byte{0}; })) {
+    std::string hex;
+    for (const std::byte b : m.pdb_signature)
+      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+    image.mvid = strings.Intern(hex);
+  }
+  tables.code.AddModule(image);
+}
+
+void CodeFold::OnAssemblyUnload(const clr::RawEvent& event, profile::ProcessTables& tables) {
+  // At its end a process says so of all its assemblies; only a collectible one is unloaded before,
+  // and then the runtime forgets what it has gathered of all types.
+  constexpr uint32_t kCollectible = 8;
+  clr::AssemblyRecord assembly;
+  if (clr::Decode(event, assembly) && (assembly.flags & kCollectible) != 0) ++tables.counting.gaps;
+}
+
+void CodeFold::OnRuntimeStart(const clr::RawEvent& event, StringPool& strings,
+                              profile::ProcessTables& tables) {
+  clr::RuntimeStart start;
+  if (!clr::Decode(event, start)) return;
+  tables.info.gc.startup_flags = start.startup_flags;
+  const uint16_t* v = start.clr_version;
+  if (tables.info.runtime.value == 0)
+    // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
+    tables.info.runtime =
+        strings.Intern(fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
+  if (tables.info.command_line.value == 0)
+    tables.info.command_line = InternUtf16(start.command_line, strings, scratch_);
+}
+
+void CodeFold::OnProcessInfo(const clr::RawEvent& event, StringPool& strings,
+                             profile::ProcessTables& tables) {
+  clr::ProcessInfoRecord info;
+  if (!clr::Decode(event, info)) return;
+  if (tables.info.command_line.value == 0)
+    tables.info.command_line = InternUtf16(info.command_line, strings, scratch_);
+  tables.info.os = InternUtf16(info.os, strings, scratch_);
+  tables.info.arch = InternUtf16(info.arch, strings, scratch_);
+}
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of exceptions that were recorded in windows of time: what the windows hold, weighted by
+// the share of time that they are, and all of it together scaled to what the runtime's counter
+// says (the combined ratio estimator; Cochran, Sampling Techniques, 3rd edition, 6.11).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "analysis/aggregate.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+class StormEstimate {
+ public:
+  // A series of a process whose LabelKey::kWindow is `label`. `cell`: in the figure; where the
+  // label is kStormCounted, whom throws belong to that no window saw.
+  void Add(uint32_t process, uint64_t label, uint32_t cell, bool again,
+           std::span<const Aggregate::Moment> moments);
+  bool empty() const { return processes_.empty(); }
+  // Everything was added: to the figure's cells, its moments and its Storms.
+  void Finish(profile::Figure& figure) const;
+
+ private:
+  struct Part {
+    uint32_t cell;
+    size_t group;
+    bool again;
+    Aggregate::Moment moment;
+  };
+  struct Process {
+    std::vector<Part> parts;
+    std::array<double, profile::kGroups> of_group{};  // weighted
+    std::vector<Part> counted;
+    profile::Storms sums;
+  };
+  struct Scale;
+  static Scale ScaleOf(const Process& process);
+  static void MarkCells(uint32_t index, const Process& process, profile::Figure& figure);
+  static void AddParts(const Process& process, profile::Figure& figure);
+
+  std::map<uint32_t, Process> processes_;
+};
+
+}  // namespace clrscope::analysis

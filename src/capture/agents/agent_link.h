@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent in another process: attaches it, talks to it over its control socket, reads its frames.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "ipc/processes/process_facts.h"
+#include "ipc/transport/deadline.h"
+#include "profile/interval/interval_frame.h"
+
+namespace clrscope::capture {
+
+// Loads the agent into a running process and waits until its control socket answers.
+//   options: as of CLRSCOPE_OPTS
+// errors: kNotFound, kNotDotnet, kPermission; kRefused, e.g. when a profiler is loaded already;
+// kTimeout
+Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline);
+
+// Where the agent of a process listens, as we reach it; there may be none.
+Result<std::string> AgentSocket(pid_t pid);
+
+// One command and its answer, on a connection of its own. errors: kNotFound (no agent), kRefused
+// with what the agent said, kTimeout, kIo
+Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline);
+
+// A subscription: one frame an interval. The agent sees it go when this is destroyed, or dies; one
+// that was attached with "owned" then lets go of its process.
+class AgentSubscription {
+ public:
+  static Result<std::unique_ptr<AgentSubscription>> Open(pid_t pid, ipc::Deadline deadline);
+
+  int fd() const { return fd_.get(); }  // readable when there is something
+  // Reads what is there, without waiting. True: `frame` was filled; call again. False: no frame is
+  // complete. errors: kTruncated when the agent is gone; kCorrupt
+  Result<bool> Next(profile::IntervalFrame& frame);
+  // "interval", "every 5s", "detach"; nothing is answered but by frames.
+  Status Command(std::string_view line, ipc::Deadline deadline);
+  // Its process has ended, perhaps with no time to remove its socket.
+  void RemoveSocket() const;
+
+ private:
+  AgentSubscription(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Fd fd_;
+  std::string path_;
+  std::string in_;
+};
+
+}  // namespace clrscope::capture

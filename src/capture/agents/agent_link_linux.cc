@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "base/control_path.h"
+#include "capture/agents/agent_image.h"
+#include "capture/agents/agent_link.h"
+#include "capture/agents/agent_place.h"
+#include "ipc/processes/proc_stat.h"
+#include "ipc/processes/process_finder.h"
+#include "ipc/protocol/client.h"
+#include "ipc/protocol/hresult.h"
+#include "ipc/transport/socket.h"
+#include "profile/interval/interval_codec.h"
+
+namespace clrscope::capture {
+namespace {
+
+constexpr uint32_t kMaxFrame = 256u << 20;
+constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000}, kConnect{200};
+
+std::string SocketOf(const ipc::ProcessFacts& facts) {
+  std::string folder = facts.tmp_dir;
+  while (!folder.empty() && folder.back() == '/') folder.pop_back();
+  return facts.root + folder + "/" +
+         ControlSocketName(static_cast<uint32_t>(facts.inner_pid),
+                           StartTicks(fmt::format("/proc/{}/stat", facts.pid).c_str()));
+}
+
+// A line without its end.
+Result<std::string> ReadLine(int fd, ipc::Deadline deadline) {
+  std::string line;
+  for (;;) {
+    std::byte b;
+    RETURN_IF_ERROR(ipc::ReceiveExactly(fd, {&b, 1}, deadline));
+    if (b == std::byte{'\n'}) return line;
+    line += static_cast<char>(b);
+  }
+}
+
+Status SendLine(int fd, std::string_view line, ipc::Deadline deadline) {
+  const std::string text = std::string(line) + "\n";
+  return ipc::SendAll(fd, AsBytes(text.data(), text.size()), deadline);
+}
+
+Result<Fd> Connect(pid_t pid, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const std::string path, AgentSocket(pid));
+  Result<Fd> fd = ipc::ConnectUnix(path, deadline);
+  if (fd.ok()) return fd;
+  if (fd.error().code == ErrorCode::kNotFound)
+    return Error{ErrorCode::kNotFound, fmt::format("process {} has no clrscope agent", pid)};
+  return fd;
+}
+
+bool SlotIsTaken(const Status& attached) {
+  return !attached.ok() && attached.error().message.find(
+                               ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos;
+}
+
+void RemoveIfDead(const std::string& socket) {
+  const Result<Fd> fd = ipc::ConnectUnix(socket, ipc::Deadline::After(kConnect));
+  if (!fd.ok() && fd.error().code == ErrorCode::kNotFound) (void)::unlink(socket.c_str());
+}
+
+// Sockets in the target's folder that nobody listens at any more: of processes that were killed.
+void RemoveDeadSockets(const ipc::ProcessFacts& facts) {
+  std::error_code error;
+  const std::filesystem::path folder = facts.root + facts.tmp_dir;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("clrscope-agent-") && name.ends_with(".socket"))
+      RemoveIfDead(entry.path());
+  }
+}
+
+// Whether our library is, or was, loaded: its mapping stays when the agent is out.
+bool HadAgent(pid_t pid) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("clrscope-agent-") != std::string::npos) return true;  // of any build
+  return false;
+}
+
+void Pause(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
+// A text of the agent's status, which it writes itself: no quotes within.
+std::string TextOf(const std::string& status, std::string_view name) {
+  const std::string key = fmt::format("\"{}\":\"", name);
+  const size_t at = status.find(key);
+  if (at == std::string::npos) return {};
+  const size_t begin = at + key.size();
+  return status.substr(begin, status.find('"', begin) - begin);
+}
+
+// It answers: but does it sample? One that cannot says why, and is taken out.
+Status CheckStarted(pid_t pid, const std::string& status, ipc::Deadline deadline) {
+  const std::string failure = TextOf(status, "failure");
+  if (failure.empty() || status.find("\"sampling\":false") == std::string::npos) return OkStatus();
+  (void)AskAgent(pid, "detach", deadline);
+  return Error{ErrorCode::kRefused,
+               fmt::format("the agent cannot sample process {}: {}", pid, failure)};
+}
+
+Error Ended(pid_t pid) {
+  return {ErrorCode::kNotFound,
+          fmt::format("process {} ended while the agent was being loaded", pid)};
+}
+
+}  // namespace
+
+Result<std::string> AgentSocket(pid_t pid) {
+  ASSIGN_OR_RETURN(const ipc::ProcessFacts facts, ipc::GatherSocketFacts(pid));
+  return SocketOf(facts);
+}
+
+Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const ipc::DotnetProcess process, ipc::FindProcess(pid));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
+  const int major = ipc::MajorVersion(process.clr_version);
+  if (major != 0 && major < 8)
+    return Error{ErrorCode::kRefused,
+                 fmt::format("process {} runs .NET {}: the agent needs .NET 8 or later", pid,
+                             process.clr_version)};
+  ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
+  if (facts.musl)
+    return Error{ErrorCode::kRefused,
+                 fmt::format("process {} runs on musl (Alpine): the agent needs glibc", pid)};
+  RemoveDeadSockets(facts);
+  ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts));
+  ipc::Client client(*transport);
+  const auto attach = [&] {
+    return client.AttachProfiler(kAgentClsid, placed.path(),
+                                 AsBytes(options.data(), options.size()), kAttachTimeout, deadline);
+  };
+  Status attached = attach();
+  // The runtime lets go of an agent some time after that has gone quiet.
+  const auto gone = ipc::Deadline::After(kLetsGo);
+  while (SlotIsTaken(attached) && !deadline.expired() && !gone.expired() && HadAgent(pid) &&
+         !AskAgent(pid, "status", deadline).ok()) {
+    Pause(std::chrono::milliseconds(50));
+    attached = attach();
+  }
+  if (!attached.ok()) {
+    const Error& error = attached.error();
+    if (SlotIsTaken(attached)) {
+      const bool ours = AskAgent(pid, "status", deadline).ok();
+      return Error{ErrorCode::kRefused,
+                   ours
+                       ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
+                                     "{}` takes it out",
+                                     pid, pid)
+                       : fmt::format("process {} has another profiler loaded, and a runtime takes "
+                                     "only one: `clrscope record -p {}` works beside it",
+                                     pid, pid)};
+    }
+    if (error.code != ErrorCode::kRefused && ipc::IsEnding(pid, std::chrono::milliseconds(500)))
+      return Ended(pid);
+    return error;
+  }
+  for (;;) {
+    if (const Result<std::string> status = AskAgent(pid, "status", deadline); status.ok())
+      return CheckStarted(pid, *status, deadline);
+    if (ipc::IsEnding(pid, {})) return Ended(pid);
+    if (deadline.expired())
+      return Error{ErrorCode::kTimeout,
+                   fmt::format("the agent was loaded into process {} but does not answer", pid)};
+    Pause(std::chrono::milliseconds(5));
+  }
+}
+
+Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
+  RETURN_IF_ERROR(SendLine(fd.get(), command, deadline));
+  ASSIGN_OR_RETURN(std::string answer, ReadLine(fd.get(), deadline));
+  if (answer.starts_with("error "))
+    return Error{ErrorCode::kRefused, "the agent says: " + answer.substr(6)};
+  return answer;
+}
+
+Result<std::unique_ptr<AgentSubscription>> AgentSubscription::Open(pid_t pid,
+                                                                   ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(std::string path, AgentSocket(pid));
+  ASSIGN_OR_RETURN(Fd fd, Connect(pid, deadline));
+  RETURN_IF_ERROR(SendLine(fd.get(), "subscribe", deadline));
+  ASSIGN_OR_RETURN(const std::string answer, ReadLine(fd.get(), deadline));
+  if (answer != "ok")
+    return Error{ErrorCode::kRefused,
+                 fmt::format("the agent of process {} says: {}", pid,
+                             answer.starts_with("error ") ? answer.substr(6) : answer)};
+  return std::unique_ptr<AgentSubscription>(new AgentSubscription(std::move(fd), std::move(path)));
+}
+
+void AgentSubscription::RemoveSocket() const { RemoveIfDead(path_); }
+
+Status AgentSubscription::Command(std::string_view line, ipc::Deadline deadline) {
+  return SendLine(fd_.get(), line, deadline);
+}
+
+Result<bool> AgentSubscription::Next(profile::IntervalFrame& frame) {
+  for (;;) {
+    uint32_t size = 0;
+    if (in_.size() >= sizeof size) {
+      std::memcpy(&size, in_.data(), sizeof size);
+      if (size > kMaxFrame) return Error{ErrorCode::kCorrupt, "the agent sent an absurd length"};
+      if (in_.size() - sizeof size >= size) {
+        ASSIGN_OR_RETURN(frame, profile::DecodeInterval(AsBytes(in_.data() + sizeof size, size)));
+        in_.erase(0, sizeof size + size);
+        return true;
+      }
+    }
+    char buffer[64 * 1024];
+    const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0) {
+      in_.append(buffer, static_cast<size_t>(n));
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    return Error{ErrorCode::kTruncated, "the agent is gone"};
+  }
+}
+
+}  // namespace clrscope::capture

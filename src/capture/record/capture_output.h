@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what an engine records into a capture file, once a second.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/sessions/session_engine.h"
+#include "store/capture_writer.h"
+
+namespace clrscope::capture {
+
+class CaptureOutput final : public SessionObserver {
+ public:
+  // Creates `path`, which must not exist. `recording` must outlive the output.
+  static Result<std::unique_ptr<CaptureOutput>> Create(const std::string& path,
+                                                       profile::Recording* recording);
+
+  void OnSlice(const profile::Slice& slice) override;
+  void OnEnded(const Target& target) override { writer_->Retire(target.index()); }
+  void OnTick(int64_t now_ns) override;
+
+  // Between ticks, after work was done: keeps what waits to be written small.
+  void CommitIfLarge(int64_t now_ns);
+  // Ends the file. `end_ns`: how long the recording is.
+  void Finish(int64_t end_ns);
+
+  // Where the agents' intervals go.
+  profile::IntervalSink* intervals() { return writer_.get(); }
+
+  // Writing failed: the file ends at the last commit before it, and nothing is written any more.
+  const std::optional<Error>& error() const { return error_; }
+  const std::string& path() const { return path_; }
+  double bytes() const { return bytes_; }  // allocated, as estimated so far
+
+ private:
+  CaptureOutput() = default;
+
+  std::string path_;
+  profile::Recording* recording_ = nullptr;
+  std::unique_ptr<store::CaptureWriter> writer_;
+  std::optional<Error> error_;
+  double bytes_ = 0;
+};
+
+}  // namespace clrscope::capture

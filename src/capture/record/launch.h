@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts a program so that its runtime, and those of its children, dial us before they run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "ipc/transport/reverse_server.h"
+
+namespace clrscope::capture {
+
+class Launch {
+ public:
+  // Starts `command` (found in PATH) with our port in its environment and its standard streams left
+  // alone. `prepare` is called with its pid before it runs; when that fails, it never runs. A
+  // guardian process stays beside us: should we be killed, it lets every runtime go that waits at
+  // the port until the program ends. errors: kNotFound (no such program), kPermission (not
+  // executable), kFailed
+  //   environment: what else is set in it
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  static Result<std::unique_ptr<Launch>> Start(const std::vector<std::string>& command,
+                                               const std::function<Status(pid_t)>& prepare,
+                                               const Variables& environment = {});
+  // Tells the guardian that all is well; the program is left alone.
+  ~Launch();
+
+  pid_t pid() const { return pid_; }
+  // Readable when the program has ended. -1 before Linux 5.3, which has no pidfd_open: then
+  // ExitCode() is to be asked from time to time, as the recorder does anyway.
+  int exit_fd() const { return pidfd_.get(); }
+  // Its exit code, 128 + signal when it was killed by one; nothing while it runs.
+  std::optional<int> ExitCode();
+  void Signal(int signal) const;
+  ipc::ReverseServer& server() { return *server_; }
+
+ private:
+  Launch() = default;
+
+  std::unique_ptr<ipc::ReverseServer> server_;
+  pid_t pid_ = 0;
+  Fd pidfd_;
+  Fd guardian_;  // write end of its pipe: a byte = all is well, end of file = we were killed
+  pid_t guardian_pid_ = 0;
+  std::optional<int> exit_code_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "capture/record/launch.h"
+#include "ipc/processes/clr_config.h"
+#include "ipc/processes/release.h"
+
+namespace clrscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kPorts = "DOTNET_DiagnosticPorts";
+constexpr int kAdoptTries = 500, kAdoptEveryMs = 20;
+
+int PidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+void ResetSignals() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGTSTP}) ::signal(s, SIG_DFL);
+}
+
+// The guardian's whole life. It holds nothing but its pipe; only when we die without a word does it
+// listen at our path and resume whoever dials, until the program has ended.
+[[noreturn]] void Guard(int pipe, pid_t program, const std::string& path) {
+  ::setsid();  // a Ctrl-C is not meant for it
+  ::prctl(PR_SET_NAME, "clrscope-guard");
+  for (int fd = 0; fd < 256; ++fd)
+    if (fd != pipe) ::close(fd);
+  char word = 0;
+  ssize_t n;
+  do {
+    n = ::read(pipe, &word, 1);
+  } while (n < 0 && errno == EINTR);
+  if (n > 0) ::_exit(0);
+  const Fd program_fd(PidFd(program));
+  // The kernel may end our pipe before our listening socket: then the place is not free at once.
+  auto server = ipc::ReverseServer::Adopt(path);
+  for (int i = 0; i < kAdoptTries && !server.ok() && ::kill(program, 0) == 0; ++i) {
+    (void)::poll(nullptr, 0, kAdoptEveryMs);
+    server = ipc::ReverseServer::Adopt(path);
+  }
+  if (server.ok()) {
+    for (;;) {
+      pollfd wait[] = {{program_fd.get(), POLLIN, 0}, {(*server)->fd(), POLLIN, 0}};
+      if (::poll(wait, 2, 1000) < 0 && errno != EINTR) break;
+      (void)(*server)->Pump();
+      (void)ipc::ReleaseAll(**server, ipc::Deadline::After(1000ms));
+      if (wait[0].revents != 0 || ::kill(program, 0) != 0) break;
+    }
+  }
+  ::unlink(path.c_str());
+  ::rmdir(path.substr(0, path.rfind('/')).c_str());
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& command,
+                                              const std::function<Status(pid_t)>& prepare,
+                                              const Variables& environment) {
+  std::unique_ptr<Launch> launch(new Launch);
+  ASSIGN_OR_RETURN(launch->server_, ipc::ReverseServer::Create());
+  const std::string path = launch->server_->path();
+  const char* existing = std::getenv(kPorts);
+  const std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, true);
+
+  int errors[2], guard[2], go[2];
+  if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(guard, O_CLOEXEC) != 0 ||
+      ::pipe2(go, O_CLOEXEC) != 0)
+    return Error{ErrorCode::kFailed,
+                 fmt::format("cannot start {}: {}", command[0], strerror(errno))};
+  const Fd errors_read(errors[0]);
+  Fd errors_write(errors[1]);
+  Fd guard_read(guard[0]);
+  Fd go_read(go[0]), go_write(go[1]);
+  launch->guardian_ = Fd(guard[1]);
+
+  std::vector<char*> argv;
+  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  launch->pid_ = ::fork();
+  if (launch->pid_ < 0)
+    return Error{ErrorCode::kFailed,
+                 fmt::format("cannot start {}: {}", command[0], strerror(errno))};
+  if (launch->pid_ == 0) {
+    ResetSignals();
+    go_write.reset();
+    char word = 0;
+    if (::read(go_read.get(), &word, 1) != 1) ::_exit(127);
+    ::setenv(kPorts, ports.c_str(), 1);
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::execvp(argv[0], argv.data());
+    const int error = errno;
+    (void)!::write(errors_write.get(), &error, sizeof(error));
+    ::_exit(127);
+  }
+  // Before the program is let go: from then on somebody has to stand by.
+  launch->guardian_pid_ = ::fork();
+  if (launch->guardian_pid_ == 0) {
+    ResetSignals();
+    launch->guardian_.release();
+    ::close(guard[1]);
+    Guard(guard_read.get(), launch->pid_, path);
+  }
+  const int guardian_error = launch->guardian_pid_ < 0 ? errno : 0;
+  errors_write.reset();
+  if (guardian_error != 0) {
+    go_write.reset();
+    ::waitpid(launch->pid_, nullptr, 0);
+    launch->pid_ = 0;
+    return Error{ErrorCode::kFailed, fmt::format("cannot start a guardian beside {}: {}",
+                                                 command[0], strerror(guardian_error))};
+  }
+  if (Status status = prepare(launch->pid_); !status.ok()) {
+    go_write.reset();
+    ::waitpid(launch->pid_, nullptr, 0);
+    launch->pid_ = 0;
+    return status.error();
+  }
+  (void)!::write(go_write.get(), "x", 1);
+  int error = 0;
+  if (::read(errors_read.get(), &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
+    ::waitpid(launch->pid_, nullptr, 0);
+    launch->pid_ = 0;
+    return Error{error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kPermission,
+                 fmt::format("cannot run {}: {}", command[0], strerror(error))};
+  }
+  launch->pidfd_ = Fd(PidFd(launch->pid_));
+  return launch;
+}
+
+Launch::~Launch() {
+  if (guardian_.valid()) (void)!::write(guardian_.get(), "x", 1);
+  guardian_.reset();
+  if (guardian_pid_ > 0) ::waitpid(guardian_pid_, nullptr, 0);
+}
+
+std::optional<int> Launch::ExitCode() {
+  if (exit_code_ || pid_ == 0) return exit_code_;
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return exit_code_;
+}
+
+void Launch::Signal(int signal) const {
+  if (pid_ > 0 && !exit_code_) ::kill(pid_, signal);
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// One recording from start to stop: who is recorded, time limits, signals, and the capture file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/agents/agent_feed.h"
+#include "capture/agents/agent_place.h"
+#include "capture/record/capture_output.h"
+#include "capture/record/launch.h"
+#include "capture/record/signals.h"
+#include "capture/sessions/session_engine.h"
+
+namespace clrscope::capture {
+
+struct RecordOptions {
+  // One of three: processes to attach to, a program to launch, or everyone.
+  std::vector<ipc::DotnetProcess> processes;
+  std::vector<std::string> command;
+  bool all = false;
+  // Of everyone; null = all of them.
+  std::function<bool(const ipc::DotnetProcess&)> wanted;
+  std::optional<std::chrono::nanoseconds> duration;
+  // Names the capture file, which must not exist. The pid is the launched program's, the first
+  // process's, or our own.
+  std::function<std::string(pid_t)> output;
+  // Keep the raw streams as .nettrace files beside the capture. Not of everyone.
+  bool keep_nettrace = false;
+  bool replace = false;  // those that exist already
+  TargetOptions target;
+  // Load the agent: its options, without "owned"; not of everyone.
+  std::optional<std::string> agent;
+  // Called when the recording is complete and the launched program goes on, which is waited for.
+  std::function<void()> on_waiting;
+};
+
+// What a progress display needs; valid during the call.
+struct Progress {
+  std::chrono::nanoseconds elapsed{0};
+  size_t recording = 0, ended = 0;  // processes
+  uint64_t events = 0, samples = 0, happenings = 0, dropped = 0, gcs = 0;
+  double bytes = 0;  // estimated so far
+  bool stopping = false;
+};
+
+struct RecordSummary {
+  std::optional<int> exit_code;  // of the launched program
+  bool interrupted_twice = false;
+  std::optional<Error> write_error;  // the file ends at the last commit before it
+  std::vector<std::string> notes;    // one sentence each, for people
+  uint64_t samples = 0;              // of allocations
+  uint64_t happenings = 0;           // throws and waits
+  size_t processes = 0;
+  int64_t duration_ns = 0;
+  std::vector<std::string> kept;  // files of raw streams
+};
+
+class Recorder final : private SessionObserver {
+ public:
+  // errors before anything was recorded: the output cannot be created, the program cannot be run, a
+  // process cannot be attached to.
+  static Result<std::unique_ptr<Recorder>> Start(RecordOptions options);
+
+  // Records until the time is over, every target has ended, or a signal asks to stop.
+  //   on_progress: called a few times per second
+  Result<RecordSummary> Run(const std::function<void(const Progress&)>& on_progress);
+
+  const profile::Recording& recording() const { return engine_->recording(); }
+  const std::string& output() const { return output_->path(); }
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+
+  Recorder() = default;
+  void OnJoined(const Target& target) override;
+  void OnEnded(const Target& target) override;
+  void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
+  void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
+
+  Status CreateOutput(pid_t pid);
+  Status Join(const ipc::DotnetProcess& process);
+  void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);
+  void AcceptRuntimes();
+  void AddRuntime(const ipc::ReverseRuntime& runtime);
+  void Wait(std::chrono::milliseconds timeout);
+  void OnSignals();
+  void Suspend();
+  bool KeepWaiting();
+  bool Over(SteadyClock::time_point now);
+  Status PlaceForLaunch(Launch::Variables& environment);
+  void NoteSkipped();
+  Progress Snapshot(bool stopping) const;
+
+  RecordOptions options_;
+  std::unique_ptr<CaptureOutput> output_;  // of the engine's recording
+  std::unique_ptr<StreamKeeper> keeper_;
+  std::unique_ptr<PlacedAgent> placed_agent_;  // for a program that is launched
+  std::unique_ptr<Launch> launch_;
+  std::unique_ptr<SessionEngine> engine_;
+  std::unique_ptr<Signals> signals_;
+  int stop_requests_ = 0;
+  bool suspended_ = false;
+  SteadyClock::time_point start_;
+  // By reason: processes that are not recorded.
+  std::map<std::string, std::vector<pid_t>> skipped_;
+  RecordSummary summary_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "capture/agents/agent_image.h"
+#include "capture/record/recorder.h"
+#include "ipc/processes/process_finder.h"
+#include "ipc/processes/release.h"
+
+namespace clrscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kProgressEvery = 250ms;
+constexpr int kRoundsPerJoin = 16;
+constexpr auto kRunDownPatience = 20000ms;
+constexpr auto kRuntimePatience = 30s;
+constexpr std::string_view kCaptureEnding = ".clrscope";
+
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
+  std::unique_ptr<Recorder> r(new Recorder);
+  r->options_ = std::move(options);
+  ASSIGN_OR_RETURN(Signals signals, Signals::Take());
+  r->signals_ = std::make_unique<Signals>(std::move(signals));
+  EngineOptions engine;
+  engine.target = r->options_.target;
+  engine.discover = engine.start_now = r->options_.all;
+  engine.wanted = r->options_.wanted;
+  ASSIGN_OR_RETURN(r->engine_, SessionEngine::Start(std::move(engine)));
+  r->engine_->AddObserver(r.get());
+  r->start_ = SteadyClock::now();
+  if (!r->options_.command.empty()) {
+    Launch::Variables environment;
+    if (r->options_.agent) RETURN_IF_ERROR(r->PlaceForLaunch(environment));
+    ASSIGN_OR_RETURN(
+        r->launch_,
+        Launch::Start(
+            r->options_.command, [&r](pid_t pid) { return r->CreateOutput(pid); }, environment));
+    return r;
+  }
+  RETURN_IF_ERROR(
+      r->CreateOutput(r->options_.all ? ::getpid() : r->options_.processes.front().pid));
+  for (const ipc::DotnetProcess& p : r->options_.processes) {
+    if (const Status status = r->Join(p); !status.ok()) {
+      const std::string path = r->output_->path();
+      r->output_.reset();
+      ::unlink(path.c_str());
+      if (r->keeper_)
+        for (const std::string& kept : r->keeper_->Paths()) ::unlink(kept.c_str());
+      return status.error();
+    }
+    // Its rundown need not wait for the others, nor take memory meanwhile.
+    for (int round = 0; round < kRoundsPerJoin && r->engine_->Work(); ++round) {
+    }
+  }
+  return r;
+}
+
+Status Recorder::Join(const ipc::DotnetProcess& process) {
+  std::unique_ptr<AgentFeed> agent;
+  if (options_.agent) {
+    ASSIGN_OR_RETURN(agent, AgentFeed::Load(process.pid, *options_.agent));
+  }
+  RETURN_IF_ERROR(engine_->Join(process));
+  if (agent != nullptr) Follow(std::move(agent), engine_->targets().back()->index());
+  return OkStatus();
+}
+
+void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
+  agent->Follow(&engine_->recording(), index, output_->intervals());
+  engine_->Add(index, std::move(agent));
+}
+
+Status Recorder::CreateOutput(pid_t pid) {
+  ASSIGN_OR_RETURN(output_, CaptureOutput::Create(options_.output(pid), &engine_->recording()));
+  engine_->AddObserver(output_.get());
+  if (options_.agent) engine_->StartClock();
+  if (options_.keep_nettrace) {
+    std::string base = output_->path();
+    if (base.ends_with(kCaptureEnding)) base.resize(base.size() - kCaptureEnding.size());
+    keeper_ = std::make_unique<StreamKeeper>(std::move(base), options_.replace);
+    engine_->KeepStreams(keeper_.get());
+  }
+  return OkStatus();
+}
+
+// The runtimes of a launched program load the agent themselves.
+Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
+  ASSIGN_OR_RETURN(const ipc::ProcessFacts self, ipc::GatherSocketFacts(::getpid()));
+  if (::access(self.tmp_dir.c_str(), W_OK) != 0)
+    return Error{
+        ErrorCode::kIo,
+        fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
+                    self.tmp_dir, strerror(errno))};
+  ASSIGN_OR_RETURN(PlacedAgent placed, PlaceAgent(self));
+  placed_agent_ = std::make_unique<PlacedAgent>(std::move(placed));
+  environment = {
+      {"CORECLR_ENABLE_PROFILING", "1"},
+      {"CORECLR_PROFILER", kAgentClsidText},
+      {"CORECLR_PROFILER_PATH", placed_agent_->path()},
+      {"CLRSCOPE_OPTS", options_.agent->empty() ? "owned=1" : "owned=1," + *options_.agent}};
+  return OkStatus();
+}
+
+void Recorder::OnJoined(const Target& target) {
+  ++summary_.processes;
+  if (options_.agent && launch_ != nullptr)
+    Follow(AgentFeed::Expect(target.process().pid), target.index());
+}
+
+void Recorder::OnEnded(const Target& target) {
+  if (target.lost() && !launch_ && !options_.all)
+    summary_.notes.push_back(
+        fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
+                    target.process().pid));
+}
+
+void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) {
+  skipped_[error.message].push_back(process.pid);
+}
+
+void Recorder::NoteSkipped() {
+  constexpr size_t kNamed = 5;
+  // A sentence often begins with the process's number: the same reason is told once.
+  std::map<std::string, std::vector<pid_t>> by_reason;
+  for (const auto& [message, pids] : skipped_) {
+    std::string reason = message;
+    for (const pid_t pid : pids)
+      if (const std::string prefix = fmt::format("process {} ", pid); reason.starts_with(prefix))
+        reason.erase(0, prefix.size());
+    std::vector<pid_t>& all = by_reason[reason];
+    all.insert(all.end(), pids.begin(), pids.end());
+  }
+  for (const auto& [reason, pids] : by_reason) {
+    std::string who;
+    for (size_t i = 0; i < std::min(pids.size(), kNamed); ++i)
+      who += fmt::format("{}{}", i == 0 ? "" : ", ", pids[i]);
+    if (pids.size() > kNamed) who += fmt::format(" and {} more", pids.size() - kNamed);
+    summary_.notes.push_back(fmt::format("not recorded: {} {}: {}",
+                                         pids.size() == 1 ? "process" : "processes", who, reason));
+  }
+  if (const size_t missed = engine_->counts().missed; missed != 0)
+    summary_.notes.push_back(fmt::format("{} process{} ended before {} could be joined", missed,
+                                         missed == 1 ? "" : "es", missed == 1 ? "it" : "they"));
+}
+
+void Recorder::AcceptRuntimes() {
+  for (const ipc::ReverseRuntime& runtime : launch_->server().Pump()) AddRuntime(runtime);
+}
+
+void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
+  auto transport = std::make_unique<ipc::ReverseTransport>(launch_->server(), runtime);
+  ipc::Client client(*transport);
+  const bool record = stop_requests_ == 0 && !output_->error();
+  if (record) {
+    ipc::DotnetProcess process;
+    if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
+      process = found.Take();
+    process.pid = runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
+    if (Result<ipc::ProcessInfo> info = client.GetProcessInfo(ipc::Deadline::After(5000ms));
+        info.ok()) {
+      process.clr_version = info->clr_version;
+      process.entry_assembly = info->entry_assembly;
+      process.arch = info->arch;
+      // Before main runs the runtime knows its own command line only in part; /proc knows it all.
+      if (process.command_line.empty()) process.command_line = info->command_line;
+    }
+    if (Status s = engine_->Join(process, engine_->LinkThrough(std::move(transport)), true);
+        !s.ok())
+      summary_.notes.push_back(
+          fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
+  }
+  ipc::ReverseTransport again(launch_->server(), runtime);
+  ipc::Client resume(again);
+  if (Status s = ipc::Release(resume, launch_->server(), ipc::Deadline::After(10000ms)); !s.ok())
+    summary_.notes.push_back(s.error().message);
+}
+
+void Recorder::Wait(std::chrono::milliseconds timeout) {
+  std::vector<pollfd> fds = {{signals_->fd(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
+  if (launch_) {
+    fds[1].fd = launch_->server().fd();
+    if (!launch_->ExitCode()) fds[2].fd = launch_->exit_fd();
+  }
+  engine_->Wait(timeout, fds);
+  if (fds[0].revents != 0) OnSignals();
+  if (fds[1].revents != 0) AcceptRuntimes();
+}
+
+void Recorder::OnSignals() {
+  signals_->ForEach([this](int signal) {
+    switch (signal) {
+      case SIGINT:
+        ++stop_requests_;
+        break;  // the terminal sends it to the program too
+      case SIGTERM:
+      case SIGHUP:
+        ++stop_requests_;
+        if (launch_) launch_->Signal(signal);
+        break;
+      case SIGTSTP:
+        suspended_ = true;
+        break;
+      default:
+        break;
+    }
+  });
+}
+
+bool Recorder::KeepWaiting() {
+  OnSignals();
+  output_->CommitIfLarge(engine_->clock().now_ns());
+  return stop_requests_ < 2;
+}
+
+void Recorder::Suspend() {
+  // A stopped clrscope drains nothing, and a target whose session nobody drains cannot exit: so the
+  // sessions end first.
+  suspended_ = false;
+  (void)engine_->StopAll(kPausePatience, [] { return true; });
+  output_->OnTick(engine_->clock().now_ns());
+  summary_.notes.emplace_back(
+      "recording was suspended (Ctrl-Z): nothing was recorded while clrscope was stopped");
+  ::raise(SIGSTOP);
+  for (const std::string& note : engine_->ReopenAll()) summary_.notes.push_back(note);
+}
+
+bool Recorder::Over(SteadyClock::time_point now) {
+  if (stop_requests_ > 0 || output_->error()) return true;
+  if (options_.duration && now - start_ >= *options_.duration) return true;
+  if (options_.all || engine_->any_recording()) return false;
+  return !launch_ || launch_->ExitCode().has_value();
+}
+
+Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
+  auto next_progress = start_ + kProgressEvery;
+  bool waiting_told = false;
+  for (auto now = SteadyClock::now(); !Over(now); now = SteadyClock::now()) {
+    if (suspended_) Suspend();
+    const bool more = engine_->Work();
+    output_->CommitIfLarge(engine_->clock().now_ns());
+    Wait(more ? 0ms : 50ms);
+    if (now >= next_progress) {
+      on_progress(Snapshot(false));
+      next_progress = now + kProgressEvery;
+    }
+    if (launch_ && summary_.processes == 0 && now - start_ > kRuntimePatience && !waiting_told) {
+      summary_.notes.emplace_back("no .NET runtime has started in 30 s: is this a .NET program?");
+      waiting_told = true;
+    }
+  }
+  on_progress(Snapshot(true));
+  const auto keep_waiting = [this] { return KeepWaiting(); };
+  engine_->StopFeeds(kRunDownPatience, keep_waiting);
+  (void)engine_->StopAll(kRunDownPatience, keep_waiting);
+  if (stop_requests_ < 2) engine_->RunDownWhatIsUnnamed(kRunDownPatience, keep_waiting);
+  summary_.interrupted_twice = stop_requests_ > 1;
+  if (keeper_) {
+    keeper_->Finish();
+    summary_.kept = keeper_->Paths();
+  }
+  engine_->Close();
+  NoteSkipped();
+  summary_.samples = engine_->counts().samples;
+  summary_.happenings = engine_->counts().happenings;
+  summary_.duration_ns = engine_->end_ns();
+  output_->Finish(summary_.duration_ns);
+  summary_.write_error = output_->error();
+  if (launch_ && !launch_->ExitCode() && options_.on_waiting) options_.on_waiting();
+  // The program goes on without us: its later children are let go, its exit code is ours.
+  while (launch_ && !launch_->ExitCode() && stop_requests_ < 2) Wait(200ms);
+  if (launch_) summary_.exit_code = launch_->ExitCode();
+  return summary_;
+}
+
+Progress Recorder::Snapshot(bool stopping) const {
+  const EngineCounts counts = engine_->counts();
+  Progress p;
+  p.elapsed = SteadyClock::now() - start_;
+  p.stopping = stopping;
+  p.bytes = output_->bytes();
+  p.recording = counts.recording;
+  p.ended = counts.ended;
+  p.events = counts.events;
+  p.happenings = counts.happenings;
+  p.samples = counts.samples;
+  p.dropped = counts.dropped;
+  p.gcs = counts.gcs;
+  return p;
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "base/elf_build_id.h"
+#include "base/fd.h"
+#include "capture/sessions/image_reader.h"
+
+namespace clrscope::capture {
+namespace {
+
+// With W^X the runtime's code lies in a memory file that it maps twice.
+// Source: dotnet/runtime src/coreclr/minipal/Unix/doublemapping.cpp
+constexpr std::string_view kRuntimeCode = "/memfd:doublemapper";
+
+struct Line {
+  unsigned long long start = 0, end = 0, offset = 0, inode = 0;
+  char permissions[5] = {};
+  char device[16] = {};
+  std::string_view path;
+};
+
+bool Parse(const char* text, Line& out) {
+  int path_at = 0;
+  if (std::sscanf(text, "%llx-%llx %4s %llx %15s %llu %n", &out.start, &out.end, out.permissions,
+                  &out.offset, out.device, &out.inode, &path_at) < 6)
+    return false;
+  out.path = text + path_at;
+  while (out.path.ends_with('\n')) out.path.remove_suffix(1);
+  return true;
+}
+
+}  // namespace
+
+const std::string& ImageReader::BuildId(const std::string& file, const std::string& path,
+                                        unsigned long long inode) {
+  if (build_ids_.size() > profile::ImageMap::kMost) build_ids_.clear();
+  const auto [at, is_new] = build_ids_.try_emplace(file);
+  if (!is_new) return at->second;
+  // Another file may have taken its name, or something that is no file at all.
+  const Fd fd(::open(fmt::format("/proc/{}/root{}", pid_, path).c_str(),
+                     O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat s;
+  if (fd.valid() && ::fstat(fd.get(), &s) == 0 && S_ISREG(s.st_mode) && s.st_ino == inode)
+    at->second = ElfBuildId(fd.get());
+  return at->second;
+}
+
+std::optional<std::vector<profile::Image>> ImageReader::Read(StringPool& strings) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(
+      std::fopen(fmt::format("/proc/{}/maps", pid_).c_str(), "re"), &std::fclose);
+  if (!maps) return std::nullopt;
+  std::vector<profile::Image> images;
+  char text[8192];
+  Line line;
+  while (std::fgets(text, sizeof(text), maps.get()) != nullptr) {
+    if (!Parse(text, line) || line.permissions[2] != 'x') continue;
+    profile::Image image;
+    image.start = line.start;
+    image.end = line.end;
+    image.offset = line.offset;
+    if (!line.path.starts_with(kRuntimeCode)) image.path = strings.Intern(line.path);
+    if (line.path.starts_with('/') && !image.generated()) {
+      const std::string path(line.path);
+      image.build_id = strings.Intern(
+          BuildId(fmt::format("{} {} {}", line.device, line.inode, path), path, line.inode));
+    }
+    images.push_back(image);
+  }
+  // One that has ended has none.
+  if (images.empty()) return std::nullopt;
+  return images;
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/sessions/providers.h"
+
+#include <fmt/format.h>
+
+#include "clr/event_table.h"
+
+namespace clrscope::capture {
+namespace {
+
+namespace keyword = clr::keyword;
+using clr::EventTag;
+using clr::RuntimeEventId;
+
+constexpr uint32_t kError = 2, kInformational = 4, kVerbose = 5;
+constexpr uint64_t kCode = keyword::kLoader | keyword::kJit | keyword::kNGen;
+
+// A session needs a provider; this one's keyword is rare (AppDomain resource monitoring).
+constexpr uint64_t kRareKeyword = 0x800;
+
+// Level 5 brings much that is not needed. GCStart and GCJoin are probe events: without them the
+// runtime stops sending ticks at the next GC (dotnet/runtime src/coreclr/vm/gcenv.ee.cpp).
+const std::vector<uint32_t> kTickEvents = {RuntimeEventId(EventTag::kGcStart),
+                                           RuntimeEventId(EventTag::kGcEnd),
+                                           RuntimeEventId(EventTag::kGcRestartEeEnd),
+                                           RuntimeEventId(EventTag::kGcHeapStats),
+                                           RuntimeEventId(EventTag::kGcRestartEeBegin),
+                                           RuntimeEventId(EventTag::kGcSuspendEeEnd),
+                                           RuntimeEventId(EventTag::kGcSuspendEeBegin),
+                                           RuntimeEventId(EventTag::kAllocationTick),
+                                           RuntimeEventId(EventTag::kGcFinalizersEnd),
+                                           RuntimeEventId(EventTag::kGcTriggered),
+                                           RuntimeEventId(EventTag::kGcDynamic),
+                                           RuntimeEventId(EventTag::kGcMarkWithType),
+                                           RuntimeEventId(EventTag::kGcJoin),
+                                           RuntimeEventId(EventTag::kGcPerHeapHistory),
+                                           RuntimeEventId(EventTag::kGcGlobalHeapHistory),
+                                           RuntimeEventId(EventTag::kMethodLoadVerbose),
+                                           RuntimeEventId(EventTag::kMethodUnloadVerbose),
+                                           RuntimeEventId(EventTag::kDomainModuleLoad),
+                                           RuntimeEventId(EventTag::kModuleLoad),
+                                           RuntimeEventId(EventTag::kModuleUnload),
+                                           RuntimeEventId(EventTag::kAssemblyLoad),
+                                           RuntimeEventId(EventTag::kAssemblyUnload),
+                                           RuntimeEventId(EventTag::kAppDomainLoad),
+                                           RuntimeEventId(EventTag::kAppDomainUnload),
+                                           RuntimeEventId(EventTag::kRuntimeStart)};
+
+constexpr uint64_t kNoKeyword = 0x100000000000;
+
+ipc::SessionConfig Runtime(uint64_t keywords, uint32_t level) {
+  ipc::SessionConfig config;
+  ipc::ProviderConfig provider;
+  provider.name = std::string(clr::kRuntimeProvider);
+  provider.keywords = keywords;
+  provider.level = level;
+  config.providers.push_back(provider);
+  return config;
+}
+
+}  // namespace
+
+Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version) {
+  const bool has_sampled =
+      ipc::SamplingEventOf(clr_version) == ipc::SamplingEvent::kAllocationSampled;
+  switch (sampling) {
+    case Sampling::kTick:
+      return profile::Source::kTick;
+    case Sampling::kPoisson:
+      if (!has_sampled)
+        return Error{ErrorCode::kRefused,
+                     fmt::format("--sampling poisson needs AllocationSampled, which .NET 10 has "
+                                 "and this runtime ({}) lacks: "
+                                 "use --sampling tick or auto",
+                                 clr_version.empty() ? "of an unknown version" : clr_version)};
+      return profile::Source::kSampled;
+    case Sampling::kAuto:
+      break;
+  }
+  return has_sampled ? profile::Source::kSampled : profile::Source::kTick;
+}
+
+ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown) {
+  ipc::SessionConfig config;
+  if (source == profile::Source::kSampled) {
+    config = Runtime(keyword::kGc | kCode | keyword::kAllocationSampling, kInformational);
+  } else {
+    config = Runtime(keyword::kGc | kCode, kVerbose);
+    config.providers[0].filter = ipc::EventFilter{true, kTickEvents};
+  }
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  return config;
+}
+
+ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown) {
+  ipc::SessionConfig config = Runtime(keyword::kGc | kCode, kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig ExceptionSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config = Runtime(keyword::kException, kError);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig ExceptionCounterSession() {
+  ipc::SessionConfig config;
+  ipc::ProviderConfig provider;
+  provider.name = std::string(clr::kSystemRuntimeProvider);
+  // Counters have no keyword; with one that nothing has, the source's other events stay away.
+  provider.keywords = kNoKeyword;
+  provider.level = kError;
+  provider.args = "EventCounterIntervalSec=1";
+  config.providers.push_back(provider);
+  config.buffer_mb = 1;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits) {
+  ipc::SessionConfig config = Runtime(keyword::kContention | (waits ? keyword::kWaitHandle : 0),
+                                      waits ? kVerbose : kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb) {
+  uint64_t keywords = 0;
+  if (mode != profile::CountMode::kHigh) keywords |= keyword::kSampledObjectLow;
+  if (mode != profile::CountMode::kLow) keywords |= keyword::kSampledObjectHigh;
+  ipc::SessionConfig config = Runtime(keywords, kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig TypeNameSession(bool rundown) {
+  ipc::SessionConfig config =
+      Runtime(keyword::kGc | kCode | keyword::kType | keyword::kHeapAndTypeNames, kVerbose);
+  std::vector<uint32_t> events = kTickEvents;
+  events.push_back(RuntimeEventId(EventTag::kBulkType));
+  config.providers[0].filter = ipc::EventFilter{true, events};
+  config.rundown_keyword = rundown ? ipc::kDefaultRundown : 0;
+  return config;
+}
+
+ipc::SessionConfig SettingsSession() {
+  ipc::SessionConfig config = Runtime(kRareKeyword, kInformational);
+  config.buffer_mb = 16;
+  config.rundown_keyword = keyword::kGc;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig EntryPointSession() {
+  ipc::SessionConfig config = Runtime(keyword::kCompilationDiagnostic, kVerbose);
+  config.providers[0].filter = ipc::EventFilter{true, {RuntimeEventId(EventTag::kR2rEntryPoint)}};
+  config.buffer_mb = 32;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig ReminderSession() {
+  ipc::SessionConfig config = Runtime(kRareKeyword, kInformational);
+  config.buffer_mb = 1;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RundownSession() {
+  ipc::SessionConfig config = ReminderSession();
+  config.buffer_mb = 64;
+  config.rundown_keyword = kCode | keyword::kGc;
+  return config;
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events a recording asks a runtime for.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "ipc/processes/dotnet_process.h"
+#include "ipc/protocol/session_config.h"
+#include "profile/estimate/counting.h"
+#include "profile/estimate/estimate.h"
+
+namespace clrscope::capture {
+
+enum class Sampling : uint8_t { kAuto, kPoisson, kTick };
+
+// The event that a runtime of this version is sampled by. errors: kRefused when it has none such.
+Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version);
+
+// Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too, as a
+// stream needs that is to be read on its own.
+ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
+// The same without allocations.
+ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown);
+// Exceptions that are thrown, and nothing else: a flood of them takes nothing else along. At the
+// keyword's higher levels each one would have five more events.
+ipc::SessionConfig ExceptionSession(uint32_t buffer_mb);
+// How many exceptions there are: the EventCounters of System.Runtime, once a second. Another tool's
+// are not disturbed: an interval of a second is what they ask for, too.
+ipc::SessionConfig ExceptionCounterSession();
+// Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
+// wait for a lock is told by both.
+ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
+// GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
+// arms it at its start only. mode: not kUnknown
+ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);
+// What goes with it: the names of types, GCs, code, and AllocationTick, whose sum is what the GC
+// handed out. Must be opened before and closed after it: without the names' keyword the runtime
+// counts nothing.
+ipc::SessionConfig TypeNameSession(bool rundown);
+// Nothing but the GC's settings at its stop.
+ipc::SessionConfig SettingsSession();
+// Precompiled methods at their first call: their only live sign (R2RGetEntryPoint, level 5, and
+// therefore a session of its own: level 5 of the GC's keyword would switch AllocationTick on).
+ipc::SessionConfig EntryPointSession();
+// No event at all: its beginning makes the runtime look again at what sessions ask for.
+ipc::SessionConfig ReminderSession();
+// Nothing but the rundown at its stop: the methods and modules that are there already, and the GC's
+// settings.
+ipc::SessionConfig RundownSession();
+
+}  // namespace clrscope::capture

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storms of exceptions: when they are noticed, when windows are opened, and the estimator against
+// simulated programs whose throws are known.
+//
+// Tolerances. As in profile/estimate/sampling_simulator_test.cc: 0.93 where 0.95 is promised, for
+// rows that rest on as many windows as the promise asks for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "capture/testing/storm_simulator.h"
+
+namespace clrscope::capture {
+namespace {
+
+using testing::StormProgram;
+using testing::StormSimulator;
+constexpr int64_t kMs = 1'000'000, kSecond = 1'000'000'000;
+
+class StormFoldTest : public ::testing::Test {
+ protected:
+  profile::ProcessTables tables_;
+  struct Slices final : profile::SliceSink {
+    std::vector<profile::Slice> all;
+    void OnSlice(profile::Slice&& s) override { all.push_back(std::move(s)); }
+  } slices_;
+  analysis::StormFold fold_{{&tables_, &slices_, 0, kSecond}};
+
+  // Sums by LabelKey::kWindow.
+  std::map<uint64_t, profile::Sums> ByWindow() const {
+    std::map<uint64_t, profile::Sums> sums;
+    for (const profile::Slice& s : slices_.all)
+      for (const profile::SliceRow& r : s.rows)
+        sums[tables_.labels
+                 .sets()[tables_.series.keys()[r.series].labels][profile::LabelKey::kWindow]] +=
+            r.sums;
+    return sums;
+  }
+};
+
+TEST_F(StormFoldTest, TenThousandWithinASecondAreNoStormAndOneMoreIs) {
+  for (int i = 0; i < 10'000; ++i) fold_.OnWhole(5 * kSecond + i * 80'000);
+  EXPECT_FALSE(fold_.stormy());
+  fold_.OnWhole(5 * kSecond + 850 * kMs);
+  EXPECT_TRUE(fold_.stormy());
+}
+
+TEST_F(StormFoldTest, ASteadyRateBelowTheLimitIsNeverOne) {
+  for (int64_t i = 0; i < 100'000; ++i) fold_.OnWhole(i * 101'000);  // 9,900 a second
+  EXPECT_FALSE(fold_.stormy());
+}
+
+TEST_F(StormFoldTest, WhatWasRecordedWholeIsNotCountedTwice) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(kSecond);
+  for (int64_t i = 0; i < 300; ++i) fold_.OnWhole(kSecond / 2 + i * 5 * kMs);  // 200 of them later
+  fold_.OnCounted({kSecond, 2 * kSecond, 1'000});
+  fold_.OnCounted({2 * kSecond, 3 * kSecond, 50});
+  fold_.Finish(3 * kSecond);
+  EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 1'000u - 200 + 50);
+}
+
+TEST_F(StormFoldTest, AWindowIsWeightedByTheShareOfTimeThatItIs) {
+  fold_.BeginStorm();
+  for (uint64_t group = 1; group <= 3; ++group) {
+    for (int i = 0; i < 7; ++i) fold_.OnWindowed(10, 1, 5, false);
+    fold_.OnWindowed(11, 2, 5, true);
+    const auto at = static_cast<int64_t>(group) * kSecond;
+    fold_.EndWindow(group, at, at + 30 * kMs, 33.4);
+  }
+  fold_.Finish(4 * kSecond);
+  const auto sums = ByWindow();
+  double weighted = 0;
+  for (uint64_t group = 1; group <= 3; ++group) {
+    EXPECT_EQ(sums.at(group).samples, 8u);
+    EXPECT_NEAR(static_cast<double>(sums.at(group).stands_for), 7 * 33.4, 1);
+    EXPECT_NEAR(static_cast<double>(sums.at(group).amount), 33.4, 1);
+    weighted += static_cast<double>(sums.at(group).stands_for + sums.at(group).amount);
+  }
+  EXPECT_NEAR(weighted, 3 * 8 * 33.4, 1) << "what is rounded off goes on to the next row";
+  EXPECT_EQ(sums.at(profile::kStormWindows).samples, 3u);
+}
+
+TEST_F(StormFoldTest, ACounterThatIsSetBackIsALossAndALateValueIsNone) {
+  fold_.BeginStorm();
+  int64_t at = kSecond;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t late = i == 4 ? 150 * kMs : 0;  // written late, measured in time
+    fold_.OnCounted({at + late, at + late + kSecond, 100});
+    at += kSecond;
+  }
+  EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 0u);
+  at += 400 * kMs;  // another tool has set it back
+  for (int i = 0; i < 5; ++i, at += kSecond) fold_.OnCounted({at, at + kSecond, 100});
+  EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 400u);
+}
+
+TEST_F(StormFoldTest, AWindowThatWasCutShortCountsNothing) {
+  fold_.BeginStorm();
+  fold_.OnWindowed(10, 1, 5, false);
+  fold_.CancelWindow();
+  fold_.EndWindow(1, kSecond, kSecond + 30 * kMs, 33);
+  fold_.OnWindowed(10, 1, 5, false);
+  fold_.EndWindow(2, 2 * kSecond, 2 * kSecond + 30 * kMs, 33);
+  fold_.Finish(4 * kSecond);
+  EXPECT_FALSE(ByWindow().contains(1));
+  EXPECT_EQ(ByWindow()[2].samples, 1u);
+}
+
+TEST_F(StormFoldTest, ThreadsWithoutEndLoseTheirLabelAndNotTheirWindow) {
+  fold_.BeginStorm();
+  for (uint64_t thread = 1; thread <= 70'000; ++thread) fold_.OnWindowed(10, 1, thread, false);
+  fold_.EndWindow(1, kSecond, kSecond + 100 * kMs, 10);
+  fold_.Finish(4 * kSecond);
+  EXPECT_EQ(ByWindow()[1].samples, 70'000u);
+  EXPECT_GT(tables_.losses[Loss::kLabelsCapped], 0u);
+}
+
+TEST(StormWatch, WindowsBeginAnywhereInTheirSecondAndAreAsLongAsTheRateAllows) {
+  StormWatch watch(7);
+  EXPECT_EQ(StormWatch::Length(100'000), 25 * kMs);
+  EXPECT_EQ(StormWatch::Length(3'000), StormWatch::kLongestNs);
+  EXPECT_EQ(StormWatch::Length(10'000'000), StormWatch::kShortestNs);
+  constexpr int kWindows = 4'000;
+  int64_t now = watch.Next(3 * kSecond, 0, 50'000).begin_ns;
+  std::array<int, 10> tenths{};
+  std::map<uint64_t, int> groups;
+  int64_t last = now / kSecond;
+  for (int i = 0; i < kWindows; ++i) {
+    const StormWatch::Window w = watch.Next(now, 0, 50'000);
+    EXPECT_EQ(w.begin_ns / kSecond, last + 1);
+    last = w.begin_ns / kSecond;
+    ++tenths[static_cast<size_t>(w.begin_ns % kSecond / (kSecond / 10))];
+    ++groups[w.group];
+    now = w.begin_ns;
+  }
+  // Binomial of 4,000 and a tenth: 400, standard deviation 19; four of them.
+  for (const int n : tenths) EXPECT_NEAR(n, 400, 76);
+  ASSERT_EQ(groups.size(), 16u);
+  for (const auto& [group, n] : groups) EXPECT_NEAR(n, kWindows / 16, 1) << group;
+}
+
+constexpr int kRuns = 16;
+
+TEST(StormEstimator, TotalsAreTheCountersAndIntervalsCover) {
+  for (const StormProgram& p : testing::StormPrograms()) {
+    if (p.seconds > 1'000) continue;
+    std::vector<int> covered(p.types), seen(p.types);
+    std::vector<double> error(p.types), error2(p.types);
+    for (int run = 0; run < kRuns; ++run) {
+      StormSimulator simulator(p.types, 1'000 + static_cast<uint64_t>(run));
+      const StormSimulator::Outcome o = simulator.Run(p.program, p.seconds);
+      EXPECT_NEAR(o.estimated, o.thrown, 1e-6 * o.thrown) << p.name;
+      EXPECT_LT(static_cast<double>(o.recorded), 0.4 * o.thrown) << p.name;
+      for (size_t i = 0; i < p.types; ++i) {
+        const StormSimulator::Figure& f = o.types[i];
+        const double off = f.value.count / f.truth - 1;
+        error[i] += off;
+        error2[i] += off * off;
+        if (f.value.samples == 0) continue;
+        ++seen[i];
+        covered[i] += f.truth >= f.interval.low - 1 && f.truth <= f.interval.high + 1;
+      }
+    }
+    for (size_t i = 0; i < p.types; ++i) {
+      const double mean = error[i] / kRuns;
+      const double se = std::sqrt((error2[i] / kRuns - mean * mean) / kRuns);
+      // How long a window was is known to half a millisecond of 25 to 200.
+      EXPECT_LE(std::fabs(mean), 0.02 + 3 * se) << p.name << ", type " << i;
+      // Of 16 intervals five miss with a chance of 1 in 1,000, if each does with 5 %.
+      EXPECT_GE(covered[i], seen[i] - 4) << p.name << ", type " << i;
+    }
+  }
+}
+
+TEST(StormEstimator, OfASecondNothingIsPromisedButWhatWasSeenAndWhatWasCounted) {
+  StormSimulator simulator(3, 5);
+  const StormSimulator::Outcome o = simulator.Run(
+      [](int64_t s, std::mt19937_64& r, std::vector<StormSimulator::Throw>& t) {
+        testing::Spread(t, r, 20, s * kSecond, kSecond, 0);
+        if (s != 30) return;
+        testing::Spread(t, r, 60'000, s * kSecond, kSecond, 1);
+        testing::Spread(t, r, 600, s * kSecond, kSecond, 2);
+      },
+      60);
+  EXPECT_NEAR(o.estimated, o.thrown, 1);
+  EXPECT_GT(o.recorded, 10'000u);
+  EXPECT_LT(o.recorded, 30'000u);
+  for (const StormSimulator::Figure& f : o.types) {
+    EXPECT_LE(f.interval.low, f.truth);
+    EXPECT_GE(f.interval.high, f.truth);
+    EXPECT_GT(f.interval.low, 0);
+  }
+}
+
+}  // namespace
+}  // namespace clrscope::capture

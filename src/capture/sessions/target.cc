@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/sessions/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "capture/sessions/thread_names.h"
+#include "ipc/processes/proc_stat.h"
+#include "profile/tables/carry_over.h"
+
+namespace clrscope::capture {
+namespace {
+
+// Pieces of 64 KB or so of one session before the next has its turn.
+constexpr int kItemsPerPump = 16;
+// Events come ten times a second: a slice is over when this much time has passed since its end.
+constexpr int64_t kLateNs = 500'000'000;
+
+constexpr int64_t kLongestImagesWait = 30'000'000'000;
+
+// Stopped by a signal or a debugger.
+bool IsStopped(pid_t pid) {
+  const auto stat = ipc::ReadProcStat(pid);
+  return stat.ok() && (stat->state == 'T' || stat->state == 't');
+}
+
+// A rundown comes faster than it is decoded: the next one begins when most of the others is.
+void WaitForOthers(const RingPool* waiting) {
+  constexpr size_t kBacklogBytes = 512 << 10;
+  constexpr std::chrono::milliseconds kLongest{500};  // others may never come to rest
+  if (waiting != nullptr) waiting->WaitFor(kBacklogBytes, kLongest);
+}
+
+// Sessions that end while the process is recorded.
+bool PassesBy(OpenedTarget::Kind kind) {
+  using enum OpenedTarget::Kind;
+  return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
+         kind == kCounter;
+}
+
+// Before .NET 9 the runtime has no event of waits but those for locks.
+bool TellsWaits(std::string_view clr_version) {
+  const int major = ipc::MajorVersion(clr_version);
+  return major == 0 || major >= 9;
+}
+
+}  // namespace
+
+OpenedTarget::~OpenedTarget() {
+  for (const Stream& s : streams)
+    if (s.opened.ring) link->Drop(s.opened.ring);
+}
+
+Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
+                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
+                                bool fresh) {
+  using Kind = OpenedTarget::Kind;
+  OpenedTarget out;
+  out.process = process;
+  out.link = std::move(link);
+  out.fresh = fresh;
+  const bool keep = options.keeper != nullptr;
+  const bool counts = options.types != profile::CountMode::kUnknown;
+  out.source = profile::Source::kCounted;
+  if (!counts) {
+    ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
+  }
+  // Live events first, then the rundown: the other order leaves a gap between them.
+  ASSIGN_OR_RETURN(OpenedStream main,
+                   out.link->Open(counts ? TypeNameSession(keep)
+                                  : options.agent || !options.allocations
+                                      ? CodeSession(options.buffer_mb, keep)
+                                      : AllocationSession(out.source, options.buffer_mb, keep)));
+  out.streams.push_back({std::move(main), Kind::kMain});
+  if (counts) {
+    ASSIGN_OR_RETURN(OpenedStream objects,
+                     out.link->Open(TypeCountSession(options.types, options.buffer_mb)));
+    out.streams.push_back({std::move(objects), Kind::kCounts});
+  }
+  if (options.exceptions) {
+    ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ExceptionSession(kEventBufferMb)));
+    out.streams.push_back({std::move(stream), Kind::kExceptions});
+  }
+  if (options.locks || options.waits) {
+    ASSIGN_OR_RETURN(OpenedStream stream,
+                     out.link->Open(LockSession(kEventBufferMb, options.waits)));
+    out.streams.push_back({std::move(stream), Kind::kLocks});
+    if (options.waits && !TellsWaits(process.clr_version))
+      out.notes.push_back(fmt::format(
+          "process {} runs .NET {}, which tells waits for locks only: other waits need .NET 9",
+          process.pid, process.clr_version));
+  }
+  if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
+    out.streams.push_back({entries.Take(), Kind::kEntryPoints});
+  else
+    out.notes.push_back("precompiled methods are named by rundowns only: " +
+                        entries.error().message);
+  if (fresh) {
+    // The GC is not there yet: its settings are asked for with the first allocation.
+    if (Result<OpenedStream> settings = out.link->Open(SettingsSession()); settings.ok())
+      out.streams.push_back({settings.Take(), Kind::kSettings});
+  }
+  if (fresh) return out;
+  if (Result<OpenedStream> rundown = out.link->Open(RundownSession()); rundown.ok()) {
+    out.streams.push_back({rundown.Take(), Kind::kRundown});
+  } else {
+    out.rundown_failed = true;
+    out.notes.push_back("methods that were compiled before cannot be named: " +
+                        rundown.error().message);
+  }
+  return out;
+}
+
+Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& options)
+    : process_(opened.process),
+      home_(home),
+      options_(options),
+      gc_threads_(process_.pid),
+      image_reader_(process_.pid),
+      storm_watch_(std::random_device{}()) {
+  MakeTables();
+  profile::Process& info = tables_->info;
+  StringPool& s = home_.recording->strings;
+  info.pid = static_cast<uint32_t>(process_.pid);
+  info.name = s.Intern(process_.name);
+  info.command_line = s.Intern(process_.command_line);
+  info.arch = s.Intern(process_.arch);
+  if (!process_.clr_version.empty()) info.runtime = s.Intern(".NET " + process_.clr_version);
+  if (home_.clock->started()) info.start_ns = std::max<int64_t>(0, home_.clock->now_ns());
+  fold_ = std::make_unique<analysis::ProcessFold>(&s, tables_, index_, home_.sink, options_.fold);
+  if (process_.open_sessions != 0 && options_.allocations &&
+      opened.source == profile::Source::kSampled)
+    notes_.push_back(fmt::format(
+        "another tool has a session open on process {}: while this recording goes on it gets no "
+        "AllocationTick (--sampling tick would leave it alone)",
+        process_.pid));
+  RecordMeasures();
+  gc_threads_.Read(info.start_ns, info.gc);
+  Take(std::move(opened));
+}
+
+void Target::RecordMeasures() {
+  profile::Process& info = tables_->info;
+  using profile::Measure;
+  if (options_.allocations) info.Record(Measure::kAllocations);
+  if (options_.exceptions) info.Record(Measure::kExceptions);
+  if (options_.locks || options_.waits) info.Record(Measure::kLocks);
+  if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
+}
+
+void Target::MakeTables() {
+  auto tables = std::make_unique<profile::ProcessTables>(
+      options_.fold.max_nodes, options_.fold.max_series, home_.recording->methods);
+  tables_ = tables.get();
+  index_ = static_cast<uint32_t>(home_.recording->processes.size());
+  home_.recording->processes.push_back(std::move(tables));
+}
+
+void Target::Take(OpenedTarget opened) {
+  link_ = opened.link;
+  source_ = opened.source;
+  state_ = State::kRecording;
+  ResetStorm();
+  lost_ = cut_off_ = abandoned_ = false;
+  notes_.insert(notes_.end(), opened.notes.begin(), opened.notes.end());
+  if (opened.rundown_failed) tables_->losses.Add(Loss::kRundownIncomplete);
+  if (source_ == profile::Source::kCounted) TakeCounts(opened);
+  std::vector<uint64_t> rundowns;
+  for (OpenedTarget::Stream& s : opened.streams) {
+    if (s.kind == Kind::kRundown) rundowns.push_back(s.opened.id);
+    if (s.kind == Kind::kSettings) settings_ = s.opened.id;
+    AddSession(std::move(s.opened), s.kind);
+  }
+  opened.streams.clear();  // they are ours now
+  if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
+}
+
+void Target::TakeCounts(const OpenedTarget& opened) {
+  profile::Counting& counting = tables_->counting;
+  counting.gc_known = opened.fresh;
+  counting.ended = false;
+  if (!opened.fresh) ++counting.gaps;
+}
+
+void Target::AddSession(OpenedStream opened, Kind kind) {
+  nettrace::Reader::Limits limits;
+  limits.chunk_bytes = 64 << 10;  // a machine has many targets
+  limits.remember_stacks = false;
+  // Methods as they are, in any order: they need not wait for a sequence point.
+  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
+  auto decoder =
+      std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
+  sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}, {}});
+}
+
+std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
+  if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
+      kind == Kind::kCounter)
+    return nullptr;
+  // The first process is the one that was asked for: its name is the capture's.
+  std::string suffix;
+  if (index_ != 0) suffix = fmt::format(".{}", process_.pid);
+  if (kind == Kind::kEntryPoints) suffix += ".entry-points";
+  if (kind == Kind::kRundown) suffix += ".rundown";
+  if (kind == Kind::kCounts) suffix += ".counts";
+  if (kind == Kind::kExceptions)  // one more after each storm
+    suffix +=
+        whole_sessions_++ == 0 ? ".exceptions" : fmt::format(".exceptions-{}", whole_sessions_);
+  if (kind == Kind::kLocks) suffix += ".locks";
+  Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
+  if (!file.ok()) {
+    notes_.push_back("a raw stream is not kept: " + file.error().message);
+    return nullptr;
+  }
+  kept_.push_back(*file);
+  return file.Take();
+}
+
+Status Target::Reopen() {
+  ASSIGN_OR_RETURN(OpenedTarget opened, OpenTarget(process_, link_, options_, false));
+  Take(std::move(opened));
+  return OkStatus();
+}
+
+void Target::StopInBackground(std::vector<uint64_t> ids) {
+  InBackground(*home_.workers, [ids = std::move(ids)](RuntimeLink& link, Background&) {
+    for (const uint64_t id : ids) (void)link.Stop(id);
+    Remind(link);
+  });
+}
+
+void Target::RunDownInBackground(std::vector<uint64_t> ids) {
+  InBackground(*home_.rundowns,
+               [waiting = home_.waiting, ids = std::move(ids)](RuntimeLink& link, Background&) {
+                 WaitForOthers(waiting.get());
+                 for (const uint64_t id : ids) (void)link.Stop(id);
+               });
+}
+
+bool Target::rundown_pending() const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const Live& s) { return s.kind == Kind::kRundown; });
+}
+
+bool Target::Pump() {
+  bool any = false;
+  for (Live& s : sessions_) {
+    fold_->storm().SetReading(s.kind == Kind::kWindow);
+    any |= s.decoder->Pump(kItemsPerPump);
+  }
+  fold_->storm().SetReading(false);
+  if (options_.exceptions) WatchStorm();
+  if (settings_ && samples() > 0) {
+    StopInBackground({*settings_});
+    settings_.reset();
+  }
+  if (!any) Settle();
+  return any;
+}
+
+void Target::NoteLosses(Live& live) {
+  LossCounters losses = live.decoder->losses();
+  // A live session that ends without its tag belongs to a process that ended: that is one loss of
+  // its own name, not a damaged file.
+  losses.Set(Loss::kTruncatedInput, 0);
+  losses.Set(Loss::kTruncatedBytes, 0);
+  tables_->losses.Merge(losses.Since(live.noted));
+  live.noted = losses;
+}
+
+void Target::Settle() {
+  bool main_ended = false;
+  for (auto it = sessions_.begin(); it != sessions_.end();) {
+    StreamDecoder& d = *it->decoder;
+    if (!d.finished() || (it->window && !it->window->over)) {
+      ++it;
+      continue;
+    }
+    NoteLosses(*it);
+    if (it->kind == Kind::kWindow) EndWindow(*it);
+    if (!d.complete()) {
+      if (it->kind == Kind::kRundown)
+        tables_->losses.Add(Loss::kRundownIncomplete);
+      else if (!PassesBy(it->kind) && state_ == State::kRecording)
+        cut_off_ = true;
+    } else if (it->kind == Kind::kCounts) {
+      tables_->counting.ended = !d.damage();
+    }
+    // Without all of its ticks the GC's own figure says nothing.
+    if (it->kind == Kind::kMain && d.losses()[Loss::kEventsDropped] != 0)
+      tables_->counting.gc_known = false;
+    if (d.damage())
+      notes_.push_back(fmt::format("a session's stream was damaged at byte {}: {}",
+                                   d.damage()->offset, d.damage()->message));
+    if (!PassesBy(it->kind) && state_ == State::kRecording) main_ended = true;
+    finished_events_ += d.events();
+    if (it->kind == Kind::kRundown) rundown_ended_ = true;
+    it = sessions_.erase(it);
+  }
+  if (main_ended) lost_ = true;
+  const bool stopped = background_->stops == 0;  // before a look at what it left behind
+  if (state_ != State::kRecording) {
+    TakeRundowns();
+    TakeStormStreams();
+  }
+  if (stopped && sessions_.empty() && state_ != State::kEnded) state_ = State::kEnded;
+}
+
+void Target::BeginStop() {
+  if (state_ != State::kRecording) return;
+  gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
+  ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
+  state_ = State::kStopping;
+  // A process that is stopped (SIGSTOP, a debugger) answers nobody.
+  if (IsStopped(process_.pid)) return Abandon("is stopped");
+  std::vector<uint64_t> ids;
+  // Youngest first: without the main session's keywords the runtime counts nothing.
+  for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)
+    if (!PassesBy(s->kind) || settings_ == s->id) ids.push_back(s->id);
+  StopCounter(UntilCounted());
+  settings_.reset();
+  if (!ids.empty()) StopInBackground(std::move(ids));
+}
+
+void Target::BeginFinalRundown() {
+  if (lost_ || abandoned_) return;
+  state_ = State::kStopping;
+  InBackground(*home_.rundowns,
+               [waiting = home_.waiting](RuntimeLink& link, Background& background) {
+                 WaitForOthers(waiting.get());
+                 Result<OpenedStream> rundown = link.Open(RundownSession());
+                 const std::optional<uint64_t> id =
+                     rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
+                 {
+                   const std::lock_guard lock(background.mutex);
+                   background.rundowns.push_back(std::move(rundown));
+                 }
+                 if (id) (void)link.Stop(*id);
+               });
+}
+
+void Target::TakeRundowns() {
+  const std::lock_guard lock(background_->mutex);
+  for (Result<OpenedStream>& rundown : background_->rundowns) {
+    if (rundown.ok()) {
+      AddSession(rundown.Take(), Kind::kRundown);
+      continue;
+    }
+    tables_->losses.Add(Loss::kRundownIncomplete);
+    notes_.push_back("methods that were compiled before cannot be named: " +
+                     rundown.error().message);
+  }
+  background_->rundowns.clear();
+}
+
+void Target::Abandon(std::string_view why) {
+  TakeRundowns();
+  TakeStormStreams();
+  for (const Live& s : sessions_) {
+    link_->Drop(s.ring);
+    if (s.window) s.window->over = s.window->failed = true;
+  }
+  while (Pump()) {
+  }
+  if (!sessions_.empty()) Settle();
+  abandoned_ = true;
+  state_ = State::kEnded;
+  notes_.push_back(
+      fmt::format("process {} {}: its sockets were closed, and the session ends with the next "
+                  "event that it writes",
+                  process_.pid, why));
+}
+
+void Target::Rest() {
+  for (Live& s : sessions_) s.decoder->Rest();
+}
+
+void Target::Tick(int64_t now_ns) {
+  if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
+  fold_->storm().Advance(now_ns);
+  for (Live& s : sessions_) NoteLosses(s);
+  tables_->code.Settle();
+  tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
+  if (source_ == profile::Source::kTick && options_.allocations && !options_.agent &&
+      state_ == State::kRecording)
+    WatchTicks(now_ns);
+  if (state_ == State::kRecording) gc_threads_.Read(now_ns, tables_->info.gc);
+  if (state_ == State::kRecording && now_ns >= next_images_ns_) {
+    ReadImages();
+    ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
+    next_images_ns_ = now_ns + images_every_ns_;
+    images_every_ns_ = std::min(2 * images_every_ns_, kLongestImagesWait);
+  }
+}
+
+void Target::WatchTicks(int64_t now_ns) {
+  const TickWatch::Verdict verdict = tick_watch_.Look(now_ns, samples(), allocation_gcs());
+  if (verdict.fell_silent) {
+    tables_->losses.Add(Loss::kTicksStalled);
+    notes_.push_back(fmt::format(
+        "process {} stopped sending AllocationTick while it went on to allocate, as another tool's "
+        "AllocationSampled session makes it; what it allocated meanwhile is missing",
+        process_.pid));
+  }
+  if (verdict.repair) RepairTicks();
+}
+
+void Target::RepairTicks() {
+  if (background_->repairing.exchange(true)) return;
+  home_.workers->Post([link = link_, background = background_] {
+    Remind(*link);
+    background->repairing = false;
+  });
+}
+
+void Target::MoveTo(const Home& home, int64_t shift_ns) {
+  for (Live& s : sessions_) NoteLosses(s);
+  fold_->Flush();
+  fold_->storm().Flush();
+  earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
+  tables_->info.end_ns = fold_->last_ns();
+  tables_->info.complete = true;  // it goes on in the next one
+  const profile::ProcessTables& old = *tables_;
+  const StringPool& old_strings = home_.recording->strings;
+  home_ = home;
+  MakeTables();
+  profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
+  fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
+  fold_->storm().Shift(shift_ns);
+  next_images_ns_ -= shift_ns;
+  storm_ends_ns_ -= shift_ns;
+  next_window_.reset();
+  storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
+  gc_threads_.Restart(0);
+}
+
+uint64_t Target::happenings() const {
+  uint64_t n = earlier_.happenings;
+  for (size_t i = 0; i < profile::kSources; ++i)
+    if (profile::IsEvent(static_cast<profile::Source>(i))) n += tables_->source_samples[i];
+  return n;
+}
+
+uint64_t Target::events() const {
+  uint64_t n = finished_events_;
+  for (const Live& s : sessions_) n += s.decoder->events();
+  return n;
+}
+
+size_t Target::TableBytes() const {
+  // Measured: of a node, a series with its sums, a method, a type, with the indexes over them.
+  constexpr size_t kNode = 48, kSeries = 80, kMethod = 72, kType = 48;
+  return tables_->stacks.size() * kNode + tables_->series.keys().size() * kSeries +
+         tables_->code.size() * kMethod + tables_->types.size() * kType;
+}
+
+size_t Target::UnresolvedAddresses() const {
+  const auto& addresses = tables_->stacks.addresses();
+  return static_cast<size_t>(
+      std::count_if(addresses.begin(), addresses.end(), [this](const profile::CodeAddress& a) {
+        return !tables_->code.Find(a.address, a.first_ns).method;
+      }));
+}
+
+void Target::ReadImages() {
+  const auto mapped = image_reader_.Read(home_.recording->strings);
+  if (!mapped) return;
+  uint64_t left_out = 0;
+  for (const profile::Image& gone : tables_->images.Look(*mapped, home_.clock->now_ns(), &left_out))
+    fold_->Retire(gone.start, gone.end - gone.start);
+  tables_->losses.Set(Loss::kImagesCapped, left_out);
+}
+
+void Target::Close() {
+  for (Live& s : sessions_) NoteLosses(s);
+  fold_->Finish();
+  for (const auto& file : kept_) {
+    if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
+    if (file->error())
+      notes_.push_back(fmt::format("{}; it holds the first {} bytes of its stream",
+                                   file->error()->message, file->bytes_written()));
+  }
+  if (cut_off_) tables_->losses.Add(Loss::kTargetLost);
+  tables_->info.end_ns = std::max(tables_->info.start_ns, fold_->last_ns());
+  tables_->info.complete = !abandoned_ && !cut_off_;
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process that is being recorded: its sessions, its fold, and how it ended. The sessions are
+// its first feed; the engine may add others.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/process_fold.h"
+#include "capture/feeds/feed.h"
+#include "capture/sessions/clock.h"
+#include "capture/sessions/gc_threads.h"
+#include "capture/sessions/image_reader.h"
+#include "capture/sessions/providers.h"
+#include "capture/sessions/runtime_link.h"
+#include "capture/sessions/storm_watch.h"
+#include "capture/sessions/tick_watch.h"
+#include "capture/sessions/worker_pool.h"
+#include "capture/streams/stream_decoder.h"
+#include "capture/streams/stream_keeper.h"
+#include "ipc/processes/dotnet_process.h"
+
+namespace clrscope::capture {
+
+// Of the sessions of exceptions and locks.
+inline constexpr uint32_t kEventBufferMb = 64;
+
+struct TargetOptions {
+  Sampling sampling = Sampling::kAuto;
+  // An agent in the process tells what is allocated: no session samples.
+  bool agent = false;
+  profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
+  uint32_t buffer_mb = 256;
+  bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
+  bool allocations = true;
+  // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
+  // nowhere. Outlives the target.
+  StreamKeeper* keeper = nullptr;
+  analysis::FoldOptions fold;
+};
+
+// The sessions of a process that has been asked for them and is not yet a target: what arrives
+// waits in the rings. Streams that nobody takes over are dropped.
+struct OpenedTarget {
+  // kRundown and kSettings are stopped early, for what their stop brings.
+  enum class Kind : uint8_t {
+    kMain,
+    kCounts,
+    kExceptions,
+    kExceptionsEnding,  // being stopped, as a storm begins
+    kWindow,            // exceptions, for a moment
+    kCounter,           // how many exceptions there are
+    kLocks,
+    kEntryPoints,
+    kRundown,
+    kSettings
+  };
+  struct Stream {
+    OpenedStream opened;
+    Kind kind = Kind::kMain;
+  };
+
+  OpenedTarget() = default;
+  OpenedTarget(OpenedTarget&&) = default;
+  OpenedTarget& operator=(OpenedTarget&&) = default;
+  ~OpenedTarget();
+
+  ipc::DotnetProcess process;
+  std::shared_ptr<RuntimeLink> link;
+  profile::Source source = profile::Source::kTick;
+  std::vector<Stream> streams;
+  std::vector<std::string> notes;
+  bool rundown_failed = false;
+  bool fresh = false;
+};
+
+// Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
+// suspended at its start, so there is nothing to run down yet.
+Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
+                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
+                                bool fresh);
+
+class Target final : public Feed {
+ public:
+  enum class State : uint8_t { kRecording, kStopping, kEnded };
+
+  // Everything must outlive the target.
+  struct Home {
+    profile::Recording* recording;
+    profile::SliceSink* sink;
+    RecordingClock* clock;
+    WorkerPool* workers;                      // for calls that wait for a runtime
+    WorkerPool* rundowns;                     // for those that make it name all of its code
+    std::shared_ptr<const RingPool> waiting;  // what is not decoded yet; null: nothing ever
+    WorkerPool* storms = nullptr;             // for what sleeps between an open and a stop
+  };
+  Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
+
+  bool Pump() override;
+  void BeginStop() override;
+  // A final short session for code that nothing has named yet; Pump() until ended(). Only
+  // while the target lives.
+  void BeginFinalRundown();
+  // Closes the sockets, which ends the sessions with the process's next event.
+  void Abandon(std::string_view why) override;
+  // Opens the sessions again after a stop (Ctrl-Z and fg).
+  Status Reopen();
+  // Some times a second: keeps no more of the streams than is needed.
+  void Rest();
+  // Once a second: time passes without events, losses so far are noted, and ticks that another
+  // tool's session has silenced are asked for again.
+  void Tick(int64_t now_ns);
+  // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
+  // code and types goes with it; stacks and series begin anew.
+  void MoveTo(const Home& home, int64_t shift_ns);
+
+  State state() const { return state_; }
+  bool ended() const override { return state_ == State::kEnded; }
+  bool rundown_pending() const;
+  // Whether one has ended since the last call.
+  bool TakeRundownEnded() { return std::exchange(rundown_ended_, false); }
+  const ipc::DotnetProcess& process() const { return process_; }
+  // Of its tables in the recording.
+  uint32_t index() const { return index_; }
+  profile::ProcessTables& tables() { return *tables_; }
+  const profile::ProcessTables& tables() const { return *tables_; }
+  analysis::ProcessFold& fold() { return *fold_; }
+  profile::Source source() const { return source_; }
+  // Since the process was joined, rotations included.
+  uint64_t events() const;
+  // Throws and waits.
+  uint64_t happenings() const;
+  uint64_t samples() const override {
+    return earlier_.samples + tables_->source_samples[static_cast<size_t>(source_)];
+  }
+  uint64_t gcs() const { return earlier_.gcs + tables_->info.gc.started; }
+  uint64_t allocation_gcs() const {
+    return earlier_.allocation_gcs + tables_->info.gc.caused_by_allocation;
+  }
+  uint64_t dropped() const { return earlier_.dropped + tables_->losses[Loss::kEventsDropped]; }
+  bool lost() const { return lost_; }        // it ended before it was asked to
+  bool cut_off() const { return cut_off_; }  // … and without closing its session
+  bool abandoned() const { return abandoned_; }
+  std::vector<std::string> TakeNotes() override { return std::exchange(notes_, {}); }
+  // Roughly.
+  size_t TableBytes() const;
+  // Addresses that nothing has named yet.
+  size_t UnresolvedAddresses() const;
+  // Looks at what is mapped for execution, for addresses outside of any method; Tick() does so less
+  // and less often. Harmless when the process is gone.
+  void ReadImages();
+  // Everything is decoded (and the keeper has finished): closes the last slice and notes losses.
+  // Call once.
+  void Close();
+
+ private:
+  using Kind = OpenedTarget::Kind;
+  // A window of a storm, between the thread that opens and stops it and the engine's.
+  struct WindowRun {
+    uint64_t group = 1;
+    std::atomic<int64_t> end_ns{0};  // on the machine's clock, when it was asked to stop
+    std::atomic<bool> over{false}, failed{false};
+  };
+  struct Live {
+    uint64_t id = 0;
+    Kind kind = Kind::kMain;
+    std::shared_ptr<StreamRing> ring;
+    std::unique_ptr<StreamDecoder> decoder;
+    LossCounters noted;  // of the decoder's losses
+    std::shared_ptr<WindowRun> window;
+  };
+  struct Totals {
+    uint64_t samples = 0, gcs = 0, dropped = 0, allocation_gcs = 0, happenings = 0;
+  };
+
+  void MakeTables();
+  void RecordMeasures();
+  void Take(OpenedTarget opened);
+  void TakeCounts(const OpenedTarget& opened);
+  void TakeRundowns();
+  void AddSession(OpenedStream opened, Kind kind);
+  std::shared_ptr<StreamKeeper::File> Keep(Kind kind);
+  // StopTracing answers after its rundown was written, and that only goes on while we read.
+  template <class Work>
+  void InBackground(WorkerPool& pool, Work work) {
+    ++background_->stops;
+    pool.Post([link = link_, background = background_, work = std::move(work)] {
+      work(*link, *background);
+      --background->stops;
+    });
+  }
+  void StopInBackground(std::vector<uint64_t> ids);
+  void RunDownInBackground(std::vector<uint64_t> ids);
+  void NoteLosses(Live& live);
+  void Settle();
+  void WatchTicks(int64_t now_ns);
+  // Storms of exceptions: target_storms.cc
+  void WatchStorm();
+  void BeginStorm();
+  void OpenWindow(int64_t now_ns);
+  void EndWindow(const Live& live);
+  void BeginWhole();
+  void EndStorm();
+  void TakeStormStreams();
+  void StopCounter(std::chrono::nanoseconds wait);
+  void ResetStorm();
+  std::chrono::nanoseconds UntilCounted() const;
+  void RepairTicks();
+
+  ipc::DotnetProcess process_;
+  std::shared_ptr<RuntimeLink> link_;
+  Home home_;
+  TargetOptions options_;
+  uint32_t index_ = 0;
+  profile::ProcessTables* tables_ = nullptr;  // owned by the recording
+  std::unique_ptr<analysis::ProcessFold> fold_;
+  profile::Source source_ = profile::Source::kTick;
+  std::vector<Live> sessions_;
+  std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
+  TickWatch tick_watch_;
+  GcThreads gc_threads_;
+  ImageReader image_reader_;
+  enum class StormPhase : uint8_t { kNone, kBeginning, kWindows, kEnding };
+  StormPhase storm_phase_ = StormPhase::kNone;
+  StormWatch storm_watch_;
+  std::optional<StormWatch::Window> next_window_;
+  std::shared_ptr<WindowRun> window_;  // under way
+  int64_t storm_ends_ns_ = 0;
+  size_t whole_sessions_ = 0;
+  // Shared with the worker threads, which may outlive the target.
+  struct Background {
+    std::atomic<int> stops{0};  // calls that end sessions
+    std::atomic<bool> repairing{false};
+    std::mutex mutex;
+    // What follows is guarded by mutex.
+    std::vector<Result<OpenedStream>> rundowns;
+    struct Opened {
+      Result<OpenedStream> stream;
+      OpenedTarget::Kind kind;
+      std::shared_ptr<WindowRun> window;
+      int64_t opened_ns = 0;  // of a counter, on the machine's clock
+    };
+    std::vector<Opened> of_storms;
+  };
+  std::shared_ptr<Background> background_ = std::make_shared<Background>();
+  State state_ = State::kEnded;
+  bool lost_ = false, cut_off_ = false;
+  bool abandoned_ = false;
+  bool rundown_ended_ = false;
+  uint64_t finished_events_ = 0;
+  std::optional<uint64_t> settings_;  // the session that is to be stopped once the GC is there
+  Totals earlier_;                    // in recordings before this one
+  int64_t images_every_ns_ = 200'000'000, next_images_ns_ = 0;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storms of exceptions: recording every throw ends, a counter and windows of time take its place,
+// and once the storm is over every throw is recorded again. Whatever waits for the runtime does so
+// on the threads of WorkerPools. Without a reminder after each session that ends, throws would go
+// on costing what recorded ones do. docs/decisions/0015-storms.md
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "capture/sessions/target.h"
+
+namespace clrscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+// A window is prepared so long before it begins; its thread sleeps until then.
+constexpr int64_t kAheadNs = 60'000'000;
+// A counter that says nothing is not waited for.
+constexpr int64_t kLongestEndNs = 5'000'000'000;
+// A counter's value arrives so long after its time at most, if nothing is very busy.
+constexpr nanoseconds kDrained = 150ms;
+
+void SleepFor(nanoseconds time) {
+  if (time > 0ns) std::this_thread::sleep_for(time);
+}
+
+}  // namespace
+
+void Target::ResetStorm() {
+  storm_phase_ = StormPhase::kNone;
+  next_window_.reset();
+  window_.reset();
+  if (fold_->storm().counting()) fold_->storm().Stop();
+}
+
+void Target::WatchStorm() {
+  if (state_ != State::kRecording || home_.storms == nullptr) return;
+  if (storm_phase_ == StormPhase::kNone) {
+    if (fold_->storm().stormy()) BeginStorm();
+    return;
+  }
+  TakeStormStreams();
+  const auto any = [this](Kind kind) {
+    return std::any_of(sessions_.begin(), sessions_.end(),
+                       [kind](const Live& s) { return s.kind == kind; });
+  };
+  const int64_t now_ns = home_.clock->now_ns();
+  const analysis::StormFold& storm = fold_->storm();
+  switch (storm_phase_) {
+    case StormPhase::kNone:
+      return;
+    case StormPhase::kBeginning:
+      if (!any(Kind::kExceptionsEnding)) storm_phase_ = StormPhase::kWindows;
+      return;
+    case StormPhase::kWindows:
+      if (window_ != nullptr) return;
+      if (StormWatch::Calm(storm.recent())) return BeginWhole();
+      if (!next_window_)
+        next_window_ = storm_watch_.Next(now_ns, storm.counted_to_ns(),
+                                         StormWatch::Highest(storm.recent(), storm.whole_rate()));
+      if (now_ns >= next_window_->begin_ns - kAheadNs) OpenWindow(now_ns);
+      return;
+    case StormPhase::kEnding:
+      // The storm may be back, and then it ends another time.
+      if (!any(Kind::kExceptions)) return;
+      if (storm_ends_ns_ == 0) fold_->storm().EndStorm(storm_ends_ns_ = now_ns);
+      if (storm.ended() || now_ns - storm_ends_ns_ > kLongestEndNs) EndStorm();
+      return;
+  }
+}
+
+void Target::BeginStorm() {
+  const auto whole = std::find_if(sessions_.begin(), sessions_.end(),
+                                  [](const Live& s) { return s.kind == Kind::kExceptions; });
+  if (whole == sessions_.end()) return;
+  notes_.push_back(fmt::format(
+      "process {} throws more than {} exceptions a second: while that goes on they are recorded in "
+      "windows of time and counted by the runtime's exception-count",
+      process_.pid, analysis::StormFold::kMostPerSecond));
+  storm_phase_ = StormPhase::kBeginning;
+  storm_ends_ns_ = 0;
+  fold_->storm().BeginStorm();
+  whole->kind = Kind::kExceptionsEnding;
+  // The counter counts before what it is instead of ends.
+  InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
+    Result<OpenedStream> counter = link.Open(ExceptionCounterSession());
+    const int64_t now_ns = Clock::System().monotonic_ns();
+    {
+      const std::lock_guard lock(background.mutex);
+      background.of_storms.push_back({std::move(counter), Kind::kCounter, nullptr, now_ns});
+    }
+    (void)link.Stop(id);
+    Remind(link);
+  });
+}
+
+void Target::OpenWindow(int64_t now_ns) {
+  const StormWatch::Window next = *next_window_;
+  next_window_.reset();
+  window_ = std::make_shared<WindowRun>();
+  window_->group = next.group;
+  InBackground(*home_.storms,
+               [run = window_, ahead = nanoseconds(next.begin_ns - now_ns),
+                length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
+                 SleepFor(ahead);
+                 Result<OpenedStream> opened = link.Open(ExceptionSession(kEventBufferMb));
+                 run->failed = !opened.ok();
+                 const uint64_t id = opened.ok() ? opened->id : 0;
+                 {
+                   const std::lock_guard lock(background.mutex);
+                   background.of_storms.push_back({std::move(opened), Kind::kWindow, run});
+                 }
+                 if (!run->failed) {
+                   SleepFor(length);
+                   run->end_ns = Clock::System().monotonic_ns();
+                   if (!link.Stop(id).ok()) run->failed = true;
+                 }
+                 run->over = true;
+                 Remind(link);
+               });
+}
+
+void Target::EndWindow(const Live& live) {
+  analysis::StormFold& storm = fold_->storm();
+  const int64_t start_ns = live.decoder->start_ns(), end_ns = live.window->end_ns;
+  if (live.window->failed || start_ns == 0 || end_ns <= start_ns || !live.decoder->complete() ||
+      live.decoder->losses()[Loss::kEventsDropped] != 0)
+    storm.CancelWindow();
+  storm.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
+                  home_.clock->SinceStart(end_ns), StormWatch::Weight(end_ns - start_ns));
+  if (window_ == live.window) window_.reset();
+}
+
+void Target::BeginWhole() {
+  storm_phase_ = StormPhase::kEnding;
+  next_window_.reset();
+  InBackground(*home_.storms, [](RuntimeLink& link, Background& background) {
+    Result<OpenedStream> whole = link.Open(ExceptionSession(kEventBufferMb));
+    const std::lock_guard lock(background.mutex);
+    background.of_storms.push_back({std::move(whole), Kind::kExceptions, nullptr});
+  });
+}
+
+void Target::EndStorm() {
+  fold_->storm().Stop();
+  StopCounter(0ns);
+  storm_phase_ = StormPhase::kNone;
+  notes_.push_back(
+      fmt::format("process {} is calm again: every exception is recorded", process_.pid));
+}
+
+// Values come once a second, and a stop brings no last one. The last that is known here is not the
+// last that was written.
+nanoseconds Target::UntilCounted() const {
+  const int64_t last_ns = fold_->storm().counted_to_ns();
+  if (storm_phase_ == StormPhase::kNone) return 0ns;
+  if (last_ns == 0) return nanoseconds(StormWatch::kPeriodNs) + kDrained;
+  const int64_t since_ns = std::max<int64_t>(0, home_.clock->now_ns() - last_ns);
+  return nanoseconds(StormWatch::kPeriodNs - since_ns % StormWatch::kPeriodNs) + kDrained;
+}
+
+void Target::StopCounter(nanoseconds wait) {
+  for (const Live& s : sessions_) {
+    if (s.kind != Kind::kCounter) continue;
+    InBackground(*home_.storms, [id = s.id, wait](RuntimeLink& link, Background&) {
+      SleepFor(wait);
+      (void)link.Stop(id);
+    });
+  }
+}
+
+void Target::TakeStormStreams() {
+  std::vector<Background::Opened> opened;
+  {
+    const std::lock_guard lock(background_->mutex);
+    opened.swap(background_->of_storms);
+  }
+  for (Background::Opened& o : opened) {
+    if (o.stream.ok()) {
+      AddSession(o.stream.Take(), o.kind);
+      sessions_.back().window = o.window;
+      if (o.kind == Kind::kCounter)
+        fold_->storm().NoteCounting(home_.clock->SinceStart(o.opened_ns));
+      // A recording that ends meanwhile has asked the others to stop already.
+      if (state_ != State::kRecording && o.kind != Kind::kWindow)
+        StopInBackground({sessions_.back().id});
+      continue;
+    }
+    if (o.window != nullptr) {
+      if (window_ == o.window) window_.reset();
+    } else if (o.kind == Kind::kCounter) {
+      notes_.push_back("how many exceptions there are is estimated from windows of time alone: " +
+                       o.stream.error().message);
+    } else {
+      tables_->losses.Add(Loss::kStormUncounted);
+      storm_phase_ = StormPhase::kWindows;  // better than nothing, and it is tried again
+    }
+  }
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/measures_option.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace clrscope::cli {
+namespace {
+
+// errors: kUsage
+Status Choose(const std::string& option, const std::string& list, bool* live,
+              capture::TargetOptions& o) {
+  std::istringstream in(list);
+  bool any = false;
+  for (std::string name; std::getline(in, name, ',');) {
+    any = true;
+    if (name == "allocations") {
+      o.allocations = true;
+    } else if (name == "exceptions") {
+      o.exceptions = true;
+    } else if (name == "locks") {
+      o.locks = true;
+    } else if (name == "waits") {
+      o.locks = o.waits = true;
+    } else if (name == "live" || name == "gc-cpu") {
+      o.allocations = *live = true;
+    } else if (name == "all") {  // what needs no agent
+      o.allocations = o.exceptions = o.locks = o.waits = true;
+    } else {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("{} {}: use allocations, exceptions, locks, waits, live, gc-cpu or "
+                               "all, separated by commas",
+                               option, list)};
+    }
+  }
+  if (!any) return Error{ErrorCode::kUsage, fmt::format("{} needs the name of a measure", option)};
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
+  verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
+  verb.Flag("--messages", a.messages,
+            "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
+            "different ones of a process; brings --exceptions");
+  verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
+  verb.Flag("--waits", a.waits,
+            "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
+  verb.Add("--only", a.only,
+           "these and no allocations, unless they are named: exceptions,locks for example")
+      .Value("LIST");
+  verb.Add("--measures", a.measures,
+           "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; all is all "
+           "that needs no agent")
+      .Value("LIST")
+      .Excludes("--only");
+}
+
+Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOptions& o) {
+  o.exceptions = a.exceptions || a.messages;
+  o.fold.messages = a.messages;
+  o.waits = a.waits;
+  o.locks = a.locks || a.waits;
+  if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
+  if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, live, o));
+  if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, live, o));
+  return OkStatus();
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is recorded beside allocations, or in their place: --exceptions, --locks, --waits, --only,
+// --measures.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "capture/sessions/target.h"
+#include "cli/options/options.h"
+
+namespace clrscope::cli {
+
+struct MeasureArguments {
+  bool exceptions = false, messages = false, locks = false, waits = false;
+  std::string only, measures;  // names, separated by commas
+};
+
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments);
+
+// `live`: whether live objects are asked for as well. errors: kUsage
+Status ChooseMeasures(const MeasureArguments& arguments, bool* live,
+                      capture::TargetOptions& options);
+
+}  // namespace clrscope::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of one verb: help that starts with examples, errors in one sentence, and the groups
+// of options that several verbs share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/terminal/terminal.h"
+#include "cli/verbs.h"
+#include "report/input/input.h"
+
+namespace CLI {  // its headers take 10 s to compile: options.cc alone includes them
+class App;
+class Option;
+}  // namespace CLI
+
+namespace clrscope::cli {
+
+// One option of a verb, told more about in a chain of calls.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& Value(std::string name);  // what help calls its value: FILE, TIME
+  Option& OneOf(std::vector<std::string> words);
+  Option& Between(unsigned low, unsigned high);
+  Option& Excludes(const std::string& other);  // "--json", added before
+  Option& Group(const std::string& heading);
+  Option& Required();
+  Option& OneAtATime();  // it may be given several times, but takes one value each time
+
+ private:
+  CLI::Option* option_;
+};
+
+class VerbOptions {
+ public:
+  // `examples`: lines of "  clrscope VERB …"; `usage`: what follows the verb.
+  VerbOptions(std::string_view verb, std::string_view usage, std::string_view about,
+              std::string_view examples);
+  ~VerbOptions();
+
+  // `names`: "-o,--output", or "file" for one that goes by its place. `into` keeps its value when
+  // the option is not given. options.cc lists the types there are.
+  template <typename T>
+  Option Add(const std::string& names, T& into, const std::string& help);
+  Option Flag(const std::string& names, bool& into, const std::string& help);
+  Option OnValue(const std::string& names, std::function<void(const std::string&)> take,
+                 const std::string& help);
+
+  // An exit code when the verb is not to run: help was shown, or the options are wrong.
+  // Every option can come from the environment too: --from as CLRSCOPE_FROM.
+  [[nodiscard]] std::optional<int> Parse(const Args& args);
+
+ private:
+  void Help() const;
+
+  std::string verb_, usage_, about_, examples_;
+  std::unique_ptr<CLI::App> app_;
+};
+
+// --json and --csv, which exclude each other.
+struct FormatOptions {
+  bool json = false, csv = false;
+  bool text() const { return !json && !csv; }
+};
+void AddFormatOptions(VerbOptions& verb, FormatOptions& options, bool csv = true);
+void AddColorOption(VerbOptions& verb, ColorMode& mode);
+// FILE, --from, --to, --type, --method, --process, --event
+void AddInputOptions(VerbOptions& verb, report::InputOptions& options);
+
+}  // namespace clrscope::cli

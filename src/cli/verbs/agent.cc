@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/agent.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "capture/agents/agent_image.h"
+#include "capture/agents/agent_link.h"
+#include "capture/agents/agent_place.h"
+#include "cli/options/measures_option.h"
+#include "cli/options/options.h"
+#include "cli/terminal/output.h"
+#include "report/input/parse.h"
+#include "report/text/humanize.h"
+
+namespace clrscope::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kAttachPatience{30'000}, kAnswerPatience{10'000};
+
+// What attach and env have in common: the agent's options.
+struct AgentArguments {
+  std::string every, output;
+  bool no_live = false;
+  uint32_t cap = 0;
+  std::vector<std::string> labels;
+  MeasureArguments measures;
+};
+
+void AddAgentOptions(VerbOptions& verb, AgentArguments& a) {
+  verb.Add("--every", a.every, "length of an interval: 30s, 5m … (60s)").Value("TIME");
+  verb.Add("-o,--output", a.output,
+           "where the agent itself writes a pprof file each interval; %n is the program's "
+           "name, %p its pid, %t the time. As the program sees it")
+      .Value("FILE");
+  AddMeasureOptions(verb, a.measures);
+  verb.Flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
+  verb.Add("--cap", a.cap, "follow at most so many objects (20000)")
+      .Value("N")
+      .Between(16, 1'000'000);
+  verb.Add("--label", a.labels, "KEY=VALUE, written into every sample; may be given often")
+      .Value("KEY=VALUE");
+}
+
+// A list says all that is measured; single options add to it. errors: kUsage
+Result<std::string> MeasureText(const AgentArguments& a) {
+  const MeasureArguments& m = a.measures;
+  bool live = false;
+  capture::TargetOptions chosen;
+  RETURN_IF_ERROR(ChooseMeasures(m, &live, chosen));
+  std::string text;
+  const auto add = [&](std::string_view key, bool on, bool said) {
+    if (said) text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, on ? 1 : 0);
+  };
+  const bool list = !m.measures.empty() || !m.only.empty();
+  add("allocations", chosen.allocations, list);
+  add("live", live && !a.no_live, list || a.no_live);
+  add("exceptions", chosen.exceptions, list || chosen.exceptions);
+  add("locks", chosen.locks, list || chosen.locks);
+  add("waits", chosen.waits, list || chosen.waits);
+  return text;
+}
+
+// As CLRSCOPE_OPTS has them.
+Result<std::string> AgentOptionText(const AgentArguments& a) {
+  std::string text;
+  const auto add = [&](std::string_view item) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", item);
+  };
+  if (!a.every.empty()) {
+    ASSIGN_OR_RETURN(const int64_t ns, report::ParseDuration(a.every));
+    if (ns < 1'000'000'000)
+      return Error{ErrorCode::kUsage, "--every: an interval takes at least a second"};
+    add(fmt::format("every={}ms", ns / 1'000'000));
+  }
+  ASSIGN_OR_RETURN(const std::string measures, MeasureText(a));
+  if (!measures.empty()) add(measures);
+  if (a.cap != 0) add(fmt::format("cap={}", a.cap));
+  for (const std::string& label : a.labels) {
+    if (label.find('=') == std::string::npos || label.find(',') != std::string::npos)
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--label {}: it is to be KEY=VALUE, without a comma", label)};
+    add("label." + label);
+  }
+  if (!a.output.empty()) {
+    if (a.output.find(',') != std::string::npos)
+      return Error{ErrorCode::kUsage, "-o: the agent takes no name with a comma"};
+    std::error_code ignored;
+    add("output=" +
+        (a.output[0] == '/' ? a.output : std::filesystem::absolute(a.output, ignored).string()));
+  }
+  return text;
+}
+
+void AddPid(VerbOptions& verb, int& pid) {
+  verb.Add("-p,--pid,--process-id", pid, "the process").Value("PID").Required();
+}
+
+Status AsStatus(const Result<std::string>& answer) {
+  return answer.ok() ? OkStatus() : Status(answer.error());
+}
+
+std::string Rate(double ns, double samples) {
+  return samples == 0 ? "-" : fmt::format("{:.2f} µs", ns / samples / 1000);
+}
+
+void WriteStatus(const report::Json& s, Output& out) {
+  const auto number = [&](const char* name) { return s.value(name, 0.0); };
+  const auto text = [&](const char* name) { return s.value(name, std::string()); };
+  const auto line = [&](std::string_view name, const std::string& value) {
+    out.Write(fmt::format("{:<12} {}\n", name, value));
+  };
+  line("process", fmt::format("{}, {}", s.value("pid", 0), text("runtime")));
+  line("sampling", s.value("sampling", false)  ? text("event")
+                   : s.value("stopped", false) ? "stopped; clrscope attach starts it again"
+                                               : "no");
+  std::string measures;
+  for (const report::Json& m : s.value("measures", report::Json::array()))
+    measures += (measures.empty() ? "" : ", ") + m.get<std::string>();
+  if (!measures.empty()) line("measures", measures);
+  line("attached", report::HumanDuration(number("uptime_ms") / 1000));
+  line("interval", report::HumanDuration(number("every_ms") / 1000));
+  line("samples", fmt::format("{}, {} each", report::Thousands(s.value("samples", uint64_t{0})),
+                              Rate(number("sample_ns"), number("samples"))));
+  if (number("events") > 0)
+    line("events", fmt::format("{} exceptions and waits, {} each",
+                               report::Thousands(s.value("events", uint64_t{0})),
+                               Rate(number("event_ns"), number("events"))));
+  line("stacks", fmt::format("{} walked by the runtime instead",
+                             report::Thousands(s.value("walk_fallbacks", uint64_t{0}))));
+  line("followed",
+       s.value("live", false)
+           ? fmt::format("{} objects", report::Thousands(s.value("handles", uint64_t{0})))
+           : "no objects");
+  line("agent CPU", report::HumanDuration(number("agent_cpu_ns") / 1e9));
+  if (!text("failure").empty()) line("failure", text("failure"));
+}
+
+// An agent that is there already, and nobody's recording: it goes on, with these options.
+Result<bool> TakeUpAgent(int pid, const std::string& options) {
+  const auto deadline = ipc::Deadline::After(kAnswerPatience);
+  const Result<std::string> there = capture::AskAgent(pid, "status", deadline);
+  if (!there.ok()) return false;
+  const report::Json status = report::Json::parse(*there, nullptr, /*allow_exceptions=*/false);
+  if (status.is_discarded() || status.value("owned", false))
+    return Error{
+        ErrorCode::kRefused,
+        fmt::format("process {} has a clrscope agent already, which belongs to a recording "
+                    "that goes on",
+                    pid)};
+  if (!options.empty())
+    RETURN_IF_ERROR(AsStatus(capture::AskAgent(pid, "set " + options, deadline)));
+  RETURN_IF_ERROR(AsStatus(capture::AskAgent(pid, "start", deadline)));
+  return true;
+}
+
+}  // namespace
+
+int RunAttach(const Args& args) {
+  int pid = 0;
+  AgentArguments a;
+  VerbOptions verb(
+      "attach", "[options] -p PID",
+      "Loads the agent into a running .NET process and leaves it there. Where it is "
+      "already, it goes on with the options that are given.",
+      "  clrscope attach -p 1234 -o '/tmp/profiles/%n-%t.pb' --every 60s\n"
+      "  clrscope attach -p 1234 --every 10s      from now on; the rest stays\n"
+      "  clrscope attach -p 1234 --measures exceptions,locks -o '/tmp/profiles/%n-%t.pb'\n"
+      "  clrscope status -p 1234\n"
+      "  clrscope detach -p 1234\n");
+  AddPid(verb, pid);
+  AddAgentOptions(verb, a);
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> options = AgentOptionText(a);
+  if (!options.ok()) return Fail(options.error());
+  const Result<bool> taken = TakeUpAgent(pid, *options);
+  if (!taken.ok()) return Fail(taken.error());
+  if (*taken) {
+    fmt::print(stderr, "Process {} has an agent, which {}\n", pid,
+               options->empty() ? "goes on as it is" : "goes on with these options");
+    return kExitOk;
+  }
+  const Status attached =
+      capture::AttachAgent(pid, *options, ipc::Deadline::After(kAttachPatience));
+  if (!attached.ok()) return Fail(attached.error());
+  fmt::print(stderr, "Attached to {}; clrscope detach -p {} takes the agent out again\n", pid, pid);
+  return kExitOk;
+}
+
+int RunDetach(const Args& args) {
+  int pid = 0;
+  bool stay = false;
+  VerbOptions verb("detach", "[options] -p PID", "Takes the agent out of a process.",
+                   "  clrscope detach -p 1234\n"
+                   "  clrscope detach -p 1234 --stay    stops sampling; attach starts it again\n");
+  AddPid(verb, pid);
+  verb.Flag("--stay", stay,
+            "only stop sampling: the agent stays loaded and does nothing until attach");
+  if (const auto code = verb.Parse(args)) return *code;
+  if (stay) {
+    const Result<std::string> stopped =
+        capture::AskAgent(pid, "stop", ipc::Deadline::After(kAnswerPatience));
+    return stopped.ok() ? kExitOk : Fail(stopped.error());
+  }
+  const auto deadline = ipc::Deadline::After(kAnswerPatience);
+  const Result<std::string> answer = capture::AskAgent(pid, "detach", deadline);
+  if (!answer.ok()) return Fail(answer.error());
+  // The socket goes once the runtime has been asked to let go.
+  while (!deadline.expired()) {
+    const Result<std::string> socket = capture::AgentSocket(pid);
+    if (!socket.ok() || ::access(socket->c_str(), F_OK) != 0) return kExitOk;
+    const timespec pause{0, 10'000'000};
+    (void)::nanosleep(&pause, nullptr);
+  }
+  return Fail({ErrorCode::kTimeout, fmt::format("the agent of process {} does not go", pid)});
+}
+
+int RunStatus(const Args& args) {
+  int pid = 0;
+  bool json = false;
+  VerbOptions verb("status", "[options] -p PID", "Says what the agent in a process does and costs.",
+                   "  clrscope status -p 1234\n"
+                   "  clrscope status -p 1234 --json | jq .samples\n");
+  AddPid(verb, pid);
+  verb.Flag("--json", json, "as one JSON object");
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> answer =
+      capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
+  if (!answer.ok()) return Fail(answer.error());
+  Output out;
+  if (json) {
+    out.Write(*answer + "\n");
+  } else {
+    const report::Json status = report::Json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+    if (status.is_discarded())
+      return Fail({ErrorCode::kCorrupt, "the agent's answer is no JSON; is it another version's?"});
+    WriteStatus(status, out);
+  }
+  if (Status s = out.Flush(); !s.ok()) return Fail(s.error());
+  return kExitOk;
+}
+
+int RunEnv(const Args& args) {
+  AgentArguments a;
+  std::string library;
+  bool docker = false;
+  VerbOptions verb("env", "[options]",
+                   "Prints the variables that load the agent when a program starts, and puts its "
+                   "library where they say.",
+                   "  eval \"$(clrscope env -o '/tmp/profiles/%n-%t.pb')\" ; dotnet app.dll\n"
+                   "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n");
+  verb.Add("--library", library,
+           "where to put the library; a folder of the user's caches by default")
+      .Value("FILE");
+  verb.Flag("--dockerfile", docker, "as ENV lines instead of export commands");
+  AddAgentOptions(verb, a);
+  if (const auto code = verb.Parse(args)) return *code;
+  const Result<std::string> options = AgentOptionText(a);
+  if (!options.ok()) return Fail(options.error());
+  std::error_code error;
+  if (library.empty()) {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    const std::string folder =
+        cache != nullptr && *cache == '/'
+            ? std::string(cache)
+            : std::string(home == nullptr || *home == 0 ? "/tmp" : home) + "/.cache";
+    library = folder + "/clrscope/" + capture::AgentFileName();
+  }
+  library = std::filesystem::absolute(library, error).string();
+  std::filesystem::create_directories(std::filesystem::path(library).parent_path(), error);
+  if (const Status written = capture::WriteAgent(library, ::geteuid()); !written.ok())
+    return Fail(written.error());
+  Output out;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    out.Write(docker ? fmt::format("ENV {}=\"{}\"\n", name, value)
+                     : fmt::format("export {}='{}'\n", name, value));
+  };
+  line("CORECLR_ENABLE_PROFILING", "1");
+  line("CORECLR_PROFILER", capture::kAgentClsidText);
+  line("CORECLR_PROFILER_PATH", library);
+  line("CLRSCOPE_OPTS", *options);
+  if (Status s = out.Flush(); !s.ok()) return Fail(s.error());
+  return kExitOk;
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/convert.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/options/options.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/convert_database.h"
+#include "export/file_sink.h"
+#include "export/registry.h"
+#include "report/input/input.h"
+#include "report/rows/views.h"
+#include "report/text/humanize.h"
+
+namespace clrscope::cli {
+namespace {
+
+struct ConvertOptions {
+  report::InputOptions input;
+  std::string output, format, weight;
+  bool force = false, machinery = false;
+};
+
+std::string FormatNames() {
+  std::string names;
+  for (const exporter::Format& format : exporter::Formats())
+    names += std::string(format.name) + ", ";
+  return names + "clrscope, sqlite";
+}
+
+// The database that is asked for, if it is one and no export format.
+std::optional<DatabaseFormat> DatabaseFormatOf(const ConvertOptions& o) {
+  if (o.format == "clrscope") return DatabaseFormat::kCapture;
+  if (o.format == "sqlite") return DatabaseFormat::kRows;
+  if (!o.format.empty()) return std::nullopt;
+  if (o.output.ends_with(".clrscope")) return DatabaseFormat::kCapture;
+  if (o.output.ends_with(".sqlite") || o.output.ends_with(".sqlite3") || o.output.ends_with(".db"))
+    return DatabaseFormat::kRows;
+  return std::nullopt;
+}
+
+Result<const exporter::Format*> ExportFormatOf(const ConvertOptions& o) {
+  if (o.format.empty() && o.output == "-")
+    return Error{ErrorCode::kUsage, fmt::format("-o - needs --format: one of {}", FormatNames())};
+  Result<const exporter::Format*> format =
+      o.format.empty() ? exporter::FormatByPath(o.output) : exporter::FormatByName(o.format);
+  if (!format.ok())
+    format.error().message += o.format.empty() ? ", .clrscope, .sqlite" : ", clrscope, sqlite";
+  return format;
+}
+
+// What was made, how large it is, and what to do with it.
+void SayWritten(const std::string& path, std::string_view format) {
+  struct stat s {};
+  if (path == "-" || ::stat(path.c_str(), &s) != 0) return;
+  std::string next;
+  if (format == "html") next = fmt::format("; open it in a browser: xdg-open {}", path);
+  if (format == "pprof") next = fmt::format("; go tool pprof -http=: {}", path);
+  if (format == "speedscope") next = "; drop it on https://www.speedscope.app";
+  if (format == "folded") next = fmt::format("; flamegraph.pl {} > flame.svg", path);
+  if (format == "clrscope") next = fmt::format("; clrscope report {}", path);
+  if (format == "sqlite") next = fmt::format("; sqlite3 {} 'select * from sites limit 10'", path);
+  Warn(fmt::format("wrote {} ({}){}", path, report::HumanBytes(static_cast<double>(s.st_size)),
+                   next));
+}
+
+int Finished(const ConvertOptions& o, std::string_view format, const std::optional<Error>& damage) {
+  SayWritten(o.output, format);
+  if (!damage) return kExitOk;
+  Warn(damage->message);
+  return kExitIncomplete;
+}
+
+int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
+  const profile::Filter& f = o.input.filter;
+  const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
+                        o.input.live || !o.input.measure.empty() || !f.type.empty() ||
+                        !f.method.empty() || !f.process.empty() || !f.thread.empty();
+  if (filtered)
+    return Fail({ErrorCode::kUsage,
+                 "a database holds the whole recording: leave the filters away and use them in "
+                 "`clrscope report`, or `where` in SQL"});
+  Result<std::optional<Error>> damage = WriteDatabase(o.input.path, o.output, format, o.force);
+  if (!damage.ok()) return Fail(damage.error());
+  return Finished(o, format == DatabaseFormat::kCapture ? "clrscope" : "sqlite", *damage);
+}
+
+// The weight that a name of JSON's means. errors: kUsage (another measure's)
+Result<std::optional<exporter::FoldedWeight>> WeightOf(const std::string& name,
+                                                       const profile::Figure& figure) {
+  using Weight = std::optional<exporter::FoldedWeight>;
+  const profile::MeasureSpec& spec = figure.spec();
+  if (name.empty()) return Weight();
+  if (name == spec.count.name) return Weight(exporter::FoldedWeight::kCount);
+  if (name == spec.amount.name) return Weight(exporter::FoldedWeight::kAmount);
+  if (name == "samples" && !figure.events()) return Weight(exporter::FoldedWeight::kSamples);
+  return Error{ErrorCode::kUsage, fmt::format("--weight {}: {} have {}, {}{}", name, spec.title,
+                                              (spec.amount_first ? spec.amount : spec.count).name,
+                                              (spec.amount_first ? spec.count : spec.amount).name,
+                                              figure.events() ? "" : ", samples")};
+}
+
+int Export(const ConvertOptions& o, const exporter::Format& format) {
+  if (o.output == "-" && format.binary && IsTerminal(STDOUT_FILENO))
+    return Fail(
+        {ErrorCode::kUsage,
+         fmt::format("{} is binary and would upset the terminal: redirect it, or give -o FILE",
+                     format.name)});
+  struct stat s {};
+  if (!o.force && o.output != "-" && ::stat(o.output.c_str(), &s) == 0 && S_ISREG(s.st_mode))
+    return Fail(
+        {ErrorCode::kUsage,
+         fmt::format("{} exists already: give another name, or -f to replace it", o.output)});
+  if (o.input.measure == "gc-cpu")
+    return Fail({ErrorCode::kUsage,
+                 "--measure gc-cpu has no stacks to convert: `clrscope report --measure gc-cpu` "
+                 "shows it, and so does an HTML page of the whole recording"});
+  // pprof has threads as labels, a page as a table; its times follow filters.
+  report::InputOptions wanted = o.input;
+  const profile::Filter& f = wanted.filter;
+  const bool page = format.name == "html";
+  wanted.detail = {.threads = page || format.name == "pprof" || !f.thread.empty(),
+                   .times = page && f.any_but_process()};
+  Result<report::Input> input = report::LoadInput(wanted);
+  if (!input.ok()) return Fail(input.error());
+  if (Status status = report::CheckView(input->profile, std::nullopt, f); !status.ok())
+    return Fail(status.error());
+  if (const auto empty = report::EmptyReason(*input, o.input)) {
+    if (!input->damage) return Fail(*empty);
+    Warn(input->damage->message);
+    Warn(empty->message);
+    return kExitIncomplete;
+  }
+  exporter::ExportOptions options;
+  options.keep_machinery = o.machinery;
+  options.only_shown = !o.input.measure.empty();
+  Result<std::optional<exporter::FoldedWeight>> weight = WeightOf(o.weight, input->profile.shown());
+  if (!weight.ok()) return Fail(weight.error());
+  options.folded_weight = *weight;
+  auto sink = exporter::FileSink::Create(
+      o.output, o.force ? exporter::IfExists::kReplace : exporter::IfExists::kRefuse);
+  if (!sink.ok()) return Fail(sink.error());
+  if (Status status = format.write(input->profile, options, **sink); !status.ok())
+    return Fail(status.error());
+  if (Status status = (*sink)->Finish(); !status.ok()) return Fail(status.error());
+  return Finished(o, format.name, input->damage);
+}
+
+}  // namespace
+
+int RunConvert(const Args& args) {
+  ConvertOptions o;
+  VerbOptions verb(
+      "convert", "FILE -o OUTPUT [options]",
+      "Writes a recording in another format, which the output's ending tells, or --format.",
+      "  clrscope convert orders.clrscope -o orders.html        flame graph and tables, one page\n"
+      "  clrscope convert trace.nettrace -o trace.clrscope      a tenth of the size\n"
+      "  clrscope convert orders.clrscope -o orders.pb.gz --from 5m --to 6m\n"
+      "  clrscope convert orders.clrscope -o - --format folded | flamegraph.pl > flame.svg\n");
+  AddInputOptions(verb, o.input);
+  std::string formats = "the output's format:";
+  for (const exporter::Format& format : exporter::Formats())
+    formats +=
+        fmt::format(" {} ({}; {}),", format.name, format.extensions.front(), format.description);
+  formats += " clrscope (.clrscope; a capture), sqlite (.sqlite; plain rows)";
+  verb.Add("-o,--output", o.output, "the file to write; - is standard output")
+      .Value("FILE")
+      .Required();
+  verb.Add("--format", o.format, formats).Value("F");
+  verb.Flag("-f,--force", o.force, "replace the output if it exists");
+  verb.Add("--weight", o.weight,
+           "of folded stacks: bytes, objects or samples; of exceptions count or rethrows, of locks "
+           "and waits wait_ns or count; the first of each is the default")
+      .Value("W")
+      .OneOf({"bytes", "objects", "samples", "count", "rethrows", "wait_ns"});
+  verb.Flag("--framework", o.machinery, "keep async and thread-pool plumbing");
+  if (const auto code = verb.Parse(args)) return *code;
+  if (const auto database = DatabaseFormatOf(o)) return ConvertToDatabase(o, *database);
+  const auto format = ExportFormatOf(o);
+  return format.ok() ? Export(o, **format) : Fail(format.error());
+}
+
+}  // namespace clrscope::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clr/counter_events.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace clrscope::clr {
+
+bool IsCounter(Utf16View name, std::u16string_view wanted) {
+  return name.units == wanted.size() &&
+         std::memcmp(name.bytes().data(), wanted.data(), 2 * wanted.size()) == 0;
+}
+
+bool Decode(const RawEvent& event, SumCounter& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.name = r.Utf16Z();
+  (void)r.Utf16Z();  // its name for people
+  (void)r.Utf16Z();  // the scale of rates for people
+  out.increment = r.F64();
+  out.interval_s = static_cast<double>(r.Read<float>());
+  (void)r.Utf16Z();  // metadata
+  (void)r.Utf16Z();  // "Interval=1000"
+  const bool sum = IsCounter(r.Utf16Z(), u"Sum");
+  constexpr double kMost = 1e15, kLongest = 1e6;
+  return r.ok() && sum && out.increment >= 0 && out.increment <= kMost && out.interval_s >= 0 &&
+         out.interval_s <= kLongest;
+}
+
+}  // namespace clrscope::clr

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the EventSource System.Runtime tells of itself: its EventCounters, one event for each.
+#pragma once
+
+#include "clr/raw_event.h"
+
+namespace clrscope::clr {
+
+// A counter of the kind that adds up (IncrementingPollingCounter): how much it grew in an interval.
+// Source: dotnet/runtime src/libraries/System.Private.CoreLib
+// src/System/Diagnostics/Tracing/CounterPayload.cs; layout checked on .NET 8, 9 and 10. Another
+// tool that asks for shorter intervals sets it back: what came since the last value is then in no
+// value, and the next one's interval begins later (CounterGroup.ResetCounters).
+struct SumCounter {
+  Utf16View name;  // "exception-count"
+  double increment = 0;
+  double interval_s = 0;  // the time that it is of, up to the event's
+};
+// False for counters of the other kind (means) too.
+bool Decode(const RawEvent& event, SumCounter& out);
+
+// Counts first chances: every throw and every rethrow, by `throw;` too, for which .NET 9 and later
+// write no event. Source: measured on .NET 8, 9 and 10.
+inline constexpr std::u16string_view kExceptionCount = u"exception-count";
+bool IsCounter(Utf16View name, std::u16string_view wanted);
+
+}  // namespace clrscope::clr

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small readers for the places where a runtime takes its configuration from.
+#include "ipc/processes/clr_config.h"
+
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace clrscope::ipc {
+namespace {
+
+// Cuts what is before the next `separator` off `text`.
+std::string_view NextPart(std::string_view& text, char separator) {
+  const size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+bool SameText(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+std::optional<std::string> FindVariable(const std::vector<std::string>& environ,
+                                        std::string_view name) {
+  for (const std::string& entry : environ)
+    if (entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name))
+      return entry.substr(name.size() + 1);
+  return std::nullopt;
+}
+
+std::optional<std::string> FindClrVariable(const std::vector<std::string>& environ,
+                                           std::string_view name) {
+  for (const std::string_view prefix : {"DOTNET_", "COMPlus_"})
+    if (auto value = FindVariable(environ, fmt::format("{}{}", prefix, name))) return value;
+  return std::nullopt;
+}
+
+std::optional<uint32_t> FindClrNumber(const std::vector<std::string>& environ,
+                                      std::string_view name) {
+  const std::optional<std::string> value = FindClrVariable(environ, name);
+  if (!value) return std::nullopt;
+  std::string_view digits = *value;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  uint32_t number = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<bool> FindJsonBool(std::string_view json, std::string_view key) {
+  const std::string quoted = fmt::format("\"{}\"", key);
+  const size_t at = json.find(quoted);
+  if (at == std::string_view::npos) return std::nullopt;
+  json.remove_prefix(at + quoted.size());
+  json.remove_prefix(std::min(json.find_first_not_of(" \t\r\n:"), json.size()));
+  if (json.starts_with("true") || json.starts_with("\"true\"")) return true;
+  if (json.starts_with("false") || json.starts_with("\"false\"")) return false;
+  return std::nullopt;
+}
+
+std::vector<DiagnosticPort> ParsePorts(std::string_view value) {
+  std::vector<DiagnosticPort> ports;
+  while (!value.empty()) {
+    std::string_view entry = NextPart(value, ';');
+    DiagnosticPort port;
+    bool tagged = false;
+    while (!entry.empty()) {
+      const std::string_view part = NextPart(entry, ',');
+      if (part.empty()) continue;  // the runtime splits with strtok
+      if (port.path.empty()) {
+        port.path = part;  // the first part is the path, whatever it says
+      } else if (SameText(part, "listen")) {
+        port.listen = true;
+      } else if (!tagged && (SameText(part, "suspend") || SameText(part, "nosuspend"))) {
+        port.suspend = SameText(part, "suspend");  // of several, the first counts
+        tagged = true;
+      }
+    }
+    if (!port.path.empty()) ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+std::string FormatPorts(const std::vector<DiagnosticPort>& ports) {
+  std::string out;
+  for (const DiagnosticPort& port : ports)
+    out += fmt::format("{}{},{}{}", out.empty() ? "" : ";", port.path,
+                       port.suspend ? "suspend" : "nosuspend", port.listen ? ",listen" : "");
+  return out;
+}
+
+std::string WithPort(std::string_view value, std::string_view path, bool suspend) {
+  std::vector<DiagnosticPort> ports = ParsePorts(value);
+  const auto same = std::find_if(ports.begin(), ports.end(),
+                                 [&](const DiagnosticPort& p) { return p.path == path; });
+  if (same != ports.end())
+    same->suspend = suspend;
+  else
+    ports.push_back({std::string(path), suspend, false});
+  return FormatPorts(ports);
+}
+
+}  // namespace clrscope::ipc

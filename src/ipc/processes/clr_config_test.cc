@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/processes/clr_config.h"
+
+#include <gtest/gtest.h>
+
+namespace clrscope::ipc {
+namespace {
+
+TEST(ClrConfigTest, NumbersAreHexadecimalAndDotnetComesFirst) {
+  EXPECT_EQ(FindClrNumber({"COMPlus_X=10"}, "X"), 16u);
+  EXPECT_EQ(FindClrNumber({"COMPlus_X=1", "DOTNET_X=0x0"}, "X"), 0u);
+  EXPECT_EQ(FindClrNumber({"DOTNET_XY=1"}, "X"), std::nullopt);
+  EXPECT_EQ(FindClrNumber({"DOTNET_X=no"}, "X"), std::nullopt);
+  EXPECT_EQ(FindClrNumber({"DOTNET_X="}, "X"), std::nullopt);
+}
+
+TEST(ClrConfigTest, JsonBools) {
+  constexpr std::string_view kJson =
+      R"({"runtimeOptions": {"configProperties": {"System.GC.Server" : true,
+          "System.GC.Concurrent":false, "X": 3}}})";
+  EXPECT_EQ(FindJsonBool(kJson, "System.GC.Server"), true);
+  EXPECT_EQ(FindJsonBool(kJson, "System.GC.Concurrent"), false);
+  EXPECT_EQ(FindJsonBool(kJson, "X"), std::nullopt);
+  EXPECT_EQ(FindJsonBool(R"({"System.GC.Server")", "System.GC.Server"), std::nullopt);
+}
+
+TEST(ClrConfigTest, PortsAreReadAsTheRuntimeReadsThem) {
+  const auto ports =
+      ParsePorts("/a;/b,nosuspend,suspend;;/c,LISTEN;nosuspend,connect;,/d,NoSuspend");
+  ASSERT_EQ(ports.size(), 5u);
+  EXPECT_EQ(ports[0].path, "/a");
+  EXPECT_TRUE(ports[0].suspend);
+  EXPECT_FALSE(ports[1].suspend);
+  EXPECT_TRUE(ports[2].listen);
+  EXPECT_EQ(ports[3].path, "nosuspend");
+  EXPECT_TRUE(ports[3].suspend);
+  EXPECT_EQ(ports[4].path, "/d");
+  EXPECT_FALSE(ports[4].suspend);
+}
+
+TEST(ClrConfigTest, OurPortIsRewrittenAndOthersStay) {
+  EXPECT_EQ(WithPort("/monitor,nosuspend;/ours", "/ours", false),
+            "/monitor,nosuspend;/ours,nosuspend");
+  EXPECT_EQ(WithPort("", "/ours", true), "/ours,suspend");
+  EXPECT_EQ(WithPort("/monitor", "/ours", true), "/monitor,suspend;/ours,suspend");
+}
+
+}  // namespace
+}  // namespace clrscope::ipc

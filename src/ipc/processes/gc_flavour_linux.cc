@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which GC a process runs, without asking it: the protocol has no command for that.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "clr/process_name.h"
+#include "ipc/processes/clr_config.h"
+#include "ipc/processes/proc_linux.h"
+#include "ipc/processes/process_facts.h"
+
+namespace clrscope::ipc {
+namespace {
+
+Tristate ToTristate(bool yes) { return yes ? Tristate::kYes : Tristate::kNo; }
+
+// The runtimeconfig.json beside the entry assembly; "" when there is none to be found.
+std::string ReadRuntimeConfig(const ProcessFacts& facts) {
+  std::string assembly = clr::EntryAssemblyArgument(facts.argv);
+  if (assembly.empty()) {
+    assembly = facts.exe + ".dll";  // an apphost: App.dll beside App
+  } else if (assembly.front() != '/') {
+    assembly = ReadLink(fmt::format("/proc/{}/cwd", facts.pid)) + "/" + assembly;
+  }
+  const size_t dot = assembly.rfind('.');
+  const std::string path = facts.root + assembly.substr(0, dot) + ".runtimeconfig.json";
+  Result<std::string> text = ReadFile(path, 1u << 20);
+  return text.ok() ? text.Take() : std::string();
+}
+
+}  // namespace
+
+GcFlavour DetectGc(const ProcessFacts& facts) {
+  GcFlavour gc;
+  const std::string json = ReadRuntimeConfig(facts);
+  // The runtime itself asks the environment first and runtimeconfig.json second; without either it
+  // takes workstation and concurrent.
+  const auto configured = [&](std::string_view variable, std::string_view key, bool otherwise) {
+    if (const auto number = FindClrNumber(facts.environ, variable)) return ToTristate(*number != 0);
+    if (const auto value = FindJsonBool(json, key)) return ToTristate(*value);
+    return facts.environ_readable && !json.empty() ? ToTristate(otherwise) : Tristate::kUnknown;
+  };
+  gc.server = configured("gcServer", "System.GC.Server", false);
+  gc.concurrent = configured("gcConcurrent", "System.GC.Concurrent", true);
+
+  // What runs beats what was asked for (server falls back to workstation on one core). The threads
+  // of the server GC start with the runtime, that of the background GC with its first collection.
+  if (facts.HasThread(".NET Server GC"))
+    gc.server = Tristate::kYes;
+  else if (facts.HasThread(".NET Finalizer"))
+    gc.server = Tristate::kNo;
+  if (facts.HasThread(".NET BGC")) gc.concurrent = Tristate::kYes;
+  return gc;
+}
+
+}  // namespace clrscope::ipc

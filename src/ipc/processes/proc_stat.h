@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system says of a process's life, asked now.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+
+#include "base/result.h"
+#include "ipc/processes/proc_text.h"
+
+namespace clrscope::ipc {
+
+// errors: kNotFound (no such process), kPermission, kIo, kCorrupt
+Result<ProcStat> ReadProcStat(pid_t pid);
+
+// Gone (a zombie too), or gone before `patience` is over: a process that is killed closes its
+// sockets a little before it ends.
+bool IsEnding(pid_t pid, std::chrono::milliseconds patience);
+
+}  // namespace clrscope::ipc

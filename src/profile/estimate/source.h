@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured, and by which events: two tables that everything else reads. A measure is a
+// question ("who throws"): its two quantities, what they are called, whether it has types, heaps
+// and spans of time. A source is an event that answers it: how sums of its events become figures,
+// and how far these may be off. Names of JSON members, columns, sample types and headings come from
+// here; the sums themselves stay three plain numbers (profile/tables/series.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace clrscope::profile {
+
+// The values are stored in captures.
+enum class Source : uint8_t {
+  kForeign = 0,  // another tool's pprof: figures as they are told, nothing is known of their error
+  kTick = 1,     // AllocationTick: one event per ~100 KB of a heap kind; biased, no interval
+  kSampled = 2,  // AllocationSampled (.NET 10): each byte is hit with probability 1/102400
+  kCounted = 3,  // GCSampledObjectAllocation: counts since the type's last event; a lower bound
+  kException = 4,   // Exception: every throw
+  kContention = 5,  // ContentionStart and -Stop: every wait for a lock that is held
+  kWait = 6,        // WaitHandleWaitStart and -Stop (.NET 9): every wait that blocks
+};
+inline constexpr size_t kSources = 7;
+
+// What a person asks for: `--measure`.
+enum class Measure : uint8_t { kAllocations, kLive, kGcCpu, kExceptions, kLocks, kWaits };
+inline constexpr size_t kMeasures = 6;
+
+enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };
+
+// A number that adds up.
+struct Quantity {
+  std::string_view name;     // of JSON, SQL, options and conditions: "bytes"
+  std::string_view heading;  // of tables: "Bytes"
+  Unit unit = Unit::kNumber;
+  std::string_view pprof;  // sample type: "alloc_space"
+};
+
+struct MeasureSpec {
+  Measure id;
+  std::string_view name;   // --measure, and JSON's "measure"
+  std::string_view shows;  // the word for it in JSON's "shows" and on pages
+  std::string_view title;  // of pages and files: "allocations"
+  // Words: "what is allocated", the heading of the method, "the allocating method".
+  std::string_view done, place, doing;
+  Quantity count, amount;
+  bool typed = true;         // its cells have a type
+  bool heaps = false;        // … and a heap
+  bool state = false;        // it is of a moment; others are sums over time
+  bool amount_first = true;  // what tables are sorted by
+  std::string_view none;     // why a recording may have none, and what to do
+};
+
+inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
+    {Measure::kAllocations,
+     "allocations",
+     "allocated",
+     "allocations",
+     "is allocated",
+     "Allocated in",
+     "allocating",
+     {"objects", "Objects", Unit::kNumber, "alloc_objects"},
+     {"bytes", "Bytes", Unit::kBytes, "alloc_space"},
+     true,
+     true,
+     false,
+     true,
+     "it was recorded without allocations (--only)"},
+    {Measure::kLive,
+     "live",
+     "live",
+     "live objects",
+     "lives",
+     "Allocated in",
+     "allocating",
+     {"objects", "Objects", Unit::kNumber, "inuse_objects"},
+     {"bytes", "Bytes", Unit::kBytes, "inuse_space"},
+     true,
+     true,
+     true,
+     true,
+     "`clrscope record --live` follows them"},
+    {Measure::kGcCpu,
+     "gc-cpu",
+     "gc-cpu",
+     "the garbage collector's CPU time",
+     "collects",
+     "In",
+     "collecting",
+     {"intervals", "Intervals", Unit::kNumber, ""},
+     {"gc_cpu_ns", "CPU", Unit::kNanoseconds, "cpu"},
+     false,
+     false,
+     false,
+     true,
+     "the agent measures it, `clrscope record --live` loads it"},
+    {Measure::kExceptions,
+     "exceptions",
+     "exceptions",
+     "exceptions",
+     "is thrown",
+     "Thrown in",
+     "throwing",
+     {"count", "Thrown", Unit::kNumber, "exceptions"},
+     {"rethrows", "Rethrown", Unit::kNumber, "rethrows"},
+     true,
+     false,
+     false,
+     false,
+     "record with --exceptions"},
+    {Measure::kLocks,
+     "locks",
+     "locks",
+     "waits for locks",
+     "waits for a lock",
+     "Waited in",
+     "waiting",
+     {"count", "Waits", Unit::kNumber, "contentions"},
+     {"wait_ns", "Waited", Unit::kNanoseconds, "delay"},
+     false,
+     false,
+     false,
+     true,
+     "record with --locks"},
+    {Measure::kWaits,
+     "waits",
+     "waits",
+     "waits",
+     "waits",
+     "Waited in",
+     "waiting",
+     {"count", "Waits", Unit::kNumber, "waits"},
+     {"wait_ns", "Waited", Unit::kNanoseconds, "wait"},
+     false,
+     false,
+     false,
+     true,
+     "record with --waits (.NET 9 and later)"},
+}};
+
+// How sums of events become figures.
+enum class ErrorKind : uint8_t {
+  kTold,     // as somebody else told them
+  kExact,    // each event is one thing, or says how many
+  kPoisson,  // each byte is hit by chance: intervals
+  kBiased,   // a fixed stride: no interval
+};
+
+struct SourceSpec {
+  Source id;
+  Measure measure;
+  std::string_view event;  // the runtime's name, in JSON and SQL too
+  std::string_view word;   // in options (--event sampled) and in the data of pages
+  ErrorKind error;
+};
+
+inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
+    {Source::kForeign, Measure::kAllocations, "pprof", "pprof", ErrorKind::kTold},
+    {Source::kTick, Measure::kAllocations, "AllocationTick", "tick", ErrorKind::kBiased},
+    {Source::kSampled, Measure::kAllocations, "AllocationSampled", "sampled", ErrorKind::kPoisson},
+    {Source::kCounted, Measure::kAllocations, "GCSampledObjectAllocation", "counted",
+     ErrorKind::kExact},
+    {Source::kException, Measure::kExceptions, "Exception", "exception", ErrorKind::kExact},
+    {Source::kContention, Measure::kLocks, "Contention", "contention", ErrorKind::kExact},
+    {Source::kWait, Measure::kWaits, "WaitHandleWait", "wait", ErrorKind::kExact},
+}};
+
+constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }
+constexpr const SourceSpec& SpecOf(Source s) { return kSourceSpecs[static_cast<size_t>(s)]; }
+// Each event is one thing that happened on a thread at a time, and is kept with both.
+constexpr bool IsEvent(Source s) { return s >= Source::kException; }
+// Its samples are kept by thread beside stack and type. Counts come by the million: of these there
+// are sums by thread alone.
+constexpr bool KeepsThreads(Source s) { return s == Source::kTick || s == Source::kSampled; }
+constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
+
+// The runtime's name of the event, in JSON and SQL too. by_callbacks: counted by the agent, which
+// the runtime called for every object.
+constexpr std::string_view EventName(Source source, bool by_callbacks = false) {
+  return source == Source::kCounted && by_callbacks ? "ObjectAllocated" : SpecOf(source).event;
+}
+// The word for it in options (`--event sampled`) and in the data of pages.
+constexpr std::string_view SourceWord(Source source) { return SpecOf(source).word; }
+
+}  // namespace clrscope::profile

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error of figures that rest on random windows of time. What happens clusters, so how far a sum
+// may be off follows from how windows differ and from no law of single events: each window belongs
+// to one of sixteen random groups, and a figure keeps by how much it would change without each of
+// them (the jackknife). These differences add up with the figures, so that any row has the error of
+// its own sum. docs/decisions/0015-storms.md
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace clrscope::profile {
+
+inline constexpr size_t kGroups = 16;
+
+struct WindowGroups {
+  std::array<float, kGroups> count{}, amount{};  // without the group, less with it
+  // How much less the figures are by the windows alone, where the counter says significantly more:
+  // it counts what has no event.
+  double less_count = 0, less_amount = 0;
+  // What may be there although no window saw it. Of a sum it is the largest.
+  double hidden = 0;
+  uint8_t groups = kGroups;  // that have windows; the fewest of all parts
+  // Of so few windows, in part, that they do not tell how they differ: it can be anything from what
+  // was seen to all that was counted.
+  bool few = false;
+
+  WindowGroups& operator+=(const WindowGroups& o) {
+    for (size_t g = 0; g < kGroups; ++g) {
+      count[g] += o.count[g];
+      amount[g] += o.amount[g];
+    }
+    less_count += o.less_count;
+    less_amount += o.less_amount;
+    hidden = std::max(hidden, o.hidden);
+    groups = std::min(groups, o.groups);
+    few = few || o.few;
+    return *this;
+  }
+  static double Variance(const std::array<float, kGroups>& without) {
+    double sum = 0;
+    for (const float d : without) sum += static_cast<double>(d) * static_cast<double>(d);
+    return sum * static_cast<double>(kGroups - 1) / static_cast<double>(kGroups);
+  }
+};
+
+// Nothing for most figures, and copied with those that have it.
+class OptionalGroups {
+ public:
+  OptionalGroups() = default;
+  OptionalGroups(const OptionalGroups& o) { *this = o; }
+  OptionalGroups(OptionalGroups&&) = default;
+  OptionalGroups& operator=(const OptionalGroups& o) {
+    if (this != &o) groups_ = o.groups_ ? std::make_unique<WindowGroups>(*o.groups_) : nullptr;
+    return *this;
+  }
+  OptionalGroups& operator=(OptionalGroups&&) = default;
+  ~OptionalGroups() = default;
+  OptionalGroups& operator+=(const OptionalGroups& o) {
+    if (o.groups_) [[unlikely]]
+      Make() += *o.groups_;
+    return *this;
+  }
+  WindowGroups& Make() {
+    if (!groups_) groups_ = std::make_unique<WindowGroups>();
+    return *groups_;
+  }
+  const WindowGroups* get() const { return groups_.get(); }
+
+ private:
+  std::unique_ptr<WindowGroups> groups_;
+};
+
+}  // namespace clrscope::profile

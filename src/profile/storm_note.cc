@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/storm_note.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace clrscope::profile {
+
+std::string StormNote(const Figure& figure) {
+  const Storms& s = figure.storms;
+  const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  std::string note = fmt::format("Between {:.0f} s and {:.0f} s there was a storm of exceptions: ",
+                                 seconds(s.from_ns), seconds(s.to_ns));
+  if (s.by_counter)
+    note += fmt::format("{:.0f} by the runtime's exception-count", s.in_all());
+  else
+    note += fmt::format("about {:.0f}, as no counter of the runtime told", s.in_all());
+  note += fmt::format(
+      ", of which {:.0f} were recorded, in {} windows of {:.1f} s together. Figures of that time "
+      "are "
+      "estimates, all others are exact",
+      s.recorded, s.windows, seconds(s.windows_ns));
+  if (s.windows < kFewWindows)
+    note += fmt::format(". Fewer than {} windows do not tell how far an estimate may be off",
+                        kFewWindows);
+  if (s.less)
+    note += fmt::format(
+        ". The windows alone say {:.0f}: since .NET 9 `throw;` is counted but has no event",
+        s.weighted);
+  return note;
+}
+
+}  // namespace clrscope::profile

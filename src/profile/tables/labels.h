@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What else is known of samples: sets of keys with values, of which a series has one. They are
+// interned, and bounded in number: what comes past the bound has the set `kOther`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace clrscope::profile {
+
+// The numbers are stored in captures.
+enum class LabelKey : uint8_t {
+  kThread = 0,      // the OS thread id
+  kOwner = 1,       // the OS thread id of who held the lock
+  kUnfinished = 2,  // 1: the wait went on when the recording ended
+  kWindow = 3,      // recorded in windows of time, see StormLabel
+  // In a process's tables an index into its `messages` + 1; in a profile the text's StringId.
+  kMessage = 4,
+  kInner = 5,   // 1: an exception with an inner one
+  kNested = 6,  // 1: it was thrown while another one was handled
+  // What the owner did meanwhile: in a process's tables the node of its stack, in a profile the
+  // site's frame + 1.
+  kHolding = 7,
+};
+inline constexpr size_t kLabelKeys = 8;
+
+// Values of LabelKey::kWindow. A storm of exceptions is recorded in windows; each belongs to one of
+// the groups, by which estimates know their error. Series of a group have what the window holds in
+// `samples`, weighted by the share of time that the window is: throws in `stands_for`, rethrows in
+// `amount`.
+inline constexpr uint64_t kWindowGroups = 16;  // 1 to 16
+enum StormLabel : uint64_t {
+  // Not an event: how many a counter of the runtime told for the time that no session was open all
+  // along, in `stands_for`; `samples` of its values, over `amount` ns.
+  kStormCounted = kWindowGroups + 1,
+  // The windows themselves: `samples` of them, `amount` ns in all; `stands_for` as many.
+  kStormWindows = kWindowGroups + 2,
+};
+
+// 0: there is no such label.
+struct LabelSet {
+  std::array<uint64_t, kLabelKeys> values{};
+
+  uint64_t operator[](LabelKey key) const { return values[static_cast<size_t>(key)]; }
+  LabelSet With(LabelKey key, uint64_t value) const {
+    LabelSet out = *this;
+    out.values[static_cast<size_t>(key)] = value;
+    return out;
+  }
+  auto operator<=>(const LabelSet&) const = default;
+};
+
+class LabelTable {
+ public:
+  static constexpr uint16_t kNone = 0, kOther = 1;
+  static constexpr size_t kMost = 60'000;
+  // With more sets than that none comes that has kHolding: who waited for whom is to have room.
+  static constexpr size_t kMostHolding = kMost / 2;
+
+  // The number of a set; kOther when there is no room, of `most`, for one that is new.
+  uint16_t Find(const LabelSet& set, size_t most = kMost) {
+    // A thread's events follow on each other, and most of them look alike.
+    uint16_t& recent = recent_[set[LabelKey::kThread] % recent_.size()];
+    if (sets_[recent] == set) return recent;
+    const auto it = ids_.find(set);
+    if (it != ids_.end()) return recent = it->second;
+    if (sets_.size() >= most) return kOther;
+    const auto id = static_cast<uint16_t>(sets_.size());
+    ids_.emplace(set, id);
+    sets_.push_back(set);
+    return id;
+  }
+  // The next one in order, as it was stored. False: there is no room.
+  bool Restore(const LabelSet& set) {
+    if (sets_.size() >= kMost) return false;
+    ids_.emplace(set, static_cast<uint16_t>(sets_.size()));
+    sets_.push_back(set);
+    return true;
+  }
+  // The first two are kNone and kOther.
+  const std::vector<LabelSet>& sets() const { return sets_; }
+
+ private:
+  std::map<LabelSet, uint16_t> ids_;
+  std::vector<LabelSet> sets_{2};
+  std::array<uint16_t, 64> recent_{};  // by thread; 0: the empty set
+};
+
+}  // namespace clrscope::profile

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/input/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/bind.h"
+#include "profile/interval/interval_frame.h"
+#include "profile/views/show_live.h"
+#include "report/input/damage.h"
+#include "report/input/parse.h"
+#include "report/input/pprof_input.h"
+#include "report/input/trace_file.h"
+#include "report/text/humanize.h"
+#include "store/capture_reader.h"
+
+namespace clrscope::report {
+namespace {
+
+using profile::Source;
+
+std::optional<Source> SourceOf(std::string_view event) {
+  if (event == "sampled") return Source::kSampled;
+  if (event == "tick") return Source::kTick;
+  if (event == "counted") return Source::kCounted;
+  return std::nullopt;
+}
+
+Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::TimeRange& range,
+                                  const profile::Profile& profile,
+                                  const std::vector<analysis::AgentPlaces>& places) {
+  analysis::LeakFinder finder(&profile, &places);
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](const profile::AgentInterval& interval) {
+    if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Measure(interval);
+  }));
+  RETURN_IF_ERROR(reader.ForEachInterval(range, [&](const profile::AgentInterval& interval) {
+    if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Add(interval);
+  }));
+  return finder.Finish();
+}
+
+Status LoadPprof(const InputOptions& options, analysis::BindOptions bind, Input& input) {
+  profile::Recording recording;
+  ASSIGN_OR_RETURN(const std::vector<profile::AgentInterval> intervals,
+                   ReadPprofs(options.path, recording));
+  analysis::Aggregate aggregate(&recording, input.range, options.detail);
+  for (const profile::AgentInterval& interval : intervals) aggregate.Add(interval);
+  std::vector<analysis::AgentPlaces> places;
+  if (options.leaks) bind.agent_places = &places;
+  input.profile = analysis::Bind(recording, aggregate, bind);
+  if (!options.leaks) return OkStatus();
+  analysis::LeakFinder finder(&input.profile, &places);
+  const auto in_range = [&](const profile::AgentInterval& interval) {
+    return input.range.Contains(interval.start_ns(), interval.end_ns());
+  };
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Measure(interval);
+  for (const profile::AgentInterval& interval : intervals)
+    if (in_range(interval)) finder.Add(interval);
+  input.leaks = finder.Finish();
+  return OkStatus();
+}
+
+Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Input& input) {
+  std::vector<analysis::AgentPlaces> places;
+  if (options.leaks) bind.agent_places = &places;
+  auto opened = store::CaptureReader::Open(options.path);
+  if (!opened.ok()) return Unreadable(opened.error());
+  const auto reader = opened.Take();
+  analysis::Aggregate aggregate(&reader->recording(), input.range, options.detail);
+  Status read =
+      reader->ForEachSlice(input.range, [&](const profile::Slice& s) { aggregate.Add(s); });
+  if (read.ok())
+    read = reader->ForEachInterval(
+        input.range, [&](const profile::AgentInterval& interval) { aggregate.Add(interval); });
+  if (!read.ok()) input.damage = read.error();
+  if (read.ok() && !reader->recording().complete)
+    input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
+  input.profile = analysis::Bind(reader->recording(), aggregate, bind);
+  if (options.leaks && !(input.damage && !read.ok())) {
+    ASSIGN_OR_RETURN(input.leaks, FindLeaks(*reader, input.range, input.profile, places));
+  }
+  return OkStatus();
+}
+
+// Ages are kept in buckets: only their bounds can be asked for.
+Result<uint32_t> OlderThan(const std::string& text) {
+  if (text.empty()) return 0u;
+  ASSIGN_OR_RETURN(const int64_t ns, ParseDuration(text));
+  const auto seconds = static_cast<uint32_t>(std::min<int64_t>(ns / 1'000'000'000, 1u << 31));
+  const uint32_t start = profile::AgeStartFor(seconds);
+  if (start == seconds && ns % 1'000'000'000 == 0) return start;
+  const uint32_t* above = std::find(profile::kAgeStarts.begin(), profile::kAgeStarts.end(), start);
+  const uint32_t below = above == profile::kAgeStarts.begin() ? 0 : *(above - 1);
+  return Error{ErrorCode::kUsage,
+               fmt::format("--older-than {}: ages are kept in buckets; use {} or {}", text,
+                           HumanAge(below), HumanAge(start))};
+}
+
+Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind, Input& input) {
+  profile::Recording recording;
+  analysis::Aggregate aggregate(&recording, input.range, options.detail);
+  auto read = report::ReadTrace(options.path, &recording, &aggregate);
+  if (!read.ok()) return Unreadable(read.error());
+  input.damage = DamageOf(*read, options.path, recording.complete);
+  input.profile = analysis::Bind(recording, aggregate, bind);
+  return OkStatus();
+}
+
+}  // namespace
+
+Error Unreadable(Error e) {
+  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
+  return e;
+}
+
+Error UnfinishedCapture(const std::string& path, int64_t end_ns) {
+  return {
+      ErrorCode::kTruncated,
+      fmt::format("{} was not closed: its recording goes on or was killed; it holds the first {}",
+                  path, HumanDuration(static_cast<double>(end_ns) / 1e9))};
+}
+
+Result<analysis::TimeRange> RangeOf(const InputOptions& options) {
+  analysis::TimeRange range;
+  if (!options.from.empty()) {
+    ASSIGN_OR_RETURN(range.from_ns, ParseDuration(options.from));
+  }
+  if (!options.to.empty()) {
+    ASSIGN_OR_RETURN(range.to_ns, ParseDuration(options.to));
+  }
+  if (range.from_ns >= range.to_ns)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--from {} is not before --to {}", options.from, options.to)};
+  return range;
+}
+
+namespace {
+
+// The profile's cells become the rows of `leaks`, so that they are filtered like any other.
+Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
+  profile::Profile& p = input.profile;
+  const std::vector<analysis::LeakRow> rows = std::move(input.leaks->rows);
+  p.shown().cells.clear();
+  for (const analysis::LeakRow& r : rows) {
+    profile::Estimate index;
+    index.samples = p.shown().cells.size();
+    p.shown().cells.push_back({r.node, r.type, r.process, profile::HeapKind::kSoh, index});
+  }
+  RETURN_IF_ERROR(profile::Apply(options.filter, p));
+  input.leaks->rows.clear();
+  for (const profile::Cell& c : p.shown().cells) {
+    input.leaks->rows.push_back(rows[c.value.samples]);
+    input.leaks->rows.back().process = c.process;
+  }
+  return input;
+}
+
+}  // namespace
+
+Result<Input> LoadInput(const InputOptions& options) {
+  Input input;
+  ASSIGN_OR_RETURN(input.range, RangeOf(options));
+  input.ranged = !options.from.empty() || !options.to.empty();
+  ASSIGN_OR_RETURN(const uint32_t older_than, OlderThan(options.older_than));
+  if (!options.older_than.empty() && !options.live && options.measure != "live")
+    return Error{ErrorCode::kUsage, "--older-than is of live objects: give --live too"};
+  analysis::BindOptions bind;
+  bind.source = SourceOf(options.event);
+  const bool capture = options.path != "-" && store::LooksLikeCapture(options.path);
+  if (!capture && options.path != "-" && LooksLikePprof(options.path)) {
+    RETURN_IF_ERROR(LoadPprof(options, bind, input));
+  } else {
+    RETURN_IF_ERROR(capture ? LoadCapture(options, bind, input) : LoadTrace(options, bind, input));
+  }
+  if (input.leaks) return NarrowLeaks(options, std::move(input));
+  RETURN_IF_ERROR(profile::Apply(options.filter, input.profile));
+  if (!options.live && options.measure != "live") RETURN_IF_ERROR(ShowMeasure(options, input));
+  if (options.live || options.measure == "live") {
+    const auto& processes = input.profile.processes;
+    if (std::none_of(processes.begin(), processes.end(),
+                     [](const profile::Process& p) { return p.followed; }))
+      return NoLiveObjects(input, options);
+    input.older_than_s = older_than;
+    profile::ShowLive(input.profile, older_than);
+  }
+  return input;
+}
+
+Status ShowMeasure(const InputOptions& options, Input& input) {
+  profile::Profile& p = input.profile;
+  const std::string file = options.path == "-" ? "the trace" : options.path;
+  if (options.measure.empty()) {
+    // What was not recorded is not what people look for.
+    const bool asked =
+        std::any_of(p.processes.begin(), p.processes.end(), [](const profile::Process& process) {
+          return process.measures == 0 || process.Recorded(profile::Measure::kAllocations);
+        });
+    if (!p.shown().cells.empty() || (asked && options.leaks)) return OkStatus();
+    for (size_t i = 1; i < p.figures.size(); ++i)
+      if (p.figures[i].events() && (!asked || !p.figures[i].cells.empty())) {
+        p.shown_index = i;
+        return OkStatus();
+      }
+    return OkStatus();
+  }
+  const auto spec =
+      std::find_if(profile::kMeasureSpecs.begin(), profile::kMeasureSpecs.end(),
+                   [&](const profile::MeasureSpec& m) { return m.name == options.measure; });
+  if (spec == profile::kMeasureSpecs.end()) {
+    std::string names;
+    for (const profile::MeasureSpec& m : profile::kMeasureSpecs)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", m.name);
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--measure {}: use one of {}", options.measure, names)};
+  }
+  for (size_t i = 0; i < p.figures.size(); ++i) {
+    if (p.figures[i].measure != spec->id) continue;
+    p.shown_index = i;
+    return OkStatus();
+  }
+  if (spec->id == profile::Measure::kGcCpu)
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{} does not know {}{}: {}", file, spec->title,
+                             input.ranged ? " in that span of time" : "", spec->none)};
+  return Error{ErrorCode::kEmpty, fmt::format("{} holds no {}: {}", file, spec->title, spec->none)};
+}
+
+Error NoLiveObjects(const Input& input, const InputOptions& options) {
+  const std::string file = options.path == "-" ? "the trace" : options.path;
+  // The agent's figures are in these where it was there, but perhaps at another time.
+  if (input.ranged)
+    return {ErrorCode::kEmpty,
+            fmt::format("{} holds no live objects in that span of time: either none of the agent's "
+                        "intervals lies in it, or it was recorded without --live",
+                        file)};
+  return {ErrorCode::kEmpty,
+          fmt::format("{} holds no live objects: `clrscope record --live` follows them", file)};
+}
+
+std::optional<Error> EmptyReason(const Input& input, const InputOptions& options) {
+  const profile::Profile& p = input.profile;
+  if (!p.shown().cells.empty()) return std::nullopt;
+  const std::string file = options.path == "-" ? "the trace" : options.path;
+  const profile::Filter& f = options.filter;
+  if (!options.event.empty() && !p.shown().also.empty())
+    return Error{ErrorCode::kEmpty, fmt::format("{} holds no {} events, but {}: use --event {}",
+                                                file, profile::EventName(p.shown().source),
+                                                profile::EventName(p.shown().also.front()),
+                                                profile::SourceWord(p.shown().also.front()))};
+  std::string given;
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) given += fmt::format("{}{} {}", given.empty() ? "" : " ", option, value);
+  };
+  add("--type", f.type);
+  add("--method", f.method);
+  add("--thread", f.thread);
+  add("--process", f.process);
+  add("--from", options.from);
+  add("--to", options.to);
+  add("--older-than", options.older_than);
+  if (!given.empty())
+    return Error{ErrorCode::kEmpty, fmt::format("nothing in {} matches {}", file, given)};
+  if (profile::IsEvent(p.shown().source))
+    return Error{ErrorCode::kEmpty, fmt::format("{} was recorded with {}, and there were none",
+                                                file, p.shown().spec().title)};
+  if (options.live || options.measure == "live")
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("none of the objects that {} follows has survived a GC yet", file)};
+  return Error{
+      ErrorCode::kEmpty,
+      fmt::format(
+          "{} holds no allocation samples: it was recorded without them (`clrscope inspect` shows "
+          "what it holds; `clrscope record` samples allocations), or nothing was allocated",
+          file)};
+}
+
+}  // namespace clrscope::report

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/input/pprof_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "analysis/families/live/interval_fold.h"
+#include "import/gunzip.h"
+#include "import/pprof_frames.h"
+
+namespace clrscope::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool NamedLikePprof(const std::string& name) {
+  return name.ends_with(".pb") || name.ends_with(".pb.gz") || name.ends_with(".pprof") ||
+         name.ends_with(".pprof.gz");
+}
+
+struct File {
+  std::string path, message;
+  import::PprofProfile profile;  // its texts are of `message`
+};
+
+bool IsOfCpu(const import::PprofProfile& p) {
+  return p.sample_types.size() == 1 && p.sample_types[0].type == "cpu";
+}
+
+Error Named(const std::string& path, Error e) {
+  if (e.message.find(path) == std::string::npos) e.message = fmt::format("{}: {}", path, e.message);
+  if (e.offset != Error::kNoOffset && e.message.find("offset") == std::string::npos)
+    e.message += fmt::format(" (at offset {})", e.offset);
+  if (e.code == ErrorCode::kCorrupt || e.code == ErrorCode::kTruncated) e.code = ErrorCode::kFailed;
+  return e;
+}
+
+Result<std::vector<std::string>> PathsOf(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+    if (NamedLikePprof(entry.path().string())) paths.push_back(entry.path().string());
+  if (error) return Error{ErrorCode::kIo, fmt::format("{}: {}", path, error.message())};
+  if (paths.empty())
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{} holds no pprof file (*.pb, *.pb.gz, *.pprof)", path)};
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+struct Keep final : profile::IntervalSink {
+  void OnInterval(profile::AgentInterval&& i) override { intervals.push_back(std::move(i)); }
+  std::vector<profile::AgentInterval> intervals;
+};
+
+}  // namespace
+
+bool LooksLikePprof(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return true;
+  if (NamedLikePprof(path)) return fs::exists(path, error);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(path.c_str(), "rb"),
+                                                          &std::fclose);
+  unsigned char head[2] = {};
+  return f != nullptr && std::fread(head, 1, 2, f.get()) == 2 && head[0] == 0x1f && head[1] == 0x8b;
+}
+
+Result<std::vector<profile::AgentInterval>> ReadPprofs(const std::string& path,
+                                                       profile::Recording& recording) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
+  std::vector<std::unique_ptr<File>> files;
+  for (const std::string& name : paths) {
+    auto file = std::make_unique<File>();
+    file->path = name;
+    Result<std::string> message = import::ReadMaybeGzipped(name);
+    if (!message.ok()) return Named(name, message.error());
+    file->message = message.Take();
+    Result<import::PprofProfile> parsed = import::ParsePprof(file->message);
+    if (!parsed.ok()) return Named(name, parsed.error());
+    file->profile = parsed.Take();
+    files.push_back(std::move(file));
+  }
+  // The agent writes the collector's share of the CPU beside its profiles.
+  const auto others = std::stable_partition(files.begin(), files.end(),
+                                            [](const auto& f) { return !IsOfCpu(f->profile); });
+  if (others != files.begin()) files.erase(others, files.end());
+  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return a->profile.time_ns + a->profile.duration_ns <
+           b->profile.time_ns + b->profile.duration_ns;
+  });
+
+  recording.origin = path;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  profile::ProcessTables& process = *recording.processes[0];
+  process.info.name = recording.strings.Intern(
+      fs::path(std::string(files[0]->profile.main_module)).filename().string());
+  process.info.complete = true;
+  Keep keep;
+  analysis::IntervalFold fold(&recording, 0, &keep, false);
+  import::PprofFrames frames;
+  for (const auto& file : files) {
+    Result<profile::IntervalFrame> frame = frames.Next(file->profile);
+    if (!frame.ok()) return Named(file->path, frame.error());
+    if (frame->sequence == 0) recording.start_unix_ns = frame->start_unix_ns;
+    const bool since_begin = file->profile.duration_ns <= 0;
+    if (since_begin)
+      for (profile::AgentInterval& earlier : keep.intervals) {
+        earlier.frame.flows.clear();
+        earlier.frame.events.clear();
+      }
+    const Status status = fold.OnFrame(frame.Take());
+    if (!status.ok()) return Named(file->path, status.error());
+  }
+  for (const profile::AgentInterval& i : keep.intervals)
+    recording.end_ns = std::max(recording.end_ns, i.end_ns());
+  process.info.end_ns = recording.end_ns;
+  return std::move(keep.intervals);
+}
+
+}  // namespace clrscope::report

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was lost, for JSON and for people.
+#pragma once
+
+#include <string>
+
+#include "base/loss.h"
+#include "report/json.h"
+
+namespace clrscope::report {
+
+// [{name, count, sentence}]
+Json LossesJson(const LossCounters& losses);
+// A sentence per loss, each on a line of its own or broken at `width`.
+std::string LossesText(const LossCounters& losses, size_t width);
+
+}  // namespace clrscope::report

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/rows/views.h"
+
+#include <fmt/format.h>
+
+namespace clrscope::report {
+namespace {
+
+using profile::Measure;
+using profile::Profile;
+
+// Why a filter or a table of threads and types both finds nothing.
+std::string WhyNotByThread(const Profile& p) {
+  if (p.measure() == Measure::kLive)
+    return "--thread cannot narrow live objects: which thread allocated them is not kept";
+  if (p.counted())
+    return "counts (--types, --exact) are kept by thread or by type and stack, not by both: "
+           "--thread goes with --by thread alone, and --type and --method without it";
+  if (const std::string missing = ThreadsMissing(p); !missing.empty())
+    return fmt::format("types and stacks are not known by thread: {}", missing);
+  return fmt::format(
+      "{} keeps threads apart from types and stacks, as earlier recordings do: --thread goes with "
+      "--by thread alone, and --type and --method without it",
+      p.origin);
+}
+
+// Why a measure has no such table; "" where it has.
+std::string WhyNot(const profile::MeasureSpec& spec, View view) {
+  const auto no = [&](std::string_view what) {
+    return fmt::format("--by {}: {} have no {}", ViewName(view), spec.title, what);
+  };
+  const bool live = spec.id == Measure::kLive;
+  switch (view) {
+    case View::kType:
+      return spec.typed ? "" : no("types");
+    case View::kKind:
+      return spec.heaps ? "" : no("heaps");
+    case View::kOwner:
+      return spec.id == Measure::kLocks ? "" : no("owner");
+    case View::kMessage:
+      return spec.id == Measure::kExceptions ? "" : no("messages");
+    case View::kTime:
+      return live ? "--by time is of what happens: what lives is a state, of no span of time; "
+                    "--by age tells since when"
+                  : "";
+    case View::kThread:
+      return live ? "--by thread: which thread allocated the live objects is not kept" : "";
+    case View::kAge:
+    case View::kGeneration:
+      return live ? "" : fmt::format("--by {} is of live objects: give --live too", ViewName(view));
+    default:
+      return "";
+  }
+}
+
+Error NotOfGcCpu(std::string_view what) {
+  return {ErrorCode::kUsage,
+          fmt::format("{}: the garbage collector's CPU time is of whole processes, by time or "
+                      "process; `clrscope gcstats` tells what was allocated before each collection",
+                      what)};
+}
+
+Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
+  if (view && *view != View::kTime && *view != View::kProcess)
+    return NotOfGcCpu(*view == View::kTree       ? std::string("--tree")
+                      : *view == View::kBottomUp ? std::string("--bottom-up")
+                                                 : fmt::format("--by {}", ViewName(*view)));
+  for (const auto& [option, value] :
+       {std::pair{"--type", &f.type}, std::pair{"--method", &f.method},
+        std::pair{"--thread", &f.thread}})
+    if (!value->empty()) return NotOfGcCpu(fmt::format("{} cannot narrow it", option));
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckView(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
+  if (p.measure() == Measure::kGcCpu) return CheckGcCpu(view, filter);
+  if (view)
+    if (std::string why = WhyNot(p.shown().spec(), *view); !why.empty())
+      return Error{ErrorCode::kUsage, std::move(why)};
+  if (view == View::kMessage && !profile::KnowsMessages(p))
+    return Error{ErrorCode::kEmpty,
+                 "--by message: no messages are kept in this file; record --exceptions --messages "
+                 "keeps them"};
+  const bool threads = view == View::kThread;
+  if (!p.shown().by_thread() && (threads ? filter.of_cells() : !filter.thread.empty()))
+    return Error{ErrorCode::kUsage, WhyNotByThread(p)};
+  return OkStatus();
+}
+
+analysis::Aggregate::Detail DetailFor(std::optional<View> view, const profile::Filter& f) {
+  return {.threads = !f.thread.empty() || (view == View::kThread && f.of_cells()),
+          .times = view == View::kTime && f.any_but_process()};
+}
+
+std::string ThreadsMissing(const Profile& p) {
+  std::string who;
+  bool foreign = false, all = true;
+  for (const profile::Process& process : p.processes) {
+    const bool missing = process.by_agent && !process.threads_told;
+    all = all && missing;
+    if (!missing) continue;
+    foreign = foreign || process.live_source == profile::Source::kForeign;
+    who += fmt::format("{}{}", who.empty() ? "" : ", ", process.pid);
+  }
+  if (who.empty()) return {};
+  if (foreign) return "pprof files are read without their threads";
+  return fmt::format("the agent in {} is of a version that does not tell threads apart",
+                     all ? "the program" : who);
+}
+
+}  // namespace clrscope::report
