@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: starting workloads, running clrscope, counting results."""
+import glob
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -14,8 +16,27 @@ CLRSCOPE = ""
 WORKLOADS = ""
 
 
+def threads_of(pid):
+    """A line for each thread: its name, its state, the system call that it is in and where in the kernel it sleeps."""
+    lines = []
+    for task in sorted(glob.glob(f"/proc/{pid}/task/*"), key=lambda path: int(os.path.basename(path))):
+        words = [os.path.basename(task)]
+        for name in ("comm", "stat", "wchan", "syscall"):
+            try:
+                with open(f"{task}/{name}", encoding="utf-8", errors="replace") as file:
+                    text = file.read().strip()
+                words.append(text.rpartition(")")[2].split()[0] if name == "stat" else text)
+            except (OSError, IndexError):
+                words.append("?")
+        lines.append("  ".join(words))
+    return "\n".join(lines)
+
+
 class Workload:
     """A program that counts what it did and prints that at its end; `alloc`, if nothing else is said."""
+
+    PATIENCE_S = 300
+    stuck = None
 
     def __init__(self, *args, flavour="alloc", env=None):
         folder = os.path.join(WORKLOADS, flavour)
@@ -25,8 +46,28 @@ class Workload:
         self.process = subprocess.Popen(
             command + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(env or {})})
-        line = self.process.stdout.readline()
-        self.pid = json.loads(line)["ready"]
+        self.pid = json.loads(self.line("ready"))["ready"]
+
+    def line(self, what):
+        """The next line that it prints. A program that says nothing for so long stands still: that is the finding, with what its
+        threads do."""
+        done = []
+
+        def give_up():
+            if not done:
+                self.stuck = f"the program did not print {what}; its threads:\n{threads_of(self.process.pid)}"
+                self.process.kill()
+
+        timer = threading.Timer(self.PATIENCE_S, give_up)
+        timer.start()
+        try:
+            line = self.process.stdout.readline()
+            done.append(line)
+        finally:
+            timer.cancel()
+        if self.stuck:
+            raise AssertionError(self.stuck)
+        return line
 
     def go(self):
         self.process.stdin.write("go\n")
@@ -34,7 +75,7 @@ class Workload:
 
     def truth(self):
         """Its ledger; blocks until it has printed it."""
-        return json.loads(self.process.stdout.readline())
+        return json.loads(self.line("its ledger"))
 
     def end(self):
         try:
