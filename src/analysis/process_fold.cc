@@ -53,10 +53,13 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       options_(options),
       gcs_(strings, &tables->gcs, &tables->info.gc, &tables->losses, index),
       type_counter_(options.count_mode),
-      storm_({tables, sink, index, options.slice_ns}) {
+      storm_({tables, sink, index, options.slice_ns}),
+      requests_(strings, {tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
+  gcs_.LogPauses(&requests_.pauses());
+  if (options.requests) requests_.Begin();
 }
 
 void ProcessFold::OutdateMemos() {
@@ -99,6 +102,16 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return OnWaitStart(event, Source::kWait);
     case EventTag::kWaitStop:
       return OnWaitStop(event, Source::kWait);
+    case EventTag::kRequestStart:
+      return requests_.OnStart(event, now_ns_);
+    case EventTag::kRequestStop:
+      return requests_.OnStop(event, now_ns_);
+    case EventTag::kHistogramValue:
+      return requests_.OnHistogram(event, now_ns_);
+    case EventTag::kMetricsCollectionStop:
+      return requests_.OnCollected(now_ns_);
+    case EventTag::kMetricsSharingError:
+      return tables_->losses.Add(Loss::kRequestsUncounted);
     case EventTag::kBulkType:
       return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:
@@ -198,25 +211,39 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
   gcs_.OnTick(tick.kind, tick.amount);
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
-  const uint32_t series =
-      Count(event,
-            SeriesKey::Make(NodeOf(event), type, profile::HeapKindOf(tick.kind), Source::kTick,
-                            profile::SizeClass(tick.object_size)),
-            {1, tick.object_size, tick.amount});
-  NoteCause(series, static_cast<double>(tick.amount));
+  const auto bytes = static_cast<double>(tick.amount);
+  CountSample(event,
+              SeriesKey::Make(NodeOf(event), type, profile::HeapKindOf(tick.kind), Source::kTick,
+                              profile::SizeClass(tick.object_size)),
+              {1, tick.object_size, tick.amount}, bytes,
+              bytes / static_cast<double>(std::max<uint64_t>(tick.object_size, 1)));
 }
 
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  const uint32_t series =
-      Count(event,
-            SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name),
-                            profile::HeapKindOf(sample.kind), Source::kSampled,
-                            profile::SizeClass(sample.object_size)),
-            {1, sample.object_size, 0});
   const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
-  NoteCause(series, size / profile::HitProbability(size));
+  const double objects = 1 / profile::HitProbability(size);
+  CountSample(event,
+              SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name),
+                              profile::HeapKindOf(sample.kind), Source::kSampled,
+                              profile::SizeClass(sample.object_size)),
+              {1, sample.object_size, 0}, size * objects, objects);
+}
+
+void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums,
+                              double bytes, double objects) {
+  if (requests_.on()) [[unlikely]] {
+    if (event.activity != nullptr) {
+      // The cause of the next GC is told by the series that knows no request.
+      NoteCause(SeriesFor(key, sums.amount, sums.samples), bytes);
+      requests_.Add({ActivityPath::Of(*event.activity), now_ns_, event.thread, key, sums.amount,
+                     sums, bytes, objects});
+      return;
+    }
+    requests_.OnOthersSample(bytes);
+  }
+  NoteCause(Count(event, key, sums), bytes);
 }
 
 void ProcessFold::OnCounted(const clr::RawEvent& event) {
@@ -306,16 +333,13 @@ void ProcessFold::OnBulkType(const clr::RawEvent& event) {
   if (!types.ok()) tables_->losses.Add(Loss::kUnsupportedVersion);
 }
 
-void ProcessFold::CountEvent(Source source, uint32_t node, uint32_t type,
-                             const profile::LabelSet& labels, const profile::Sums& sums) {
-  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
-  AddEvent(source, node, type, tables_->labels.Find(labels), sums);
-}
-
 void ProcessFold::AddEvent(Source source, uint32_t node, uint32_t type, uint16_t label,
-                           const profile::Sums& sums) {
+                           const profile::Sums& sums, const ActivityPath& activity,
+                           int64_t time_ns) {
   if (label == profile::LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
   const SeriesKey key = SeriesKey::Make(node, type, HeapKind::kUnknown, source, 0, label);
+  if (requests_.on() && activity.size() != 0)
+    return requests_.Add({activity, time_ns, /*thread=*/0, key, /*nominal_size=*/0, sums});
   AddToSlice(/*thread=*/0, SeriesFor(key, /*nominal_size=*/0, sums.samples), sums);
 }
 
@@ -329,13 +353,14 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
   const uint64_t again = e.rethrown() ? 1 : 0;
   const uint64_t message =
       options_.messages ? exception_messages_.Find(e.message, *strings_, *tables_) : 0;
-  CountEvent(Source::kException, NodeOf(event), type,
-             profile::LabelSet()
-                 .With(profile::LabelKey::kThread, event.thread)
-                 .With(profile::LabelKey::kMessage, message)
-                 .With(profile::LabelKey::kInner, e.has_inner() ? 1 : 0)
-                 .With(profile::LabelKey::kNested, e.nested() ? 1 : 0),
-             {1, again, 1 - again});
+  if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+  AddEvent(Source::kException, NodeOf(event), type,
+           tables_->labels.Find(profile::LabelSet()
+                                    .With(profile::LabelKey::kThread, event.thread)
+                                    .With(profile::LabelKey::kMessage, message)
+                                    .With(profile::LabelKey::kInner, e.has_inner() ? 1 : 0)
+                                    .With(profile::LabelKey::kNested, e.nested() ? 1 : 0)),
+           {1, again, 1 - again}, event.activity == nullptr ? ActivityPath() : ActivityPath::Of(*event.activity), now_ns_);
 }
 
 void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
@@ -350,6 +375,7 @@ void ProcessFold::OnWaitStart(const clr::RawEvent& event, Source source) {
   wait.source = source;
   wait.node = NodeOf(event);
   wait.start_ns = now_ns_;
+  if (event.activity != nullptr) wait.activity = ActivityPath::Of(*event.activity);
   if (source == Source::kContention) {
     clr::ContentionStart start;
     if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
@@ -401,7 +427,8 @@ void ProcessFold::AddWait(const EndedWait& ended, uint32_t holding) {
     if (label == LabelTable::kOther) tables_->losses.Add(Loss::kHoldingsCapped);
   }
   if (label == LabelTable::kOther) label = tables_->labels.Find(labels);
-  AddEvent(ended.wait.source, ended.wait.node, 0, label, {1, ended.duration_ns, 1});
+  AddEvent(ended.wait.source, ended.wait.node, 0, label, {1, ended.duration_ns, 1},
+           ended.wait.activity, ended.wait.start_ns);
 }
 
 // Its stack is who asked; of GCs that allocations triggered, the samples tell more.
@@ -429,6 +456,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   index_ = index;
   sink_ = sink;
   storm_.MoveTo({tables, sink, index, options_.slice_ns});
+  requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
@@ -447,6 +475,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   holders_.Clear();
   slice_ = {};
   gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
+  gcs_.LogPauses(&requests_.pauses());
   OutdateMemos();
   last_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;
@@ -457,6 +486,7 @@ void ProcessFold::Advance(int64_t now_ns) {
   holders_.Settle(slice_end_ns_,
                   [this](const EndedWait& wait, uint32_t holding) { AddWait(wait, holding); });
   CloseSlice();
+  requests_.Advance(now_ns);
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
 }
 
@@ -467,6 +497,7 @@ void ProcessFold::Finish() {
   });
   storm_.Finish(last_ns_);
   Flush();
+  requests_.Finish(last_ns_);
   gcs_.Finish();
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/families/gc/gc_timeline.h"
 #include "analysis/families/locks/lock_holders.h"
 #include "analysis/families/locks/wait_pairs.h"
+#include "analysis/families/requests/request_fold.h"
 #include "analysis/families/types/type_index.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
@@ -26,6 +27,7 @@ struct FoldOptions {
   uint32_t max_series = profile::SeriesTable::kDefaultMax;
   profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
   bool messages = false;                                         // of exceptions are kept
+  bool requests = false;  // are asked for: a histogram is to tell their routes
   bool gc_marks = true;  // how long marking took and what it found, by kind of root
 };
 
@@ -73,6 +75,7 @@ class ProcessFold {
   int64_t last_ns() const { return last_ns_; }
   // Who opens sessions tells what is recorded of a storm of exceptions.
   StormFold& storm() { return storm_; }
+  RequestFold& requests() { return requests_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -92,12 +95,12 @@ class ProcessFold {
   void CountWait(uint64_t thread, const OpenWait& wait, double duration_ns, bool finished);
   void SettleWaits();
   void AddWait(const EndedWait& wait, uint32_t holding);
-  // Of an event: no size, no heap, and its thread as a label.
-  void CountEvent(profile::Source source, uint32_t node, uint32_t type,
-                  const profile::LabelSet& labels, const profile::Sums& sums);
-  // To the open slice.
+  // A sample of an allocation, that stands for so much.
+  void CountSample(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums,
+                   double bytes, double objects);
+  // Of an event: no size, no heap, and its thread as a label. To the open slice, or to its request.
   void AddEvent(profile::Source source, uint32_t node, uint32_t type, uint16_t label,
-                const profile::Sums& sums);
+                const profile::Sums& sums, const ActivityPath& activity, int64_t time_ns);
   void OnGcTriggered(const clr::RawEvent& event);
   void OnGcSettings(const clr::RawEvent& event);
 
@@ -144,6 +147,7 @@ class ProcessFold {
   ExceptionTypes exception_types_;
   ExceptionMessages exception_messages_;
   StormFold storm_;
+  RequestFold requests_;
   WaitPairs waits_;
   LockHolders holders_;
 };

@@ -81,6 +81,17 @@ constexpr LossInfo kTable[] = {
     {"storm_uncounted_ms",
      "milliseconds of a storm of exceptions in which no counter of the runtime told how many were "
      "thrown; what was thrown then is missing"},
+    {"requests_capped",
+     "requests that were not followed, as there were too many at one time; what they cost counts "
+     "as (other) or (no request)"},
+    {"requests_begun_before",
+     "requests that ended and had begun before the recording; what they cost counts as (no "
+     "request)"},
+    {"routes_capped",
+     "requests that count as (other), as there were more routes than are kept apart"},
+    {"requests_uncounted",
+     "times that another tool's session changed what the runtime counts of requests; numbers by "
+     "status may be incomplete"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

@@ -47,6 +47,10 @@ enum class Loss : uint8_t {
   kWaitsUnended,          // waits whose end the runtime did not write
   kImagesCapped,          // files that were mapped for execution and not remembered: too many
   kStormUncounted,        // milliseconds of a storm of exceptions that no counter told of
+  kRequestsCapped,        // requests that were not followed: too many at one time
+  kRequestsBefore,        // requests that had begun before the recording: their work has no id
+  kRoutesCapped,          // requests that count as (other): too many routes
+  kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
   kAgentOther,            // losses of the agent that this version has no name for
   kCount,
 };

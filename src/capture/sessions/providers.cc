@@ -131,6 +131,45 @@ ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits) {
   return config;
 }
 
+ipc::SessionConfig RequestSession(uint32_t buffer_mb) {
+  // TasksFlowActivityIds alone makes no event of its own.
+  constexpr uint64_t kFlowIds = 0x80;
+  ipc::SessionConfig config;
+  ipc::ProviderConfig flow, hosting;
+  flow.name = std::string(clr::kTplProvider);
+  flow.keywords = kFlowIds;
+  flow.level = kInformational;
+  hosting.name = std::string(clr::kAspNetHostingProvider);
+  hosting.keywords = ~uint64_t{0};
+  hosting.level = kInformational;
+  config.providers = {flow, hosting};
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RequestCounterSession(std::string_view identifier,
+                                         std::optional<uint32_t> series) {
+  constexpr uint64_t kTimeSeriesValues = 2;
+  ipc::SessionConfig config;
+  ipc::ProviderConfig provider;
+  provider.name = std::string(clr::kMetricsProvider);
+  provider.keywords = kTimeSeriesValues;
+  provider.level = kInformational;
+  // What a shared session does not ask for it takes as it is (MetricsEventSource.ParseArgs).
+  provider.args = fmt::format(
+      "SessionId=SHARED;SharedIdentifier={};ClientId={};Metrics=Microsoft.AspNetCore.Hosting\\http."
+      "server.request.duration",
+      identifier, identifier);
+  if (series) provider.args += fmt::format(";RefreshInterval=1;MaxTimeSeries={0};MaxHistograms={0}", *series);
+  config.providers.push_back(provider);
+  config.buffer_mb = 4;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb) {
   uint64_t keywords = 0;
   if (mode != profile::CountMode::kHigh) keywords |= keyword::kSampledObjectLow;

@@ -2,6 +2,7 @@
 // Which events a recording asks a runtime for.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -31,6 +32,14 @@ ipc::SessionConfig ExceptionCounterSession();
 // Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
+// Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every other
+// session. No stacks.
+ipc::SessionConfig RequestSession(uint32_t buffer_mb);
+// How many requests there are by route and status: the runtime's histogram of their durations, once
+// a second. `series`: of routes, methods and statuses at most. Without it another tool's session is
+// joined, and joins this one, whatever limits it has: the runtime has one for all.
+ipc::SessionConfig RequestCounterSession(std::string_view identifier,
+                                         std::optional<uint32_t> series = {});
 // GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
 // arms it at its start only. mode: not kUnknown
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "capture/sessions/thread_names.h"
 #include "ipc/processes/proc_stat.h"
@@ -33,11 +34,17 @@ void WaitForOthers(const RingPool* waiting) {
   if (waiting != nullptr) waiting->WaitFor(kBacklogBytes, kLongest);
 }
 
-// Sessions that end while the process is recorded.
+// Sessions that end while the process is recorded, or after the others.
 bool PassesBy(OpenedTarget::Kind kind) {
   using enum OpenedTarget::Kind;
   return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
-         kind == kCounter;
+         kind == kCounter || kind == kRequests || kind == kRequestCounter;
+}
+
+// Of a session that shares what the runtime measures: another one each time.
+std::string Identifier() {
+  std::random_device random;
+  return fmt::format("clrscope-{:08x}{:08x}", random(), random());
 }
 
 // Before .NET 9 the runtime has no event of waits but those for locks.
@@ -66,6 +73,16 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   out.source = profile::Source::kCounted;
   if (!counts) {
     ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
+  }
+  if (options.requests) {
+    // First: what the others tell is to have ids from its first event on.
+    ASSIGN_OR_RETURN(OpenedStream requests, out.link->Open(RequestSession(kEventBufferMb)));
+    out.streams.push_back({std::move(requests), Kind::kRequests});
+    if (Result<OpenedStream> counter = out.link->Open(RequestCounterSession(Identifier()));
+        counter.ok())
+      out.streams.push_back({counter.Take(), Kind::kRequestCounter});
+    else
+      out.notes.push_back("routes are told by paths: " + counter.error().message);
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(OpenedStream main,
@@ -148,6 +165,7 @@ void Target::RecordMeasures() {
   if (options_.exceptions) info.Record(Measure::kExceptions);
   if (options_.locks || options_.waits) info.Record(Measure::kLocks);
   if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
+  if (options_.requests) info.Record(Measure::kRequests);
 }
 
 void Target::MakeTables() {
@@ -163,6 +181,10 @@ void Target::Take(OpenedTarget opened) {
   source_ = opened.source;
   state_ = State::kRecording;
   ResetStorm();
+  fold_->requests().EndAt(INT64_MAX);
+  if (std::any_of(opened.streams.begin(), opened.streams.end(),
+                  [](const auto& s) { return s.kind == Kind::kRequestCounter; }))
+    fold_->requests().ExpectTemplates();
   lost_ = cut_off_ = abandoned_ = false;
   notes_.insert(notes_.end(), opened.notes.begin(), opened.notes.end());
   if (opened.rundown_failed) tables_->losses.Add(Loss::kRundownIncomplete);
@@ -209,6 +231,8 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
     suffix +=
         whole_sessions_++ == 0 ? ".exceptions" : fmt::format(".exceptions-{}", whole_sessions_);
   if (kind == Kind::kLocks) suffix += ".locks";
+  if (kind == Kind::kRequests) suffix += ".requests";
+  if (kind == Kind::kRequestCounter) suffix += ".request-counter";
   Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
   if (!file.ok()) {
     notes_.push_back("a raw stream is not kept: " + file.error().message);
@@ -320,8 +344,31 @@ void Target::BeginStop() {
   for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)
     if (!PassesBy(s->kind) || settings_ == s->id) ids.push_back(s->id);
   StopCounter(UntilCounted());
+  StopRequests();
   settings_.reset();
   if (!ids.empty()) StopInBackground(std::move(ids));
+}
+
+// The last value of the histogram is waited for: it comes once a second, and a stop brings none.
+void Target::StopRequests() {
+  if (!options_.requests) return;
+  constexpr int64_t kPeriodNs = 1'000'000'000, kDrainedNs = 250'000'000;
+  const int64_t now_ns = home_.clock->now_ns();
+  fold_->requests().EndAt(now_ns);
+  std::vector<uint64_t> ids;
+  bool counted = false;
+  for (const Live& s : sessions_) {
+    if (s.kind != Kind::kRequests && s.kind != Kind::kRequestCounter) continue;
+    ids.push_back(s.id);
+    counted = counted || s.kind == Kind::kRequestCounter;
+  }
+  const int64_t since_ns = std::max<int64_t>(0, now_ns - fold_->requests().collected_to_ns());
+  const int64_t wait_ns = counted ? kPeriodNs - since_ns % kPeriodNs + kDrainedNs : 0;
+  InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
+               [ids = std::move(ids), wait_ns](RuntimeLink& link, Background&) {
+                 std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns));
+                 for (const uint64_t id : ids) (void)link.Stop(id);
+               });
 }
 
 void Target::BeginFinalRundown() {
@@ -380,6 +427,7 @@ void Target::Rest() {
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   fold_->storm().Advance(now_ns);
+  fold_->requests().Advance(now_ns - kLateNs);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
@@ -419,6 +467,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
   fold_->storm().Flush();
+  fold_->requests().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one
@@ -429,6 +478,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
   fold_->storm().Shift(shift_ns);
+  fold_->requests().Shift(shift_ns);
   next_images_ns_ -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();

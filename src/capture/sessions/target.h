@@ -40,6 +40,7 @@ struct TargetOptions {
   profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
   uint32_t buffer_mb = 256;
   bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
+  bool requests = false;  // of ASP.NET Core, every one
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -59,6 +60,8 @@ struct OpenedTarget {
     kWindow,            // exceptions, for a moment
     kCounter,           // how many exceptions there are
     kLocks,
+    kRequests,
+    kRequestCounter,
     kEntryPoints,
     kRundown,
     kSettings
@@ -198,6 +201,7 @@ class Target final : public Feed {
     });
   }
   void StopInBackground(std::vector<uint64_t> ids);
+  void StopRequests();
   void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);
   void Settle();

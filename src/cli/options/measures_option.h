@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded beside allocations, or in their place: --exceptions, --locks, --waits, --only,
-// --measures.
+// What is recorded beside allocations, or in their place: --exceptions, --locks, --waits,
+// --requests, --only, --measures.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace clrscope::cli {
 
 struct MeasureArguments {
-  bool exceptions = false, messages = false, locks = false, waits = false;
+  bool exceptions = false, messages = false, locks = false, waits = false, requests = false;
   std::string only, measures;  // names, separated by commas
 };
 

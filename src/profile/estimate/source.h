@@ -22,12 +22,13 @@ enum class Source : uint8_t {
   kException = 4,   // Exception: every throw
   kContention = 5,  // ContentionStart and -Stop: every wait for a lock that is held
   kWait = 6,        // WaitHandleWaitStart and -Stop (.NET 9): every wait that blocks
+  kRequest = 7,     // RequestStart and -Stop of Microsoft.AspNetCore.Hosting
 };
-inline constexpr size_t kSources = 7;
+inline constexpr size_t kSources = 8;
 
 // What a person asks for: `--measure`.
-enum class Measure : uint8_t { kAllocations, kLive, kGcCpu, kExceptions, kLocks, kWaits };
-inline constexpr size_t kMeasures = 6;
+enum class Measure : uint8_t { kAllocations, kLive, kGcCpu, kExceptions, kLocks, kWaits, kRequests };
+inline constexpr size_t kMeasures = 7;
 
 enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };
 
@@ -139,6 +140,20 @@ inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
      false,
      true,
      "record with --waits (.NET 9 and later)"},
+    {Measure::kRequests,
+     "requests",
+     "requests",
+     "requests",
+     "is served",
+     "Served in",
+     "serving",
+     {"requests", "Requests", Unit::kNumber, "requests"},
+     {"duration_ns", "Time", Unit::kNanoseconds, "request_time"},
+     false,
+     false,
+     false,
+     true,
+     "record with --requests (ASP.NET Core)"},
 }};
 
 // How sums of events become figures.
@@ -166,6 +181,7 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kException, Measure::kExceptions, "Exception", "exception", ErrorKind::kExact},
     {Source::kContention, Measure::kLocks, "Contention", "contention", ErrorKind::kExact},
     {Source::kWait, Measure::kWaits, "WaitHandleWait", "wait", ErrorKind::kExact},
+    {Source::kRequest, Measure::kRequests, "Request", "request", ErrorKind::kExact},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }

@@ -24,8 +24,30 @@ enum class LabelKey : uint8_t {
   // What the owner did meanwhile: in a process's tables the node of its stack, in a profile the
   // site's frame + 1.
   kHolding = 7,
+  // The route of the request that it belongs to: in a process's tables an index into its `routes` +
+  // 1, in a profile the StringId of the route's name.
+  kRequest = 8,
+  // How long that request took, a step of DurationScale; rounded down, but of requests themselves.
+  kDuration = 9,
+  kRequestPart = 10,  // of requests: what the series tells, see RequestPart
+  kStatus = 11,       // of requests that the runtime counted: the status, see StatusLabel()
 };
-inline constexpr size_t kLabelKeys = 8;
+inline constexpr size_t kLabelKeys = 12;
+
+// Values of LabelKey::kRequestPart.
+enum class RequestPart : uint64_t {
+  kEnded = 0,     // requests that were seen to begin and to end; `amount`: ns
+  kCounted = 1,   // requests as the runtime's histogram counts them; `amount`: ns
+  kGcWaited = 2,  // `amount`: ns of GC pauses within requests, each request's in full
+  kGcCaused = 3,  // `amount`: ns of GC pauses, split by who allocated before
+  kUnended = 4,   // requests that went on when the recording ended
+};
+
+// A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or
+// more.
+constexpr uint64_t StatusLabel(uint32_t status, bool failed) {
+  return uint64_t{status} << 1 | (failed ? 1 : 0);
+}
 
 // Values of LabelKey::kWindow. A storm of exceptions is recorded in windows; each belongs to one of
 // the groups, by which estimates know their error. Series of a group have what the window holds in

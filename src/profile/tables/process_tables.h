@@ -20,6 +20,7 @@
 #include "profile/stacks/stack_tree.h"
 #include "profile/tables/agent_tables.h"
 #include "profile/tables/labels.h"
+#include "profile/tables/request_tables.h"
 #include "profile/tables/series.h"
 
 namespace clrscope::profile {
@@ -39,6 +40,7 @@ struct ProcessTables {
   LabelTable labels;
   std::vector<StringId> messages;             // of exceptions, where they are kept
   std::map<uint64_t, StringId> thread_names;  // by the OS thread id
+  RequestTables requests;
   CodeMap code;
   GcRecords gcs;    // those that are over and that a writer has not taken out yet
   ImageMap images;  // for addresses that no method owns

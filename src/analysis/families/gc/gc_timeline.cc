@@ -182,6 +182,7 @@ void GcTimeline::NotePause(int64_t begin_ns, int64_t end_ns) {
   last_restart_ns_ = end_ns;
   ++facts_->pauses;
   Add(facts_->paused_ns, Since(begin_ns, end_ns));
+  if (pause_log_ != nullptr && begin_ns >= 0) pause_log_->Add({begin_ns, end_ns});
 }
 
 void GcTimeline::SetAside(const Suspension* suspension, bool background) {

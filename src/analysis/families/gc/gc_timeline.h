@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/families/gc/gc_allocations.h"
+#include "analysis/families/gc/pause_log.h"
 #include "base/flat_map.h"
 #include "base/loss.h"
 #include "base/string_pool.h"
@@ -48,6 +49,8 @@ class GcTimeline {
   void OnGap(int64_t after_ns, int64_t before_ns);
   // Nothing more comes: hands out what is open, incomplete, and sorts `out` by time.
   void Finish();
+  // Pauses are noted there, too; it must outlive this.
+  void LogPauses(PauseLog* log) { pause_log_ = log; }
 
  private:
   struct Suspension {
@@ -116,6 +119,7 @@ class GcTimeline {
   uint64_t last_serial_ = 0;
   uint32_t last_number_ = 0;
   int64_t last_restart_ns_ = -1;
+  PauseLog* pause_log_ = nullptr;
   uint64_t stats_for_ = 0;  // serial of the GC that ended last, until its GCHeapStats
   bool stats_orphaned_ = false;
   uint64_t history_for_ = 0;  // serial of the GC that the last GCGlobalHeapHistory was of

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/families/requests/activity_path.h"
 #include "profile/estimate/source.h"
 #include "profile/stacks/stack_tree.h"
 
@@ -19,6 +20,7 @@ struct OpenWait {
   uint64_t owner = 0;  // the OS thread id of who holds the lock; 0 = unknown
   int64_t start_ns = 0;
   uint64_t lock = 0;        // the same for the lock's life; 0 = unknown
+  ActivityPath activity;    // what the thread was at as the wait began
   uint32_t owner_node = 0;  // where the owner was waiting itself as this wait began; 0 = nowhere
 };
 

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/requests/request_fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/utf.h"
+#include "clr/metric_events.h"
+#include "clr/request_events.h"
+#include "profile/estimate/duration_scale.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::DurationScale;
+using profile::LabelKey;
+using profile::LabelSet;
+using profile::LabelTable;
+using profile::RequestPart;
+using profile::SeriesKey;
+using profile::Source;
+
+// Of the room for sets of labels, what requests may take: events of threads are to have some, too.
+constexpr size_t kMostSets = LabelTable::kMost / 2;
+
+SeriesKey RequestKey() {
+  return SeriesKey::Make(profile::StackTree::kNoStack, 0, profile::HeapKind::kUnknown,
+                         Source::kRequest, 0);
+}
+
+uint64_t Nanoseconds(double ns) {
+  constexpr double kLongest = 1e18;  // 30 years
+  return static_cast<uint64_t>(std::clamp(ns, 0.0, kLongest));
+}
+
+}  // namespace
+
+uint32_t RequestFold::Find(const ActivityPath& path) const {
+  if (index_.size() == 0) return kNone;
+  // Other sources of events make children of a request: the longest path that is one counts.
+  for (size_t n = path.size(); n > 0; --n)
+    if (const uint32_t slot = index_.Find(path.Prefix(n)); slot != PathIndex::kNone) return slot;
+  return kNone;
+}
+
+uint32_t RequestFold::NewSlot() {
+  if (free_.empty()) {
+    requests_.emplace_back();
+    return static_cast<uint32_t>(requests_.size() - 1);
+  }
+  const uint32_t slot = free_.back();
+  free_.pop_back();
+  const uint32_t serial = requests_[slot].serial;
+  requests_[slot] = {};
+  requests_[slot].serial = serial;
+  return slot;
+}
+
+void RequestFold::Free(uint32_t slot) {
+  index_.Erase(requests_[slot].path);
+  ++requests_[slot].serial;
+  free_.push_back(slot);
+}
+
+// Those that began first are given up: perhaps nobody told their end.
+void RequestFold::MakeRoom(int64_t now_ns) {
+  while (index_.size() >= kMostRequests && !begun_.empty()) {
+    const Turn turn = begun_.front();
+    begun_.pop_front();
+    if (requests_[turn.slot].serial != turn.serial) continue;
+    tables_->losses.Add(Loss::kRequestsCapped);
+    End(turn.slot, now_ns, false);
+  }
+}
+
+void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
+  on_ = true;
+  clr::RequestStart start;
+  if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (event.activity == nullptr || now_ns > end_ns_) return;
+  const ActivityPath path = ActivityPath::Of(*event.activity);
+  if (path.size() == 0) return;
+  if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) End(same, now_ns, false);
+  MakeRoom(now_ns);
+  const uint32_t slot = NewSlot();
+  Request& r = requests_[slot];
+  r.path = path;
+  r.start_ns = now_ns;
+  scratch_.clear();
+  AppendUtf8(scratch_, {start.method.data, std::min<size_t>(start.method.units, 16)});
+  r.method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
+  scratch_.clear();
+  AppendUtf8(scratch_, {start.path.data, std::min<size_t>(start.path.units, kPathBytes)});
+  r.text_size = static_cast<uint16_t>(std::min(scratch_.size(), kPathBytes));
+  std::copy_n(scratch_.begin(), r.text_size, r.text.begin());
+  index_.Add(path, slot);
+  begun_.push_back({slot, r.serial});
+}
+
+void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
+  if (event.activity == nullptr) return;
+  const uint32_t slot = index_.Find(ActivityPath::Of(*event.activity));
+  if (slot == PathIndex::kNone) {
+    if (now_ns <= end_ns_) tables_->losses.Add(Loss::kRequestsBefore);
+    return;
+  }
+  Request& r = requests_[slot];
+  if (r.stop_ns >= 0) return;
+  r.stop_ns = std::max(now_ns, r.start_ns);
+  ended_.push_back({slot, r.serial});
+}
+
+void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
+  clr::HistogramValue value;
+  if (!clr::Decode(event, value) || !clr::IsRequestDuration(value) || value.count <= 0) return;
+  scratch_.clear();
+  AppendUtf8(scratch_, value.tags);
+  const std::string tags = std::exchange(scratch_, {});
+  const clr::RequestTags t = clr::ParseRequestTags(tags);
+  const uint32_t route = t.has_route ? book_.Template(t.method, t.route) : book_.NoRoute(t.method);
+  const bool failed = t.status >= 500 || t.has_error_type;
+  const LabelSet labels =
+      LabelSet()
+          .With(LabelKey::kRequest, route + uint64_t{1})
+          .With(LabelKey::kRequestPart, static_cast<uint64_t>(RequestPart::kCounted))
+          .With(LabelKey::kStatus,
+                profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
+  // A value comes at the end of its interval.
+  slices_.Add(std::min(now_ns, end_ns_) - 1, RequestKey(), tables_->labels.Find(labels), 0, 0,
+              {static_cast<uint64_t>(value.count), Nanoseconds(value.sum * 1e9),
+               static_cast<uint64_t>(value.count)});
+}
+
+void RequestFold::Attach(Request& r, Event event) {
+  r.oldest_ns = std::min(r.oldest_ns, event.time_ns);
+  switch (event.key.source()) {
+    case Source::kException:
+      r.exceptions += event.sums.stands_for;
+      break;
+    case Source::kContention:
+      r.lock_wait_ns += static_cast<int64_t>(event.sums.amount);
+      break;
+    default:
+      r.samples += event.bytes > 0 ? event.sums.samples : 0;
+      r.bytes += event.bytes;
+      r.objects += event.objects;
+  }
+  uint32_t at = free_waiting_;
+  if (at != kNone) {
+    free_waiting_ = waiting_[at].next;
+  } else {
+    at = static_cast<uint32_t>(waiting_.size());
+    waiting_.emplace_back();
+  }
+  ++waiting_count_;
+  waiting_[at] = {event, r.events};
+  r.events = at;
+}
+
+void RequestFold::Add(Event event) {
+  if (event.bytes > 0) event.epoch = Share(event.bytes);
+  const uint32_t slot = Find(event.path);
+  if (slot != kNone && waiting_count_ < kMostEvents) return Attach(requests_[slot], event);
+  if (unknown_.size() < kMostEvents) return unknown_.push_back(event);
+  HandOut(event, 0, DurationScale::kUnknown);
+}
+
+// Sessions are read one after the other: the start may come after the event.
+void RequestFold::RetryUnknown(int64_t now_ns, bool all) {
+  size_t kept = 0;
+  for (size_t i = 0; i < unknown_.size(); ++i) {
+    const Event e = unknown_[i];
+    const uint32_t slot = Find(e.path);
+    if (slot != kNone && waiting_count_ < kMostEvents) {
+      Attach(requests_[slot], e);
+    } else if (all || e.time_ns < now_ns - kUnknownNs) {
+      HandOut(e, 0, DurationScale::kUnknown);
+    } else {
+      unknown_[kept++] = e;
+    }
+  }
+  unknown_.resize(kept);
+}
+
+bool RequestFold::TemplatesKnown(const Request& r, int64_t now_ns) const {
+  return !templates_expected_ || collected_to_ns_ >= r.stop_ns ||
+         r.stop_ns < now_ns - kLongestTemplateNs;
+}
+
+void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
+  const LabelSet& known = tables_->labels.sets()[e.key.labels];
+  const LabelSet with = known.With(LabelKey::kRequest, route);
+  uint16_t label = LabelTable::kNone;
+  if (route != 0) {
+    label = tables_->labels.Find(with.With(LabelKey::kDuration, step), kMostSets);
+    if (label == LabelTable::kOther) label = tables_->labels.Find(with);
+    if (label == LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
+  } else {
+    label = e.key.labels;
+  }
+  slices_.Add(e.time_ns, e.key, label, e.nominal_size, e.thread, e.sums);
+  if (e.bytes > 0 && route != 0)
+    shares_.OnRoute(e.epoch, static_cast<uint32_t>(route - 1), e.bytes,
+                    [&](uint32_t r, double ns) {
+                      Count(r, RequestPart::kGcCaused, 0, e.time_ns, {1, Nanoseconds(ns), 0});
+                    });
+}
+
+void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
+  for (uint32_t at = r.events; at != kNone;) {
+    const Event& e = waiting_[at].event;
+    const bool after = r.stop_ns >= 0 && e.time_ns > r.stop_ns;
+    HandOut(e, (after ? book_.After() : route) + uint64_t{1},
+            after ? DurationScale::kUnknown : step);
+    const uint32_t next = waiting_[at].next;
+    waiting_[at].next = free_waiting_;
+    free_waiting_ = at;
+    --waiting_count_;
+    at = next;
+  }
+  r.events = kNone;
+  r.oldest_ns = INT64_MAX;
+}
+
+void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t time_ns,
+                        const profile::Sums& sums) {
+  const LabelSet labels = LabelSet()
+                              .With(LabelKey::kRequest, route + uint64_t{1})
+                              .With(LabelKey::kRequestPart, static_cast<uint64_t>(part));
+  uint16_t label = tables_->labels.Find(labels.With(LabelKey::kDuration, step), kMostSets);
+  if (label == LabelTable::kOther)
+    label = tables_->labels.Find(labels.With(LabelKey::kDuration, DurationScale::Rounded(step)));
+  if (label == LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
+  slices_.Add(time_ns, RequestKey(), label, 0, 0, sums);
+}
+
+void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns) {
+  auto& slowest = tables_->requests.slowest;
+  const auto slower = [](const profile::SlowRequest& a, const profile::SlowRequest& b) {
+    return a.duration_ns > b.duration_ns;
+  };
+  if (slowest.size() >= profile::RequestTables::kMostSlow) {
+    if (duration_ns <= slowest.front().duration_ns) return;
+    std::pop_heap(slowest.begin(), slowest.end(), slower);
+    slowest.pop_back();
+  }
+  slowest.push_back({r.start_ns, duration_ns, route, std::string(r.path_text()), r.stop_ns >= 0,
+                     r.samples, r.bytes, r.objects, r.exceptions, r.lock_wait_ns, gc_ns});
+  std::push_heap(slowest.begin(), slowest.end(), slower);
+}
+
+// `certain`: its end was told, and the templates of its time are known.
+void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
+  Request& r = requests_[slot];
+  const std::string_view method = strings_->Get(StringId(r.method));
+  uint32_t route = book_.Match(method, r.path_text());
+  if (route == RouteBook::kNone)
+    route = certain && collected_to_ns_ >= r.stop_ns ? book_.NoRoute(method)
+                                                     : book_.OfPath(method, r.path_text());
+  if (tables_->requests.routes[route].kind == profile::RouteKind::kOther)
+    tables_->losses.Add(Loss::kRoutesCapped);
+  const int64_t to_ns = std::min(r.stop_ns >= 0 ? r.stop_ns : now_ns, end_ns_);
+  const int64_t duration_ns = std::max<int64_t>(0, to_ns - r.start_ns);
+  const uint16_t step = DurationScale::StepOf(duration_ns);
+  const bool counts = r.stop_ns >= 0 && r.stop_ns <= end_ns_;
+  Count(route, counts ? RequestPart::kEnded : RequestPart::kUnended, step, to_ns,
+        {1, static_cast<uint64_t>(duration_ns), 1});
+  if (counts) {
+    int64_t& longest = tables_->requests.routes[route].max_ns;
+    longest = std::max(longest, duration_ns);
+  }
+  const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
+  if (gc_ns > 0)
+    Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});
+  NoteSlow(r, route, duration_ns, gc_ns);
+  HandOutEvents(r, route, DurationScale::Rounded(step));
+  Free(slot);
+}
+
+// What waits for the end of a long request is told as what it is for certain: of one that takes at
+// least as long as it does already.
+void RequestFold::FlushLong(int64_t now_ns) {
+  size_t looked = 0;
+  for (const Turn& turn : begun_) {
+    Request& r = requests_[turn.slot];
+    if (r.serial != turn.serial) continue;
+    if (r.start_ns > now_ns - kLongestWaitNs || ++looked > kMostRequests) return;
+    if (r.stop_ns < 0 && r.oldest_ns <= now_ns - kLongestWaitNs) HandOutOpen(r, now_ns);
+  }
+}
+
+void RequestFold::HandOutOpen(Request& r, int64_t now_ns) {
+  const std::string_view method = strings_->Get(StringId(r.method));
+  uint32_t route = book_.Match(method, r.path_text());
+  if (route == RouteBook::kNone) route = book_.OfPath(method, r.path_text());
+  HandOutEvents(r, route, DurationScale::Rounded(DurationScale::StepOf(now_ns - r.start_ns)));
+}
+
+void RequestFold::TakePauses() {
+  for (; pauses_seen_ < pauses_.count(); ++pauses_seen_) {
+    if (pauses_seen_ < pauses_.oldest()) continue;
+    const PauseLog::Pause& p = pauses_.At(pauses_seen_);
+    shares_.OnPause(p.end_ns - p.begin_ns);
+  }
+}
+
+void RequestFold::CountCaused() {
+  TakePauses();
+  shares_.Collect([this](uint32_t route, double ns) {
+    Count(route, RequestPart::kGcCaused, 0, pauses_.At(pauses_.count() - 1).end_ns,
+          {1, Nanoseconds(ns), 0});
+  });
+}
+
+void RequestFold::Advance(int64_t now_ns) {
+  if (!on_) return;
+  RetryUnknown(now_ns, false);
+  while (!ended_.empty()) {
+    const Turn turn = ended_.front();
+    if (requests_[turn.slot].serial == turn.serial) {
+      const Request& r = requests_[turn.slot];
+      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns)) break;
+      End(turn.slot, now_ns, true);
+    }
+    ended_.pop_front();
+  }
+  FlushLong(now_ns);
+  while (!begun_.empty() && requests_[begun_.front().slot].serial != begun_.front().serial)
+    begun_.pop_front();
+  CountCaused();
+  slices_.Flush();
+}
+
+void RequestFold::Finish(int64_t last_ns) {
+  if (!on_) return;
+  RetryUnknown(last_ns, false);
+  for (const Turn& turn : ended_)
+    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, last_ns, true);
+  ended_.clear();
+  for (const Turn& turn : begun_)
+    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, last_ns, false);
+  begun_.clear();
+  RetryUnknown(last_ns, true);
+  CountCaused();
+  slices_.Flush();
+}
+
+void RequestFold::Flush(int64_t now_ns) {
+  if (!on_) return;
+  RetryUnknown(now_ns, true);
+  for (const Turn& turn : ended_)
+    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, now_ns, true);
+  ended_.clear();
+  for (Request& r : requests_)
+    if (r.events != kNone) HandOutOpen(r, now_ns);
+  CountCaused();
+  slices_.Flush();
+}
+
+void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
+  for (Request& r : requests_)
+    r.method = strings->Intern(strings_->Get(StringId(r.method))).value;
+  shares_ = {};
+  pauses_.Clear();
+  pauses_seen_ = 0;
+  strings_ = strings;
+  tables_ = home.tables;
+  slices_.MoveTo(home);
+  book_.MoveTo(strings, home.tables);
+}
+
+void RequestFold::Shift(int64_t shift_ns) {
+  for (Request& r : requests_) r.start_ns -= shift_ns;
+  collected_to_ns_ -= shift_ns;
+}
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the requests of a process by the ids of their activities, and gives what happens for one
+// its route and duration as labels. Both are known when the request has ended and the runtime's
+// histogram has told its templates, so events wait until then and are put into slices of their own
+// time. docs/decisions/0016-requests.md
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "analysis/families/gc/pause_log.h"
+#include "analysis/families/requests/gc_shares.h"
+#include "analysis/families/requests/late_slices.h"
+#include "analysis/families/requests/open_requests.h"
+#include "analysis/families/requests/route_book.h"
+#include "base/string_pool.h"
+#include "clr/raw_event.h"
+#include "profile/tables/process_tables.h"
+
+namespace clrscope::analysis {
+
+class RequestFold {
+ public:
+  // Requests that are followed at one time: those that go on, and those that ended within the last
+  // seconds. Events that wait for them.
+  static constexpr size_t kMostRequests = 100'000, kMostEvents = 300'000;
+
+  RequestFold(StringPool* strings, const LateSlices::Home& home)
+      : strings_(strings), tables_(home.tables), slices_(home), book_(strings, home.tables) {}
+
+  // They are recorded, or a trace holds some.
+  bool on() const { return on_; }
+  void Begin() { on_ = true; }
+  // A histogram is to tell templates.
+  void ExpectTemplates() { templates_expected_ = true; }
+
+  void OnStart(const clr::RawEvent& event, int64_t now_ns);
+  void OnStop(const clr::RawEvent& event, int64_t now_ns);
+  void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
+  // The end of one of its intervals.
+  void OnCollected(int64_t now_ns) { collected_to_ns_ = std::max(collected_to_ns_, now_ns); }
+  int64_t collected_to_ns() const { return collected_to_ns_; }
+
+  // Something that happened on a thread while it had an activity.
+  struct Event {
+    ActivityPath path;
+    int64_t time_ns = 0;
+    uint64_t thread = 0;
+    profile::SeriesKey key;  // its labels: what else is known
+    uint64_t nominal_size = 0;
+    profile::Sums sums;
+    double bytes = 0, objects = 0;  // of allocations: what it stands for
+    uint64_t epoch = 0;
+  };
+  void Add(Event event);
+  // An allocation of no request.
+  void OnOthersSample(double bytes) { (void)Share(bytes); }
+  PauseLog& pauses() { return pauses_; }
+
+  // Time passes.
+  void Advance(int64_t now_ns);
+  // Requests that end later are not counted: the recording has.
+  void EndAt(int64_t time_ns) { end_ns_ = time_ns; }
+  // Nothing more comes.
+  void Finish(int64_t last_ns);
+  // What waits is handed out as what is known of it.
+  void Flush(int64_t now_ns);
+  // Goes on in another recording; after Flush().
+  void MoveTo(StringPool* strings, const LateSlices::Home& home);
+  // Times are so much smaller from now on.
+  void Shift(int64_t shift_ns);
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+  static constexpr size_t kPathBytes = 120;
+  // A request's events wait for its end so long.
+  static constexpr int64_t kLongestWaitNs = 5'000'000'000;
+  // Sessions are read one after the other: an event may come so long after the request's stop.
+  static constexpr int64_t kGraceNs = 400'000'000;
+  // A histogram that says nothing is not waited for.
+  static constexpr int64_t kLongestTemplateNs = 3'000'000'000;
+  // An id whose request never shows up.
+  static constexpr int64_t kUnknownNs = 2'000'000'000;
+
+  struct Request {
+    ActivityPath path;
+    int64_t start_ns = 0, stop_ns = -1;  // -1: it goes on
+    int64_t oldest_ns = INT64_MAX;       // of the events that wait
+    uint32_t events = kNone;             // a list
+    uint32_t serial = 0;                 // of the slot's use
+    uint32_t method = 0;                 // StringId
+    uint64_t samples = 0, exceptions = 0;
+    double bytes = 0, objects = 0;
+    int64_t lock_wait_ns = 0;
+    uint16_t text_size = 0;
+    std::array<char, kPathBytes> text{};
+    std::string_view path_text() const { return {text.data(), text_size}; }
+  };
+  struct Waiting {
+    Event event;
+    uint32_t next = kNone;
+  };
+  struct Turn {
+    uint32_t slot, serial;
+  };
+
+  uint32_t Find(const ActivityPath& path) const;
+  uint32_t NewSlot();
+  void MakeRoom(int64_t now_ns);
+  void Attach(Request& r, Event event);
+  void RetryUnknown(int64_t now_ns, bool all);
+  bool TemplatesKnown(const Request& r, int64_t now_ns) const;
+  void End(uint32_t slot, int64_t now_ns, bool certain);
+  void HandOutEvents(Request& r, uint32_t route, uint16_t step);
+  void HandOut(const Event& e, uint64_t route, uint16_t step);
+  void Count(uint32_t route, profile::RequestPart part, uint16_t step, int64_t time_ns,
+             const profile::Sums& sums);
+  void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns);
+  void FlushLong(int64_t now_ns);
+  void HandOutOpen(Request& r, int64_t now_ns);
+  // Of a sample of an allocation: its epoch.
+  uint64_t Share(double bytes) {
+    if (pauses_seen_ != pauses_.count()) TakePauses();
+    return shares_.OnSample(bytes);
+  }
+  void TakePauses();
+  void CountCaused();
+  void Free(uint32_t slot);
+
+  StringPool* strings_;
+  profile::ProcessTables* tables_;
+  LateSlices slices_;
+  RouteBook book_;
+  PauseLog pauses_;
+  uint64_t pauses_seen_ = 0;
+  GcShares shares_;
+  PathIndex index_;
+  std::vector<Request> requests_;
+  std::vector<uint32_t> free_;
+  std::deque<Turn> begun_, ended_;  // in order of time
+  std::vector<Waiting> waiting_;
+  uint32_t free_waiting_ = kNone;
+  size_t waiting_count_ = 0;
+  std::vector<Event> unknown_;
+  std::string scratch_;
+  int64_t collected_to_ns_ = 0;
+  int64_t end_ns_ = INT64_MAX;
+  bool on_ = false, templates_expected_ = false;
+};
+
+}  // namespace clrscope::analysis

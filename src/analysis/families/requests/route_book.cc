@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/requests/route_book.h"
+
+#include <array>
+
+#include "analysis/families/requests/route_template.h"
+
+namespace clrscope::analysis {
+
+using profile::RouteKind;
+
+std::string_view RouteBook::KnownMethod(std::string_view method) {
+  // Source: dotnet/aspnetcore HostingTelemetryHelpers.cs; letters of either case.
+  static constexpr std::array<std::string_view, 9> kMethods = {
+      "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT"};
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  for (const std::string_view known : kMethods) {
+    if (known.size() != method.size()) continue;
+    size_t i = 0;
+    while (i < known.size() && known[i] == upper(method[i])) ++i;
+    if (i == known.size()) return known;
+  }
+  return "_OTHER";
+}
+
+uint32_t RouteBook::Add(RouteKind kind, std::string_view method, std::string_view text) {
+  auto& routes = tables_->requests.routes;
+  routes.push_back({kind, strings_->Intern(method), strings_->Intern(text), 0});
+  return static_cast<uint32_t>(routes.size() - 1);
+}
+
+uint32_t RouteBook::Only(RouteKind kind, std::string_view method, std::string_view text,
+                         std::string_view key) {
+  key_.assign(key);
+  const auto known = others_.find(key_);
+  if (known != others_.end()) return known->second;
+  return others_[key_] = Add(kind, method, text);
+}
+
+uint32_t RouteBook::Template(std::string_view method, std::string_view route) {
+  method = KnownMethod(method);
+  key_.assign(method).append(" ").append(route);
+  const auto known = numbers_.find(key_);
+  uint32_t number;
+  if (known != numbers_.end()) {
+    number = known->second;
+  } else {
+    if (templates_.size() >= kMostTemplates) return Other();
+    number = static_cast<uint32_t>(templates_.size());
+    matcher_.Add(method, route);
+    numbers_.emplace(key_, number);
+    templates_.push_back({std::string(method), std::string(route), kNone});
+  }
+  Known& t = templates_[number];
+  if (t.route == kNone) t.route = Add(RouteKind::kTemplate, t.method, t.text);
+  return t.route;
+}
+
+uint32_t RouteBook::NoRoute(std::string_view method) {
+  method = KnownMethod(method);
+  return Only(RouteKind::kNoRoute, method, "", method);
+}
+
+uint32_t RouteBook::OfPath(std::string_view method, std::string_view path) {
+  method = KnownMethod(method);
+  const std::string key = std::string(method) + " " + PathShape(path);
+  const auto known = others_.find(key);
+  if (known != others_.end()) return known->second;
+  if (paths_ >= kMostPaths) return Other();
+  ++paths_;
+  return others_[key] = Add(RouteKind::kPath, method, path);
+}
+
+uint32_t RouteBook::Match(std::string_view method, std::string_view path) {
+  method = KnownMethod(method);
+  const auto found = matcher_.Find(method, path);
+  if (!found) return kNone;
+  Known& t = templates_[found->index];
+  if (t.route == kNone) t.route = Add(RouteKind::kTemplate, t.method, t.text);
+  return t.route;
+}
+
+void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {
+  strings_ = strings;
+  tables_ = tables;
+  for (Known& t : templates_) t.route = kNone;
+  others_.clear();
+  paths_ = 0;
+}
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The routes of a process: templates that the runtime's histogram told, and what stands in for
+// them. Bounded; what has no room is (other).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/families/requests/route_matcher.h"
+#include "base/string_pool.h"
+#include "profile/tables/process_tables.h"
+
+namespace clrscope::analysis {
+
+class RouteBook {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+  // Paths that are kept before their template is known, each of another shape.
+  static constexpr size_t kMostTemplates = 2000, kMostPaths = 1000;
+
+  RouteBook(StringPool* strings, profile::ProcessTables* tables)
+      : strings_(strings), tables_(tables) {}
+
+  // All return an index into the tables' routes. Methods are those of HTTP; any other is "_OTHER",
+  // as the histogram has it.
+  uint32_t Template(std::string_view method, std::string_view route);
+  uint32_t NoRoute(std::string_view method);
+  uint32_t OfPath(std::string_view method, std::string_view path);
+  uint32_t Other() { return Only(profile::RouteKind::kOther, "", "", "(other)"); }
+  uint32_t After() { return Only(profile::RouteKind::kAfter, "", "", "(after)"); }
+  // The template that a path matches; kNone: none that is known.
+  uint32_t Match(std::string_view method, std::string_view path);
+
+  // The routes of other tables; templates stay known.
+  void MoveTo(StringPool* strings, profile::ProcessTables* tables);
+
+  static std::string_view KnownMethod(std::string_view method);
+
+ private:
+  uint32_t Only(profile::RouteKind kind, std::string_view method, std::string_view text,
+                std::string_view key);
+  uint32_t Add(profile::RouteKind kind, std::string_view method, std::string_view text);
+  struct Known {
+    std::string method, text;
+    uint32_t route = kNone;  // kNone: not in these tables yet
+  };
+
+  StringPool* strings_;
+  profile::ProcessTables* tables_;
+  RouteMatcher matcher_;
+  std::vector<Known> templates_;                       // by the matcher's number
+  std::unordered_map<std::string, uint32_t> numbers_;  // method and template → matcher's number
+  std::unordered_map<std::string, uint32_t> others_;   // what else there is
+  size_t paths_ = 0;
+  std::string key_;
+};
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a process's requests beside its series: their routes, and the slowest ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/strong.h"
+
+namespace clrscope::profile {
+
+// The numbers are stored in captures.
+enum class RouteKind : uint8_t {
+  kTemplate = 0,  // as the runtime's histogram tells it: `text` is the template
+  kNoRoute = 1,   // of a method, that match no template: 404, 405, middleware
+  kPath = 2,      // no template was known yet: `text` is the path of the first one
+  kAfter = 3,     // work that goes on after the response
+  kOther = 4,     // there are too many routes
+};
+
+struct RequestRoute {
+  RouteKind kind = RouteKind::kOther;
+  StringId method, text;
+  int64_t max_ns = 0;  // the longest of its requests
+};
+
+// One of the requests that took longest.
+struct SlowRequest {
+  int64_t start_ns = 0, duration_ns = 0;
+  uint32_t route = 0;  // index into `routes`
+  std::string path;    // cut after some 100 bytes
+  bool finished = true;
+  uint64_t samples = 0;  // of allocations
+  double bytes = 0, objects = 0;
+  uint64_t exceptions = 0;
+  int64_t lock_wait_ns = 0, gc_waited_ns = 0;
+};
+
+struct RequestTables {
+  // Slowest requests that are kept.
+  static constexpr size_t kMostSlow = 200;
+  std::vector<RequestRoute> routes;
+  std::vector<SlowRequest> slowest;  // a heap: the fastest of them first
+};
+
+}  // namespace clrscope::profile
