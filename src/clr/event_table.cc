@@ -9,6 +9,9 @@ Provider ProviderFromName(std::string_view name) {
   if (name == kEventPipeProvider) return Provider::kEventPipe;
   if (name == kSampleProfilerProvider) return Provider::kSampleProfiler;
   if (name == kSystemRuntimeProvider) return Provider::kSystemRuntime;
+  if (name == kAspNetHostingProvider) return Provider::kAspNetHosting;
+  if (name == kMetricsProvider) return Provider::kMetrics;
+  if (name == kTplProvider) return Provider::kTpl;
   return Provider::kOther;
 }
 

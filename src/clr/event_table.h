@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of events that clrscope understands: one row names an event, its provider and id.
 // To add an event: a tag and a row here, a struct and Decode() in the header of its family.
-// Source: dotnet/runtime src/coreclr/vm/ClrEtwAll.man
+// Sources: dotnet/runtime src/coreclr/vm/ClrEtwAll.man; of EventSources their classes:
+// MetricsEventSource.cs, TplEventSource.cs, dotnet/aspnetcore HostingEventSource.cs.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,18 @@ enum class Provider : uint8_t {
   kEventPipe,       // Microsoft-DotNETCore-EventPipe
   kSampleProfiler,  // Microsoft-DotNETCore-SampleProfiler
   kSystemRuntime,   // System.Runtime, an EventSource
+  kAspNetHosting,   // Microsoft.AspNetCore.Hosting, an EventSource
+  kMetrics,         // System.Diagnostics.Metrics, an EventSource
+  kTpl,             // System.Threading.Tasks.TplEventSource
 };
 inline constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime";
 inline constexpr std::string_view kRundownProvider = "Microsoft-Windows-DotNETRuntimeRundown";
 inline constexpr std::string_view kEventPipeProvider = "Microsoft-DotNETCore-EventPipe";
 inline constexpr std::string_view kSampleProfilerProvider = "Microsoft-DotNETCore-SampleProfiler";
 inline constexpr std::string_view kSystemRuntimeProvider = "System.Runtime";
+inline constexpr std::string_view kAspNetHostingProvider = "Microsoft.AspNetCore.Hosting";
+inline constexpr std::string_view kMetricsProvider = "System.Diagnostics.Metrics";
+inline constexpr std::string_view kTplProvider = "System.Threading.Tasks.TplEventSource";
 Provider ProviderFromName(std::string_view name);
 
 enum class EventTag : uint8_t {
@@ -94,6 +101,18 @@ enum class EventTag : uint8_t {
   kThreadCreated,
   kProcessInfo,
   kEventCounter,
+  // requests
+  kRequestStart,
+  kRequestStop,
+  kRequestException,
+  kMetricsCollectionStart,
+  kMetricsCollectionStop,
+  kHistogramValue,
+  kMetricsSharingError,
+  kMetricsLimit,
+  kTaskWaitBegin,
+  kTaskWaitEnd,
+  kAwaitScheduled,
   kCount,
 };
 
@@ -179,6 +198,20 @@ inline constexpr EventSpec kEventTable[] = {
     {EventTag::kRuntimeStart, Provider::kRundown, 187, "Runtime/Start"},
     {EventTag::kProcessInfo, Provider::kEventPipe, 1, "ProcessInfo"},
     {EventTag::kEventCounter, Provider::kSystemRuntime, kIdByName, "EventCounters"},
+    {EventTag::kRequestStart, Provider::kAspNetHosting, 3, "Request/Start"},
+    {EventTag::kRequestStop, Provider::kAspNetHosting, 4, "Request/Stop"},
+    {EventTag::kRequestException, Provider::kAspNetHosting, 5, "UnhandledException"},
+    {EventTag::kMetricsCollectionStart, Provider::kMetrics, 2, "Collection/Start"},
+    {EventTag::kMetricsCollectionStop, Provider::kMetrics, 3, "Collection/Stop"},
+    {EventTag::kHistogramValue, Provider::kMetrics, 6, "HistogramValuePublished"},
+    {EventTag::kMetricsLimit, Provider::kMetrics, 12, "TimeSeriesLimitReached"},
+    {EventTag::kMetricsLimit, Provider::kMetrics, 13, "HistogramLimitReached"},
+    {EventTag::kMetricsSharingError, Provider::kMetrics, 15, "MultipleSessionsNotSupportedError"},
+    {EventTag::kMetricsSharingError, Provider::kMetrics, 17,
+     "MultipleSessionsConfiguredIncorrectlyError"},
+    {EventTag::kTaskWaitBegin, Provider::kTpl, 10, "TaskWait/Send"},
+    {EventTag::kTaskWaitEnd, Provider::kTpl, 11, "TaskWait/Stop"},
+    {EventTag::kAwaitScheduled, Provider::kTpl, 12, "AwaitTaskContinuationScheduled/Send"},
 };
 
 // Not defined: who asks for the id of an event that has none does not compile.

@@ -26,5 +26,22 @@ TEST(EventTable, EachIdIsListedOnceAndIsFound) {
   EXPECT_EQ(FindEvent(Provider::kRuntime, 9999), EventTag::kUnknown);
 }
 
+TEST(EventTable, EventSourcesHaveFixedIdsButForCounters) {
+  EXPECT_EQ(FindEvent(Provider::kAspNetHosting, 3, "RequestStart"), EventTag::kRequestStart);
+  EXPECT_EQ(FindEvent(Provider::kAspNetHosting, 4), EventTag::kRequestStop);
+  EXPECT_EQ(FindEvent(Provider::kAspNetHosting, 5), EventTag::kRequestException);
+  EXPECT_EQ(FindEvent(Provider::kAspNetHosting, 9, "EventCounters"), EventTag::kUnknown);
+  EXPECT_EQ(FindEvent(Provider::kMetrics, 2), EventTag::kMetricsCollectionStart);
+  EXPECT_EQ(FindEvent(Provider::kMetrics, 6), EventTag::kHistogramValue);
+  EXPECT_EQ(FindEvent(Provider::kMetrics, 13), EventTag::kMetricsLimit);
+  EXPECT_EQ(FindEvent(Provider::kMetrics, 15), EventTag::kMetricsSharingError);
+  EXPECT_EQ(FindEvent(Provider::kTpl, 10), EventTag::kTaskWaitBegin);
+  EXPECT_EQ(FindEvent(Provider::kTpl, 11), EventTag::kTaskWaitEnd);
+  EXPECT_EQ(FindEvent(Provider::kTpl, 12), EventTag::kAwaitScheduled);
+  EXPECT_EQ(ProviderFromName("Microsoft.AspNetCore.Hosting"), Provider::kAspNetHosting);
+  EXPECT_EQ(ProviderFromName("System.Diagnostics.Metrics"), Provider::kMetrics);
+  EXPECT_EQ(ProviderFromName("System.Threading.Tasks.TplEventSource"), Provider::kTpl);
+}
+
 }  // namespace
 }  // namespace clrscope::clr

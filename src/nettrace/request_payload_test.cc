@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payloads of the EventSources that tell of requests. Here, because the payload builders are.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/utf.h"
+#include "clr/metric_events.h"
+#include "clr/request_events.h"
+#include "nettrace/testing/decode_as.h"
+#include "nettrace/testing/synthetic_writer.h"
+
+namespace clrscope::clr {
+namespace {
+
+using namespace nettrace::testing;
+
+std::string HistogramPayload(int32_t count, double sum, bool v2) {
+  ByteWriter w;
+  w.Z16("s1")
+      .Z16("Microsoft.AspNetCore.Hosting")
+      .Z16("")
+      .Z16("http.server.request.duration")
+      .Z16("s")
+      .Z16("http.request.method=GET,http.route=/a/{x}")
+      .Z16("0.5=0.01;0.95=0.02;0.99=0.03")
+      .Put(count)
+      .F64(sum);
+  if (v2) w.U32(7);  // the instrument's id
+  return w.Take();
+}
+
+// The time as .NET writes it: 100 ns since 1601.
+int64_t FileTime(int64_t unix_s) { return 116'444'736'000'000'000 + unix_s * 10'000'000; }
+
+TEST(RequestStartPayload, MethodAndPathDecode) {
+  const std::string payload = ByteWriter().Z16("GET").Z16("/items/17").Take();
+  RequestStart s;
+  ASSERT_TRUE(DecodeAs(EventTag::kRequestStart, 0, payload, s));
+  EXPECT_EQ(ToUtf8(s.method), "GET");
+  EXPECT_EQ(ToUtf8(s.path), "/items/17");
+  ExpectTailAndTruncation<RequestStart>(EventTag::kRequestStart, 0, payload, payload.size());
+  ASSERT_TRUE(DecodeAs(EventTag::kRequestStart, 0, ByteWriter().Z16("").Z16("").Take(), s));
+  EXPECT_TRUE(s.path.empty());
+}
+
+TEST(HistogramValuePayload, BothVersionsDecode) {
+  for (const bool v2 : {false, true}) {
+    const std::string payload = HistogramPayload(11, 0.25, v2);
+    HistogramValue v;
+    ASSERT_TRUE(DecodeAs(EventTag::kHistogramValue, v2 ? 2 : 1, payload, v));
+    EXPECT_EQ(ToUtf8(v.session_id), "s1");
+    EXPECT_EQ(ToUtf8(v.meter), "Microsoft.AspNetCore.Hosting");
+    EXPECT_EQ(ToUtf8(v.instrument), "http.server.request.duration");
+    EXPECT_EQ(ToUtf8(v.tags), "http.request.method=GET,http.route=/a/{x}");
+    EXPECT_EQ(ToUtf8(v.quantiles), "0.5=0.01;0.95=0.02;0.99=0.03");
+    EXPECT_EQ(v.count, 11);
+    EXPECT_EQ(v.sum, 0.25);
+    ExpectTailAndTruncation<HistogramValue>(EventTag::kHistogramValue, v2 ? 2 : 1, payload,
+                                            payload.size() - (v2 ? 4 : 0));
+  }
+}
+
+TEST(HistogramValuePayload, NumbersThatCannotBeDoNotDecode) {
+  HistogramValue v;
+  const auto decodes = [&v](int32_t count, double sum) {
+    return DecodeAs(EventTag::kHistogramValue, 2, HistogramPayload(count, sum, true), v);
+  };
+  EXPECT_TRUE(decodes(0, 0));
+  EXPECT_FALSE(decodes(-1, 0));
+  EXPECT_FALSE(decodes(1, std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_FALSE(decodes(1, std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(decodes(1, -1e300));
+}
+
+TEST(CollectionTimePayload, DecodesToUnixTime) {
+  const auto payload = [](int64_t start, int64_t end) {
+    return ByteWriter().Z16("s1").I64(start).I64(end).Take();
+  };
+  constexpr int64_t kThen = 1'790'000'000;
+  CollectionTime t;
+  const std::string good = payload(FileTime(kThen) + 5, FileTime(kThen + 1));
+  ASSERT_TRUE(DecodeAs(EventTag::kMetricsCollectionStart, 0, good, t));
+  EXPECT_EQ(ToUtf8(t.session_id), "s1");
+  EXPECT_EQ(t.start_unix_ns, kThen * 1'000'000'000 + 500);
+  EXPECT_EQ(t.end_unix_ns, (kThen + 1) * 1'000'000'000);
+  ExpectTailAndTruncation<CollectionTime>(EventTag::kMetricsCollectionStart, 0, good, good.size());
+  for (const auto& [start, end] : {
+           std::pair{FileTime(kThen), FileTime(kThen - 1)},
+           std::pair{FileTime(kThen), FileTime(kThen + 2'000'000)},
+           std::pair{int64_t{0}, FileTime(kThen)},
+           std::pair{FileTime(kThen), std::numeric_limits<int64_t>::max()},
+           std::pair{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()},
+       })
+    EXPECT_FALSE(DecodeAs(EventTag::kMetricsCollectionStart, 0, payload(start, end), t))
+        << start << " " << end;
+}
+
+TEST(MetricsSessionPayload, TheFirstTextIsTheSession) {
+  MetricsSession s;
+  const std::string payload = ByteWriter().Z16("other").Take();
+  ASSERT_TRUE(DecodeAs(EventTag::kMetricsSharingError, 0, payload, s));
+  EXPECT_EQ(ToUtf8(s.id), "other");
+  ExpectTailAndTruncation<MetricsSession>(EventTag::kMetricsLimit, 0, payload, payload.size());
+}
+
+}  // namespace
+}  // namespace clrscope::clr
