@@ -34,8 +34,8 @@ class Aggregate final : public profile::SliceSink {
   // Of allocations, what is kept of each series beside its sums: who they are by, and when they
   // came. A filter of types, stacks or threads needs it; all of a long recording takes room.
   struct Detail {
-    bool threads = false, times = false;
-    bool any() const { return threads || times; }
+    bool threads = false, times = false, requests = false;
+    bool any() const { return threads || times || requests; }
   };
   // `recording` resolves series to their keys and must outlive this.
   explicit Aggregate(const profile::Recording* recording, TimeRange range = {},
@@ -57,6 +57,7 @@ class Aggregate final : public profile::SliceSink {
     std::erase_if(parts_, [process](const auto& m) { return std::get<0>(m.first) == process; });
   }
 
+  bool InRange(int64_t time_ns) const { return range_.Contains(time_ns, time_ns); }
   // Nothing was cut out.
   bool whole() const {
     return range_.from_ns == TimeRange{}.from_ns && range_.to_ns == TimeRange{}.to_ns;

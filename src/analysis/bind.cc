@@ -13,6 +13,7 @@
 
 #include "analysis/bind_agent.h"
 #include "analysis/bind_events.h"
+#include "analysis/families/requests/route_names.h"
 #include "analysis/profile_tree.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"
@@ -210,6 +211,7 @@ class Binder {
       for (const profile::SeriesKey& key : t.series.keys())
         places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
     }
+    BindRequests(index, t);
     for (const auto& [thread, name] : t.thread_names)
       out_.thread_names[{index, thread}] = Copy(name);
     BindSeries(index, source);
@@ -253,8 +255,10 @@ class Binder {
       const auto [process, series, thread] = it->first;
       const profile::SeriesKey& key = process_->series.keys()[series];
       if (key.source() != source) continue;
+      profile::LabelSet labels = profile::LabelSet().With(profile::LabelKey::kThread, thread);
+      if (aggregate_.detail().requests) labels = WithRequest(labels, LabelsOf(key));
       const uint32_t cell =
-          tree_.CellOf(NodeFor(key.node), TypeFor(index, key.type), index, key.kind(), thread);
+          tree_.CellOf(NodeFor(key.node), TypeFor(index, key.type), index, key.kind(), labels);
       for (const Aggregate::Moment& m : it->second) {
         const Estimate e = EstimateOf(key, m.sums);
         figure.cells[cell].value += e;
@@ -267,6 +271,7 @@ class Binder {
   void FinishDetail() {
     profile::Figure& figure = out_.shown();
     figure.cells_by_time = aggregate_.detail().times;
+    figure.cells_by_request = aggregate_.detail().requests;
     const bool told =
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });
@@ -283,9 +288,8 @@ class Binder {
   void BindEvents(uint32_t index, uint32_t series, const profile::SeriesKey& key) {
     const auto moments = aggregate_.moments().find({index, series});
     if (moments == aggregate_.moments().end()) return;
-    const auto& sets = process_->labels.sets();
-    profile::LabelSet labels =
-        sets[key.labels < sets.size() ? key.labels : profile::LabelTable::kOther];
+    profile::LabelSet labels = LabelsOf(key);
+    labels = WithRequest(labels, labels);
     if (const uint64_t message = labels[profile::LabelKey::kMessage]; message != 0)
       labels = labels.With(
           profile::LabelKey::kMessage,
@@ -298,6 +302,34 @@ class Binder {
               : 0);
     events_.Add(key.source(), index, NodeFor(key.node), TypeFor(index, key.type), labels,
                 moments->second);
+  }
+
+  const profile::LabelSet& LabelsOf(const profile::SeriesKey& key) const {
+    const auto& sets = process_->labels.sets();
+    return sets[key.labels < sets.size() ? key.labels : profile::LabelTable::kOther];
+  }
+
+  // `labels` with the request that `of` names, by the route's name.
+  profile::LabelSet WithRequest(const profile::LabelSet& labels, const profile::LabelSet& of) const {
+    const uint64_t route = of[profile::LabelKey::kRequest];
+    const bool known = route != 0 && route <= routes_.size();
+    return labels.With(profile::LabelKey::kRequest, known ? routes_[route - 1].value : 0)
+        .With(profile::LabelKey::kDuration, known ? of[profile::LabelKey::kDuration] : 0);
+  }
+
+  void BindRequests(uint32_t index, const profile::ProcessTables& t) {
+    routes_.clear();
+    if (t.requests.routes.empty()) return;
+    for (const std::string& name : RouteNames(t, recording_.strings))
+      routes_.push_back(out_.strings.Intern(name));
+    for (size_t i = 0; i < routes_.size(); ++i)
+      events_.NoteRoute(index, routes_[i], t.requests.routes[i].max_ns);
+    for (const profile::SlowRequest& r : t.requests.slowest) {
+      if (r.route >= routes_.size() || !aggregate_.InRange(r.start_ns)) continue;
+      out_.requests.slowest.push_back({index, routes_[r.route], out_.strings.Intern(r.path),
+                                       r.start_ns, r.duration_ns, r.finished, r.samples, r.bytes,
+                                       r.objects, r.exceptions, r.lock_wait_ns, r.gc_waited_ns});
+    }
   }
 
   void BindGcs(uint32_t index, const profile::ProcessTables& t) {
@@ -472,6 +504,7 @@ class Binder {
   Profile out_;
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;  // by process
+  std::vector<StringId> routes_;  // of the process, by their number
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};

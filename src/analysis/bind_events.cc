@@ -45,6 +45,8 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
                    [source](const profile::Figure& f) { return f.source == source; });
   if (figure == out_.figures.end()) return;
   bool again = false;
+  if (source == Source::kRequest && labels[profile::LabelKey::kRequestPart] != 0)
+    return AddFacts(process, labels, moments);
   if (source == Source::kException) {
     const Throw t = ThrowAt(out_, node, out_.str(out_.types[type].name));
     node = t.node;
@@ -74,6 +76,54 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
   }
 }
 
+profile::RouteFacts& EventBinder::FactsOf(uint32_t process, uint64_t route) {
+  std::vector<profile::RouteFacts>& all = out_.requests.routes;
+  const auto [it, is_new] = facts_.try_emplace({process, route}, all.size());
+  if (is_new) {
+    all.emplace_back();
+    all.back().process = process;
+    all.back().route = StringId(static_cast<uint32_t>(route));
+  }
+  return all[it->second];
+}
+
+void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns) {
+  int64_t& longest = FactsOf(process, route.value).max_ns;
+  longest = std::max(longest, max_ns);
+}
+
+void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
+                           std::span<const Aggregate::Moment> moments) {
+  using profile::RequestPart;
+  profile::RouteFacts& facts = FactsOf(process, labels[profile::LabelKey::kRequest]);
+  double count = 0, ns = 0;
+  for (const Aggregate::Moment& m : moments) {
+    count += static_cast<double>(m.sums.stands_for);
+    ns += static_cast<double>(m.sums.amount);
+  }
+  switch (static_cast<RequestPart>(labels[profile::LabelKey::kRequestPart])) {
+    case RequestPart::kCounted: {
+      const uint64_t status = labels[profile::LabelKey::kStatus];
+      facts.counted += count;
+      facts.counted_ns += ns;
+      if ((status & 1) != 0) facts.failed += count;
+      facts.statuses[static_cast<uint32_t>(status >> 1)] += count;
+      return;
+    }
+    case RequestPart::kGcWaited:
+      facts.gc_waited_ns += ns;
+      return;
+    case RequestPart::kGcCaused:
+      facts.gc_caused_ns += ns;
+      return;
+    case RequestPart::kUnended:
+      facts.unended += count;
+      return;
+    case RequestPart::kEnded:
+      return;
+  }
+}
+
 // The cell of what no window saw is there, even if windows saw everything.
 void EventBinder::FinishStorms(profile::Figure& figure) {
   if (storms_.empty()) return;
@@ -97,6 +147,8 @@ void EventBinder::Finish() {
       if (figure.source == Source::kException) FinishStorms(figure);
       SumUpCells(figure, out_.labels);
     }
+  std::stable_sort(out_.requests.slowest.begin(), out_.requests.slowest.end(),
+                   [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });
 }
 
 }  // namespace clrscope::analysis

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "analysis/aggregate.h"
 #include "analysis/families/exceptions/storm_estimate.h"
@@ -26,17 +27,23 @@ class EventBinder {
   // One series of one process; `node` and `type` are the profile's, its frames are named.
   void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
+  // A route of a process, and how long its longest request took.
+  void NoteRoute(uint32_t process, StringId route, int64_t max_ns);
   // Everything was added.
   void Finish();
 
  private:
   void FinishStorms(profile::Figure& figure);
+  profile::RouteFacts& FactsOf(uint32_t process, uint64_t route);
+  void AddFacts(uint32_t process, const profile::LabelSet& labels,
+                std::span<const Aggregate::Moment> moments);
   uint32_t CellAt(profile::Figure& figure, uint32_t process, uint32_t node, uint32_t type,
                   const profile::LabelSet& labels);
 
   profile::Profile& out_;
   ProfileTree& tree_;
   StormEstimate storms_;
+  std::map<std::pair<uint32_t, uint64_t>, size_t> facts_;  // by process and route
   std::map<std::tuple<profile::Measure, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> cells_;
 };
 

@@ -37,18 +37,13 @@ Estimate& ProfileTree::CellAt(uint32_t node, uint32_t type, uint32_t process, He
 }
 
 uint32_t ProfileTree::CellOf(uint32_t node, uint32_t type, uint32_t process, HeapKind kind,
-                             uint64_t thread) {
+                             const profile::LabelSet& labels) {
   std::vector<profile::Cell>& cells = out_.shown().cells;
-  const auto [it, is_new] =
-      cell_of_thread_.try_emplace({PairKey(node, type) * 4 + static_cast<uint64_t>(kind), thread},
-                                  static_cast<uint32_t>(cells.size()));
-  if (is_new)
-    cells.push_back({node,
-                     type,
-                     process,
-                     kind,
-                     {},
-                     LabelFor(profile::LabelSet().With(profile::LabelKey::kThread, thread))});
+  const uint32_t label = LabelFor(labels);
+  const auto [it, is_new] = labelled_cell_of_.try_emplace(
+      {PairKey(node, type) * 4 + static_cast<uint64_t>(kind), label},
+      static_cast<uint32_t>(cells.size()));
+  if (is_new) cells.push_back({node, type, process, kind, {}, label});
   return it->second;
 }
 

@@ -22,7 +22,7 @@ class ProfileTree {
   // Cells of another process follow.
   void BeginProcess() {
     cell_of_.clear();
-    cell_of_thread_.clear();
+    labelled_cell_of_.clear();
   }
   // Frames are the same by module and raw name.
   uint32_t FindFrame(const profile::Frame& frame);
@@ -30,15 +30,15 @@ class ProfileTree {
   uint32_t ChildOf(uint32_t parent, uint32_t frame);
   // Of the process that was begun last; valid until the next call.
   profile::Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
-  // The same as an index into the cells, of one thread; 0 = unknown.
+  // The same as an index into the cells, of one set of labels.
   uint32_t CellOf(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind,
-                  uint64_t thread);
+                  const profile::LabelSet& labels);
   uint32_t LabelFor(const profile::LabelSet& labels);
 
  private:
   profile::Profile& out_;
   std::unordered_map<uint64_t, size_t> cell_of_;
-  std::map<std::pair<uint64_t, uint64_t>, uint32_t> cell_of_thread_;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> labelled_cell_of_;
   std::map<profile::LabelSet, uint32_t> labels_;
   FlatMap child_of_, frame_by_name_;
 };

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "clr/counter_events.h"
+
 namespace clrscope::clr {
 namespace {
 
@@ -120,6 +122,11 @@ bool Decode(const RawEvent& event, HistogramValue& out) {
   out.sum = r.F64();
   constexpr double kMost = 1e15;
   return r.ok() && out.count >= 0 && std::abs(out.sum) <= kMost;  // false for NaN, too
+}
+
+bool IsRequestDuration(const HistogramValue& value) {
+  return IsCounter(value.instrument, u"http.server.request.duration") &&
+         IsCounter(value.meter, u"Microsoft.AspNetCore.Hosting");
 }
 
 bool Decode(const RawEvent& event, CollectionTime& out) {

@@ -27,6 +27,8 @@ struct HistogramValue {
   double sum = 0;       // their sum
 };
 bool Decode(const RawEvent& event, HistogramValue& out);
+// Whether it is of the durations of requests.
+bool IsRequestDuration(const HistogramValue& value);
 
 // CollectionStart and CollectionStop: the values between both are of this interval. By the
 // program's wall clock. An interval that is none, or of weeks, does not decode.

@@ -25,6 +25,8 @@ std::string_view MeaningOf(Source source, bool by_callbacks, bool exact) {
     case Source::kContention:
     case Source::kWait:
       return ", one for every wait";
+    case Source::kRequest:
+      return ", one for every request";
   }
   return "";
 }

@@ -17,6 +17,7 @@
 #include "profile/estimate/counting.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
+#include "profile/requests.h"
 #include "profile/tables/labels.h"
 
 namespace clrscope::profile {
@@ -189,7 +190,7 @@ struct Figure {
   // Where they are kept (by_time()): by it `times` follow every filter, as `threads` do by the
   // cells' labels (by_thread()). Of events always; of allocations on demand.
   std::vector<TimedCell> timed;
-  bool cells_by_thread = false, cells_by_time = false;
+  bool cells_by_thread = false, cells_by_time = false, cells_by_request = false;
   bool handling_told = true;  // of exceptions, whether they are inner or nested; the agent does not
   // Of what lives: what the cells add up, with ages and generations, and the young, which are in no
   // cell; and what lived at each moment, by process, then by time.
@@ -206,6 +207,8 @@ struct Figure {
   bool counted() const { return source == Source::kCounted; }
   bool by_thread() const { return cells_by_thread || IsEvent(source); }
   bool by_time() const { return cells_by_time || IsEvent(source); }
+  // Its cells' labels tell the request's route and duration.
+  bool by_request() const { return cells_by_request || IsEvent(source); }
   // Every event is one thing, and none was left out on purpose.
   bool events() const { return SpecOf(source).error == ErrorKind::kExact && !counted(); }
   Estimate Total() const {
@@ -240,6 +243,7 @@ struct Profile {
   GcRecords gcs;  // by process, then by time
   LossCounters losses;
 
+  Requests requests;
   std::map<std::pair<uint32_t, uint64_t>, StringId> thread_names;  // by process and thread
   std::vector<LabelSet> labels{1};                                 // distinct; 0 is empty
   // The figure that tables and files of one measure show.
@@ -254,6 +258,12 @@ struct Profile {
   std::string_view ThreadName(uint32_t process, uint64_t thread) const {
     const auto it = thread_names.find({process, thread});
     return it == thread_names.end() ? std::string_view() : str(it->second);
+  }
+
+  // The route of the request that it belongs to; kNoRequest where there is none.
+  std::string_view RequestName(const LabelSet& set) const {
+    const uint64_t route = set[LabelKey::kRequest];
+    return route == 0 ? kNoRequest : str(StringId(static_cast<uint32_t>(route)));
   }
 
   // The method that the owner of a lock was in; "" where nothing told.

@@ -296,6 +296,7 @@ Status CaptureReader::LoadRest() {
   }
   RETURN_IF_ERROR(LoadThreads());
   RETURN_IF_ERROR(LoadMessages());
+  RETURN_IF_ERROR(LoadRequests());
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
   RETURN_IF_ERROR(LoadAgents());

@@ -65,6 +65,7 @@ class CaptureReader {
   Status LoadRest();
   Status LoadThreads();
   Status LoadMessages();
+  Status LoadRequests();
   Status LoadGcs();
   struct GcRow;
   using GcRows = std::vector<std::vector<GcRow>>;  // by process

@@ -51,6 +51,10 @@ Status CaptureWriter::Prepare() {
       prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_thread_, "insert or replace into thread values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_message_, "insert into message values(?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_route_, "insert or replace into route values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(delete_slow_, "delete from slow_request where process=?"));
+  RETURN_IF_ERROR(
+      prepare(insert_slow_, "insert into slow_request values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_module_, "insert or replace into module values(?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));
@@ -163,6 +167,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteMethods(index, last));
   RETURN_IF_ERROR(WriteModules(index, last));
   RETURN_IF_ERROR(WriteMessages(index));
+  RETURN_IF_ERROR(WriteRequests(index));
   if (last) RETURN_IF_ERROR(WriteThreads(index));
   RETURN_IF_ERROR(WriteGcs(index, last));
   RETURN_IF_ERROR(WriteGcFacts(index, last));

@@ -70,6 +70,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
     std::vector<uint32_t> unnamed;         // types without a name so far
     std::unordered_set<uint32_t> methods;  // indexes that were written
     uint64_t gcs = 0;                      // rows of table gc
+    uint64_t requests = 0;                 // changes of what is known of them
     std::vector<int64_t> gc_facts;         // as they were written last
     bool retiring = false, retired = false;
   };
@@ -86,6 +87,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status WriteMethods(uint32_t index, bool last);
   Status WriteMethod(uint32_t process, const profile::MethodCode& method);
   Status WriteMessages(uint32_t process);
+  Status WriteRequests(uint32_t process);
   Status WriteThreads(uint32_t process);
   Status WriteModules(uint32_t index, bool last);
   Status WriteGcs(uint32_t index, bool last);
@@ -119,7 +121,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Statement insert_process_, insert_thread_, insert_message_, insert_module_, insert_method_,
       insert_type_, insert_mapping_, insert_gc_, insert_gc_detail_, insert_gc_fact_,
       insert_gc_type_, insert_counting_, insert_loss_, insert_dictionary_, insert_slice_,
-      insert_meta_, insert_agent_dictionary_, insert_interval_;
+      insert_meta_, insert_agent_dictionary_, insert_interval_, insert_route_, delete_slow_,
+      insert_slow_;
 };
 
 }  // namespace clrscope::store

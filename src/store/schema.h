@@ -7,7 +7,7 @@
 namespace clrscope::store {
 
 // Raised when a reader of the old version would misread a new file.
-inline constexpr int64_t kSchemaVersion = 2;
+inline constexpr int64_t kSchemaVersion = 3;
 // "clrs" in the SQLite header's application id, so that file(1) and we can tell.
 inline constexpr int64_t kApplicationId = 0x636C7273;
 
@@ -20,6 +20,11 @@ create table thread(process integer, thread integer, name text, primary key(proc
   without rowid;
 create table message(process integer, id integer, text text, primary key(process, id))
   without rowid;
+create table route(process integer, id integer, kind integer, method text, text text,
+  max_ns integer, primary key(process, id)) without rowid;
+create table slow_request(process integer, start_ns integer, duration_ns integer, route integer,
+  path text, finished integer, samples integer, bytes integer, objects integer,
+  exceptions integer, lock_wait_ns integer, gc_waited_ns integer);
 create table module(process integer, module_id integer, path text, native_path text, mvid text,
   primary key(process, module_id)) without rowid;
 create table method(process integer, start integer, load_ns integer, size integer, token integer,

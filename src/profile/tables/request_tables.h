@@ -42,6 +42,7 @@ struct RequestTables {
   static constexpr size_t kMostSlow = 200;
   std::vector<RequestRoute> routes;
   std::vector<SlowRequest> slowest;  // a heap: the fastest of them first
+  uint64_t changes = 0;              // so that a writer knows of them
 };
 
 }  // namespace clrscope::profile

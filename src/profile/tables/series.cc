@@ -26,6 +26,7 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
     case Source::kException:
     case Source::kContention:
     case Source::kWait:
+    case Source::kRequest:
     case Source::kCounted: {
       Estimate e;
       e.samples = sums.samples;

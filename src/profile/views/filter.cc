@@ -5,9 +5,14 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "profile/estimate/duration_scale.h"
+#include "profile/views/durations.h"
 
 namespace clrscope::profile {
 namespace {
@@ -87,6 +92,47 @@ void KeepThreads(const RE2& re, Profile& p) {
   }
 }
 
+void KeepRoutes(const RE2& re, Profile& p) {
+  std::vector<bool> keep(p.labels.size());
+  for (size_t i = 0; i < p.labels.size(); ++i) keep[i] = Found(re, p.RequestName(p.labels[i]));
+  for (Figure& f : p.figures)
+    if (f.by_request()) KeepCells(f, [&](const Cell& c) { return keep[c.labels]; });
+  std::erase_if(p.requests.routes,
+                [&](const RouteFacts& r) { return !Found(re, p.str(r.route)); });
+  std::erase_if(p.requests.slowest,
+                [&](const SlowRequestRow& r) { return !Found(re, p.str(r.route)); });
+}
+
+// The shortest step of DurationScale that is slow, of each route.
+uint64_t SlowFrom(const Filter& filter, const Durations& durations) {
+  const double ns = filter.slower_than_quantile > 0
+                        ? durations.At(filter.slower_than_quantile)
+                        : static_cast<double>(filter.slower_than_ns);
+  return DurationScale::Rounded(DurationScale::StepOf(static_cast<int64_t>(ns)));
+}
+
+void KeepSlow(const Filter& filter, Profile& p) {
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> from;  // by process and route
+  for (const auto& [route, durations] : DurationsByRoute(p))
+    from[route] = SlowFrom(filter, durations);
+  const auto slow = [&](uint32_t process, uint64_t route, uint64_t step) {
+    const auto known = from.find({process, route});
+    if (route == 0 || step == DurationScale::kUnknown) return false;
+    return step >= (known != from.end() ? known->second : SlowFrom(filter, {}));
+  };
+  for (Figure& f : p.figures)
+    if (f.by_request())
+      KeepCells(f, [&](const Cell& c) {
+        const LabelSet& set = p.labels[c.labels];
+        return slow(c.process, set[LabelKey::kRequest], set[LabelKey::kDuration]);
+      });
+  std::erase_if(p.requests.slowest, [&](const SlowRequestRow& r) {
+    return !slow(r.process, r.route.value, DurationScale::StepOf(r.duration_ns));
+  });
+  // Which of them were slow is not known of what the runtime counts.
+  p.requests.narrowed = true;
+}
+
 Status KeepProcess(const std::string& wanted, Profile& p) {
   std::vector<uint32_t> index(p.processes.size(), kGone);
   std::vector<Process> kept;
@@ -121,6 +167,8 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
     if (index[key.first] != kGone) names[{index[key.first], key.second}] = name;
   p.thread_names.swap(names);
   narrow(p.gcs);
+  narrow(p.requests.routes);
+  narrow(p.requests.slowest);
   for (Type& type : p.types) type.process = index[type.process];  // cells refer to kept ones only
   p.processes.swap(kept);
   return OkStatus();
@@ -141,11 +189,16 @@ Status Apply(const Filter& filter, Profile& profile) {
     ASSIGN_OR_RETURN(const auto re, Compile(filter.thread, "--thread"));
     KeepThreads(*re, profile);
   }
+  if (filter.by_duration()) KeepSlow(filter, profile);
+  if (!filter.request.empty()) {
+    ASSIGN_OR_RETURN(const auto re, Compile(filter.request, "--request"));
+    KeepRoutes(*re, profile);
+  }
   for (Figure& f : profile.figures) {
     if (!filter.any_but_process()) break;
-    if (filter.of_cells() && !f.by_thread()) f.threads.clear();
+    if ((filter.of_cells() || filter.of_requests()) && !f.by_thread()) f.threads.clear();
     if (!f.by_time()) f.times.clear();
-    if (filter.of_cells()) f.live_ages.clear();
+    if (filter.of_cells() || filter.of_requests()) f.live_ages.clear();
     SumUpCells(f, profile.labels);
   }
   return filter.process.empty() ? OkStatus() : KeepProcess(filter.process, profile);

@@ -14,10 +14,17 @@ namespace clrscope::profile {
 // `thread` a pattern that is found in a thread's name or is its number.
 struct Filter {
   std::string type{}, method{}, process{}, thread{};
+  std::string request{};      // a pattern that is found in the route's name
+  // Of requests that took as long, rounded down (profile/estimate/duration_scale.h): so many
+  // nanoseconds, or this quantile of their route's; 0 = any.
+  int64_t slower_than_ns = 0;
+  double slower_than_quantile = 0;
   // A figure that does not know threads (spans of time) of its cells loses its own by such a
   // filter: Figure::by_thread(), by_time().
   bool of_cells() const { return !type.empty() || !method.empty(); }
-  bool any_but_process() const { return of_cells() || !thread.empty(); }
+  bool by_duration() const { return slower_than_ns > 0 || slower_than_quantile > 0; }
+  bool of_requests() const { return !request.empty() || by_duration(); }
+  bool any_but_process() const { return of_cells() || !thread.empty() || of_requests(); }
 };
 
 // Removes what does not match, in place. errors: kUsage (a bad pattern, with its position), kEmpty

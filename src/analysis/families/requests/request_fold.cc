@@ -270,6 +270,7 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
     int64_t& longest = tables_->requests.routes[route].max_ns;
     longest = std::max(longest, duration_ns);
   }
+  ++tables_->requests.changes;
   const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
   if (gc_ns > 0)
     Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});

@@ -25,6 +25,7 @@ std::string_view RouteBook::KnownMethod(std::string_view method) {
 
 uint32_t RouteBook::Add(RouteKind kind, std::string_view method, std::string_view text) {
   auto& routes = tables_->requests.routes;
+  ++tables_->requests.changes;
   routes.push_back({kind, strings_->Intern(method), strings_->Intern(text), 0});
   return static_cast<uint32_t>(routes.size() - 1);
 }

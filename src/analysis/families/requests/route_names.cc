@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/requests/route_names.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "analysis/families/requests/route_matcher.h"
+#include "analysis/families/requests/route_template.h"
+#include "profile/requests.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::LabelKey;
+using profile::RequestRoute;
+using profile::RouteKind;
+
+std::string TemplateName(std::string_view method, std::string_view text) {
+  return fmt::format("{} {}{}", method, text.starts_with('/') ? "" : "/", text);
+}
+
+// The statuses of requests without a route, by method.
+std::map<StringId, std::set<uint32_t>> StatusesWithoutRoute(const profile::ProcessTables& t) {
+  std::map<StringId, std::set<uint32_t>> out;
+  for (const profile::LabelSet& set : t.labels.sets()) {
+    const uint64_t route = set[LabelKey::kRequest];
+    if (route == 0 || route > t.requests.routes.size() || set[LabelKey::kStatus] == 0) continue;
+    const RequestRoute& r = t.requests.routes[route - 1];
+    if (r.kind == RouteKind::kNoRoute)
+      out[r.method].insert(static_cast<uint32_t>(set[LabelKey::kStatus] >> 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> RouteNames(const profile::ProcessTables& t, const StringPool& strings) {
+  const std::map<StringId, std::set<uint32_t>> statuses = StatusesWithoutRoute(t);
+  RouteMatcher matcher;
+  std::vector<std::string> templates;  // by the matcher's number
+  bool any = false;
+  for (const RequestRoute& r : t.requests.routes) {
+    any = any || r.kind == RouteKind::kTemplate || r.kind == RouteKind::kNoRoute;
+    if (r.kind != RouteKind::kTemplate) continue;
+    matcher.Add(strings.Get(r.method), strings.Get(r.text));
+    templates.push_back(TemplateName(strings.Get(r.method), strings.Get(r.text)));
+  }
+  const auto without_route = [&](const RequestRoute& r) {
+    const auto known = statuses.find(r.method);
+    const bool one = known != statuses.end() && known->second.size() == 1;
+    return one ? fmt::format("{} ({})", strings.Get(r.method), *known->second.begin())
+               : fmt::format("{} (no route)", strings.Get(r.method));
+  };
+  std::vector<std::string> names;
+  for (const RequestRoute& r : t.requests.routes) {
+    switch (r.kind) {
+      case RouteKind::kTemplate:
+        names.push_back(TemplateName(strings.Get(r.method), strings.Get(r.text)));
+        break;
+      case RouteKind::kNoRoute:
+        names.push_back(without_route(r));
+        break;
+      case RouteKind::kPath: {
+        const auto found = matcher.Find(strings.Get(r.method), strings.Get(r.text));
+        if (found)
+          names.push_back(templates[found->index]);
+        else if (any)
+          names.push_back(without_route(r));
+        else
+          names.push_back(fmt::format("{} {}", strings.Get(r.method), PathShape(strings.Get(r.text))));
+        break;
+      }
+      case RouteKind::kAfter:
+        names.emplace_back(profile::kAfterResponse);
+        break;
+      case RouteKind::kOther:
+        names.emplace_back(profile::kOtherRoutes);
+        break;
+    }
+  }
+  return names;
+}
+
+}  // namespace clrscope::analysis

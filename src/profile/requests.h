@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of requests beside how many there were and how long they took: the figure of
+// Measure::kRequests has that, its cells labelled with route and duration.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/strong.h"
+
+namespace clrscope::profile {
+
+// Of one route of one process.
+struct RouteFacts {
+  uint32_t process = 0;
+  StringId route;  // "GET /items/{id}"
+  // As the runtime's histogram counts them.
+  double counted = 0, counted_ns = 0, failed = 0;
+  std::map<uint32_t, double> statuses;
+  double unended = 0;  // they went on when the recording ended
+  double gc_waited_ns = 0, gc_caused_ns = 0;
+  int64_t max_ns = 0;  // of the whole recording
+};
+
+// One of the slowest.
+struct SlowRequestRow {
+  uint32_t process = 0;
+  StringId route, path;
+  int64_t start_ns = 0, duration_ns = 0;
+  bool finished = true;
+  uint64_t samples = 0;
+  double bytes = 0, objects = 0;
+  uint64_t exceptions = 0;
+  int64_t lock_wait_ns = 0, gc_waited_ns = 0;
+};
+
+struct Requests {
+  std::vector<RouteFacts> routes;
+  std::vector<SlowRequestRow> slowest;  // the slowest first
+  bool narrowed = false;  // to some of the requests of a route: what is told of all is of no use
+};
+
+// Rows of what belongs to no route.
+inline constexpr std::string_view kNoRequest = "(no request)", kAfterResponse = "(after the response)",
+                                  kOtherRoutes = "(other)";
+
+}  // namespace clrscope::profile

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/rows/request_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "profile/views/tables.h"
+#include "report/rows/rows.h"
+
+namespace clrscope::report {
+namespace {
+
+using profile::LabelKey;
+using profile::Measure;
+using profile::Profile;
+
+constexpr std::array<std::string_view, 7> kRequestSorts = {
+    "bytes", "count", "duration", "errors", "exceptions", "lock_wait", "gc"};
+
+using RouteKey = std::pair<uint32_t, uint64_t>;  // process, route
+
+bool OfNoRoute(std::string_view name) {
+  return name == profile::kNoRequest || name == profile::kAfterResponse ||
+         name == profile::kOtherRoutes;
+}
+
+double RequestSortValue(const RequestRow& r, std::string_view sort) {
+  if (sort == "count") return r.count;
+  if (sort == "duration") return r.durations.At(0.95);
+  if (sort == "errors") return r.facts.failed;
+  if (sort == "exceptions") return r.exceptions;
+  if (sort == "lock_wait") return r.lock_wait_ns;
+  if (sort == "gc") return r.facts.gc_caused_ns;
+  if (sort == "time") return r.durations.sum_ns;
+  return r.allocated.amount;
+}
+
+Json Number(double v) { return std::llround(v); }
+
+}  // namespace
+
+bool IsRequestSort(std::string_view sort) {
+  return std::find(kRequestSorts.begin(), kRequestSorts.end(), sort) != kRequestSorts.end();
+}
+
+RequestTable RequestRows(const Profile& p, std::string_view sort, size_t limit) {
+  std::map<RouteKey, RequestRow> rows;
+  const auto row = [&](uint32_t process, uint64_t route) -> RequestRow& {
+    RequestRow& r = rows[{process, route}];
+    r.process = process;
+    return r;
+  };
+  for (auto& [route, durations] : profile::DurationsByRoute(p)) {
+    RequestRow& r = row(route.first, route.second);
+    r.count = durations.count;
+    r.durations = std::move(durations);
+  }
+  for (const profile::RouteFacts& f : p.requests.routes) row(f.process, f.route.value).facts = f;
+  for (const profile::Figure& figure : p.figures) {
+    if (!figure.by_request() || figure.measure == Measure::kRequests) continue;
+    for (const profile::Cell& c : figure.cells) {
+      RequestRow& r = row(c.process, p.labels[c.labels][LabelKey::kRequest]);
+      switch (figure.measure) {
+        case Measure::kAllocations:
+          r.allocated += c.value;
+          break;
+        case Measure::kExceptions:
+          r.exceptions += c.value.count;
+          break;
+        case Measure::kLocks:
+          r.lock_wait_ns += c.value.amount;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  RequestTable table;
+  for (auto& [key, r] : rows) {
+    r.route = key.second == 0 ? profile::kNoRequest
+                              : p.str(StringId(static_cast<uint32_t>(key.second)));
+    r.is_route = !OfNoRoute(r.route) || r.count > 0;
+    // Without Start and Stop, the runtime's own count.
+    if (r.count == 0 && !p.requests.narrowed) r.count = r.facts.counted;
+    const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
+                     r.exceptions > 0 || r.lock_wait_ns > 0;
+    if (any) table.rows.push_back(std::move(r));
+  }
+  const bool allocations = p.figures.front().by_request() && p.figures.front().Total().amount > 0;
+  if (sort.empty()) sort = allocations ? "bytes" : "time";
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [sort](const RequestRow& a, const RequestRow& b) {
+                     return std::tuple(OfNoRoute(a.route), -RequestSortValue(a, sort), -a.count) <
+                            std::tuple(OfNoRoute(b.route), -RequestSortValue(b, sort), -b.count);
+                   });
+  table.all_rows = table.rows.size();
+  if (table.rows.size() > limit) table.rows.resize(limit);
+  return table;
+}
+
+Json RequestJson(const RequestRow& r, const Profile& p) {
+  const profile::Process& process = p.processes[r.process];
+  const auto recorded = [&](Measure m) { return process.measures == 0 || process.Recorded(m); };
+  const auto told = [](bool known, double v) { return known ? Number(v) : Json(); };
+  const bool requests = r.is_route;
+  const bool counted = requests && !p.requests.narrowed && r.facts.counted > 0;
+  Json json{{"request", r.route}};
+  AddProcess(json, p, r.process);
+  json["count"] = told(requests, r.count);
+  json["unfinished"] = told(requests, r.facts.unended);
+  json["errors"] = told(counted, r.facts.failed);
+  Json statuses = Json::object();
+  if (counted)
+    for (const auto& [status, count] : r.facts.statuses)
+      statuses[std::to_string(status)] = Number(count);
+  json["statuses"] = counted ? statuses : Json();
+  const bool timed = r.durations.count > 0;
+  json["duration_ns"] = {{"mean", told(timed, r.durations.mean_ns())},
+                         {"p50", told(timed, r.durations.At(0.5))},
+                         {"p95", told(timed, r.durations.At(0.95))},
+                         {"p99", told(timed, r.durations.At(0.99))},
+                         {"max", told(timed, profile::LongestNs(r.durations, r.facts.max_ns))}};
+  if (p.figures.front().by_request() && recorded(Measure::kAllocations)) {
+    const profile::Bounds bytes = profile::AmountBounds(p, r.allocated);
+    const profile::Bounds objects = profile::CountBounds(p, r.allocated);
+    const auto bound = [](const std::optional<double>& v) { return v ? Number(*v) : Json(); };
+    json["samples"] = r.allocated.samples;
+    json["bytes"] = Number(r.allocated.amount);
+    json["bytes_low"] = bound(bytes.low);
+    json["bytes_high"] = bound(bytes.high);
+    json["objects"] = told(p.figures.front().counts_known, r.allocated.count);
+    json["objects_low"] = bound(objects.low);
+    json["objects_high"] = bound(objects.high);
+    json["bytes_per_request"] =
+        told(requests && r.count > 0, r.count > 0 ? r.allocated.amount / r.count : 0);
+  } else {
+    for (const char* name : {"samples", "bytes", "bytes_low", "bytes_high", "objects",
+                             "objects_low", "objects_high", "bytes_per_request"})
+      json[name] = nullptr;
+  }
+  json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
+  json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
+  json["gc_waited_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_waited_ns);
+  json["gc_caused_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_caused_ns);
+  return json;
+}
+
+Json SlowRequestJson(const profile::SlowRequestRow& r, const Profile& p) {
+  const profile::Process& process = p.processes[r.process];
+  const auto recorded = [&](Measure m) { return process.measures == 0 || process.Recorded(m); };
+  Json json{{"request", p.str(r.route)}};
+  AddProcess(json, p, r.process);
+  json["path"] = p.str(r.path);
+  json["start_s"] = static_cast<double>(r.start_ns) / 1e9;
+  json["duration_ns"] = r.duration_ns;
+  json["finished"] = r.finished;
+  const bool allocations = recorded(Measure::kAllocations);
+  json["samples"] = allocations ? Json(r.samples) : Json();
+  json["bytes"] = allocations ? Number(r.bytes) : Json();
+  json["exceptions"] = recorded(Measure::kExceptions) ? Json(r.exceptions) : Json();
+  json["lock_wait_ns"] = recorded(Measure::kLocks) ? Json(r.lock_wait_ns) : Json();
+  json["gc_waited_ns"] = r.gc_waited_ns;
+  return json;
+}
+
+}  // namespace clrscope::report
