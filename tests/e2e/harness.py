@@ -25,8 +25,8 @@ class Workload:
         self.process = subprocess.Popen(
             command + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(env or {})})
-        line = self.process.stdout.readline()
-        self.pid = json.loads(line)["ready"]
+        self.ready = json.loads(self.process.stdout.readline())
+        self.pid = self.ready["ready"]
 
     def go(self):
         self.process.stdin.write("go\n")

@@ -53,7 +53,11 @@ static class AsyncEndpoints
             return "parallel\n";
         });
         app.MapGet("/stream", (HttpContext context) => Stream(context.Tally()));
-        app.MapGet("/channel", async (HttpContext context) => (await Channel(context.Tally())).ToString());
+        app.MapGet("/channel", async (HttpContext context) =>
+        {
+            int sum = await Channel(context.Tally());
+            return sum.ToString();
+        });
         app.MapGet("/cancel/{ms:int}", async (HttpContext context, int ms, string? token) =>
         {
             Markers.CancelBefore(context.Tally());

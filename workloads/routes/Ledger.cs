@@ -14,6 +14,7 @@ sealed class Ledger
     static long s_inFlight, s_pending;
 
     readonly long _start = Stopwatch.GetTimestamp();
+    readonly long _allocatedBefore = GC.GetTotalAllocatedBytes();
     readonly ConcurrentDictionary<RowKey, Row> _rows = new();
 
     public readonly Tally Outside;  // of requests and jobs
@@ -37,8 +38,11 @@ sealed class Ledger
     public static long Pending => Interlocked.Read(ref s_pending);
 
     public double Seconds => Stopwatch.GetElapsedTime(_start).TotalSeconds;
+    // By the whole program, as the runtime counts: all but what lies in buffers of threads.
+    public long AllocatedBytes => GC.GetTotalAllocatedBytes() - _allocatedBefore;
     public long Listened => Interlocked.Read(ref _listened);
-    public IReadOnlyList<KeyValuePair<RowKey, Row>> Rows => [.. _rows.OrderBy(r => r.Key.Route, StringComparer.Ordinal).ThenBy(r => r.Key.Method, StringComparer.Ordinal).ThenBy(r => r.Key.Status)];
+    public IReadOnlyList<KeyValuePair<RowKey, Row>> Rows =>
+        [.. _rows.OrderBy(r => r.Key.Route, StringComparer.Ordinal).ThenBy(r => r.Key.Method, StringComparer.Ordinal).ThenBy(r => r.Key.Status)];
 
     public static void BeginRequest() => Interlocked.Increment(ref s_inFlight);
     public static void EndRequest() => Interlocked.Decrement(ref s_inFlight);

@@ -6,7 +6,7 @@ namespace Clrscope.Workloads.Routes;
 
 static class Os
 {
-    // The kernel's id of this thread, by which the runtime's events name the owner of a lock.
+    // The kernel's id of this thread.
     [DllImport("libc", EntryPoint = "gettid")] public static extern int ThreadId();
 
     // Of one of our threads; 0 when it has ended.

@@ -47,7 +47,7 @@ static class Program
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls(options.Url);
         builder.Services.AddControllers();
-        builder.Services.Configure<HostOptions>(o => o.ShutdownTimeout = TimeSpan.FromSeconds(5));
+        builder.Services.Configure<HostOptions>(o => o.ShutdownTimeout = TimeSpan.FromSeconds(20));
         WebApplication app = builder.Build();
 
         app.Use(Middleware.Invoke);

@@ -8,6 +8,7 @@ namespace Clrscope.Workloads.Routes;
 static class Report
 {
     // in_flight, pending   what is still to come into the ledger: requests, and work that goes on after their responses
+    // total_allocated_bytes  of the whole program as the runtime counts, some KB for each thread aside
     // requests, errors     of all routes but those that are for the ledger itself (`control`)
     // bucket_growth        of durations: pairs [i, count], from growth^i nanoseconds to growth^(i+1)
     // sites                the methods that allocate: how many byte[] at each call, and the bytes of one
@@ -24,6 +25,8 @@ static class Report
     // kept_objects, kept_bytes  what /keep keeps alive, since the start of the program
     public static string Write(Ledger ledger)
     {
+        // First: what comes in meanwhile must not seem to be there.
+        long inFlight = Ledger.InFlight, pending = Ledger.Pending;
         using var buffer = new MemoryStream();
         using (var json = new Utf8JsonWriter(buffer))
         {
@@ -32,8 +35,9 @@ static class Report
             json.WriteNumber("pid", Environment.ProcessId);
             json.WriteString("runtime", Environment.Version.ToString());
             json.WriteNumber("seconds", Math.Round(ledger.Seconds, 6));
-            json.WriteNumber("in_flight", Ledger.InFlight);
-            json.WriteNumber("pending", Ledger.Pending);
+            json.WriteNumber("in_flight", inFlight);
+            json.WriteNumber("pending", pending);
+            json.WriteNumber("total_allocated_bytes", ledger.AllocatedBytes);
             json.WriteNumber("requests", rows.Where(r => !ControlEndpoints.IsRoute(r.Key.Route)).Sum(r => r.Value.Count));
             json.WriteNumber("errors", rows.Where(r => !ControlEndpoints.IsRoute(r.Key.Route)).Sum(r => r.Value.Errors));
             json.WriteNumber("bucket_growth", Row.Growth);
