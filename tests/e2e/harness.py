@@ -46,7 +46,8 @@ class Workload:
         self.process = subprocess.Popen(
             command + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(env or {})})
-        self.pid = json.loads(self.line("ready"))["ready"]
+        self.ready = json.loads(self.line("ready"))
+        self.pid = self.ready["ready"]
 
     def line(self, what):
         """The next line that it prints. A program that says nothing for so long stands still: that is the finding, with what its

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of MVC: one by attributes, whose template has no leading slash, and two actions of a conventional one.
+using Microsoft.AspNetCore.Mvc;
+
+namespace Clrscope.Workloads.Routes;
+
+[Route("api/things")]
+public sealed class ThingsController : ControllerBase
+{
+    [HttpGet("{id}")]
+    public async Task<string> Get(int id)
+    {
+        await Task.Yield();
+        Markers.Thing(HttpContext.Tally());
+        return id.ToString();
+    }
+}
+
+public sealed class HomeController : ControllerBase
+{
+    public string Index()
+    {
+        Markers.HomeIndex(HttpContext.Tally());
+        return "index\n";
+    }
+
+    public string About(int? id)
+    {
+        Markers.HomeAbout(HttpContext.Tally());
+        return $"about {id}\n";
+    }
+}
