@@ -271,7 +271,8 @@ class Binder {
   void FinishDetail() {
     profile::Figure& figure = out_.shown();
     figure.cells_by_time = aggregate_.detail().times;
-    figure.cells_by_request = aggregate_.detail().requests;
+    figure.cells_by_request =
+        aggregate_.detail().requests && profile::KeepsThreads(figure.source);
     const bool told =
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });

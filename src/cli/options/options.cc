@@ -190,8 +190,16 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
   verb.Add("--process", options.filter.process, "one process of several, by name or pid")
       .Value("NAME|PID")
       .Group("Filters");
+  verb.Add("--request", options.filter.request,
+           "requests whose route matches: 'GET /items' (of recordings made with --requests)")
+      .Value("RE")
+      .Group("Filters");
+  verb.Add("--slower-than", options.slower_than,
+           "requests that took so long: 1s, or p95 of their route")
+      .Value("TIME")
+      .Group("Filters");
   verb.Add("--measure", options.measure,
-           "allocations, live, exceptions, locks, waits or gc-cpu; by default what was recorded, "
+           "allocations, live, exceptions, locks, waits, requests or gc-cpu; by default what was recorded, "
            "allocations first")
       .Value("MEASURE")
       .Group("Filters");

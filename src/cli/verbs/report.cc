@@ -14,9 +14,11 @@
 #include "report/input/parse.h"
 #include "report/rows/counting.h"
 #include "report/rows/losses.h"
+#include "report/rows/request_rows.h"
 #include "report/rows/rows.h"
 #include "report/rows/views.h"
 #include "report/text/gc_cpu.h"
+#include "report/text/requests.h"
 #include "report/text/table.h"
 #include "report/text/tree.h"
 
@@ -32,6 +34,7 @@ struct ReportOptions {
   ColorMode color = ColorMode::kAuto;
 
   report::View view = report::View::kSite;
+  size_t slowest = 0;     // --slowest
   bool gc_cpu = false;    // --measure gc-cpu, which has tables of its own
   bool standard = false;  // neither --by nor a tree: types and sites
   report::RowOptions rows;
@@ -40,7 +43,17 @@ struct ReportOptions {
 // --by and --tree → view; --sort → sort. errors: kUsage
 Status Resolve(ReportOptions& o) {
   o.rows.framework = o.framework;
-  if (!o.sort.empty() && o.sort != "samples" &&
+  if (o.slowest != 0) {
+    if (!o.by.empty() && o.by != "request")
+      return Error{ErrorCode::kUsage, fmt::format("--slowest is of requests, not --by {}", o.by)};
+    o.by = "request";
+  }
+  if (o.by == "request" && !o.sort.empty() && !report::IsRequestSort(o.sort))
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--sort {}: requests are sorted by bytes, count, duration, errors, "
+                             "exceptions, lock_wait or gc",
+                             o.sort)};
+  if (o.by != "request" && !o.sort.empty() && o.sort != "samples" &&
       std::none_of(profile::kMeasureSpecs.begin(), profile::kMeasureSpecs.end(),
                    [&o](const profile::MeasureSpec& m) {
                      return m.count.name == o.sort || m.amount.name == o.sort;
@@ -72,7 +85,7 @@ Status Resolve(ReportOptions& o) {
        {report::View::kType, report::View::kSite, report::View::kStack, report::View::kMethod,
         report::View::kKind, report::View::kThread, report::View::kAssembly, report::View::kProcess,
         report::View::kTime, report::View::kAge, report::View::kGeneration, report::View::kOwner,
-        report::View::kMessage}) {
+        report::View::kMessage, report::View::kRequest}) {
     if (report::ViewName(v) != name) continue;
     o.view = v;
     found = true;
@@ -81,7 +94,7 @@ Status Resolve(ReportOptions& o) {
     return Error{
         ErrorCode::kUsage,
         fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time, time:10s, gc-cpu, of locks owner, of exceptions message, or with --live "
+                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, or with --live "
                     "age or generation",
                     o.by)};
   if (colon != std::string::npos) {
@@ -108,6 +121,11 @@ std::string_view SortName(const profile::Profile& p, profile::SortBy sort) {
 // --sort and what --by asks of the measure that is shown. errors: kUsage
 Status ResolveFor(const profile::Profile& p, ReportOptions& o) {
   const profile::MeasureSpec& spec = p.shown().spec();
+  if (spec.id == profile::Measure::kRequests && o.standard) {
+    o.view = report::View::kRequest;
+    o.standard = false;
+  }
+  if (o.view == report::View::kRequest) return report::CheckView(p, o.view, o.input.filter);
   o.rows.sort = spec.amount_first ? profile::SortBy::kAmount : profile::SortBy::kCount;
   if (!o.sort.empty()) {
     bool found = false;
@@ -217,7 +235,31 @@ report::Json GcCpuRows(const profile::Profile& p, const ReportOptions& o) {
   return rows;
 }
 
+// One object for each route, or for each of the slowest requests.
+std::vector<report::Json> RequestRows(const profile::Profile& p, const ReportOptions& o,
+                                      size_t* all) {
+  std::vector<report::Json> rows;
+  if (o.slowest != 0) {
+    *all = p.requests.slowest.size();
+    for (size_t i = 0; i < std::min(o.slowest, *all); ++i)
+      rows.push_back(report::SlowRequestJson(p.requests.slowest[i], p));
+    return rows;
+  }
+  const report::RequestTable table = report::RequestRows(p, o.sort, o.rows.limit);
+  *all = table.all_rows;
+  for (const report::RequestRow& row : table.rows) rows.push_back(report::RequestJson(row, p));
+  return rows;
+}
+
 void WriteJson(const report::Input& input, const ReportOptions& o, Output& out) {
+  if (o.view == report::View::kRequest) {
+    size_t all = 0;
+    const std::vector<report::Json> rows = RequestRows(input.profile, o, &all);
+    JsonDocument document(out, HeadJson(input, o, all));
+    for (const report::Json& row : rows) document.Row(row);
+    document.End();
+    return;
+  }
   if (o.gc_cpu) {
     const report::Json rows = GcCpuRows(input.profile, o);
     report::Json head = HeadJson(input, o, rows.size());
@@ -257,12 +299,32 @@ void WriteCsvRow(const report::Json& row, bool first, Output& out) {
   out.Write(report::CsvLine(cells));
 }
 
+// Members of members become members of their own: duration_ns_p50.
+report::Json Flat(const report::Json& row) {
+  report::Json out;
+  for (const auto& [name, value] : row.items()) {
+    if (!value.is_object() || name == "statuses") {
+      if (!value.is_object()) out[name] = value;
+      continue;
+    }
+    for (const auto& [part, inner] : value.items()) out[name + "_" + part] = inner;
+  }
+  return out;
+}
+
 void WriteCsv(const report::Input& input, const ReportOptions& o, Output& out) {
   const profile::Profile& p = input.profile;
   if (o.gc_cpu) {
     bool first = true;
     for (const report::Json& row : GcCpuRows(p, o))
       WriteCsvRow(row, std::exchange(first, false), out);
+    return;
+  }
+  if (o.view == report::View::kRequest) {
+    size_t all = 0;
+    bool first = true;
+    for (const report::Json& row : RequestRows(p, o, &all))
+      WriteCsvRow(Flat(row), std::exchange(first, false), out);
     return;
   }
   const report::ReportTable table = report::MakeTable(p, o.view, o.rows);
@@ -278,6 +340,15 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
   if (o.gc_cpu) {
     out.Write(report::GcCpuText(
         p, o.standard || o.view == report::View::kTime ? o.limit.value_or(30) : 0, text));
+    if (const std::string footer = report::FooterText(input, false, text.width); !footer.empty())
+      out.Write("\n" + footer);
+    return;
+  }
+  if (o.view == report::View::kRequest) {
+    out.Write(o.slowest != 0
+                  ? report::SlowestText(p, o.slowest, text)
+                  : report::RequestsText(report::RequestRows(p, o.sort, o.limit.value_or(30)), p,
+                                         text));
     if (const std::string footer = report::FooterText(input, false, text.width); !footer.empty())
       out.Write("\n" + footer);
     return;
@@ -328,13 +399,15 @@ void AddOptions(VerbOptions& verb, ReportOptions& o) {
   verb.Add(
           "--by", o.by,
           "site (allocated type and the first method outside the framework), type, method, stack, "
-          "kind, assembly, thread, process, time or time:10s; gc-cpu is --measure gc-cpu; of locks "
+          "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure gc-cpu; of locks "
           "owner (the thread that held it); of exceptions message; with --live also age and "
           "generation; types and sites by default")
       .Value("WHAT");
   verb.Flag("--tree", o.tree, "the call tree, from the root down");
   verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
       .Excludes("--tree");
+  verb.Add("--slowest", o.slowest, "the N slowest requests: when, how long, what they cost")
+      .Value("N");
   verb.Add("--sort", o.sort,
            "a figure, by its name in JSON: bytes, objects or samples; count, rethrows or wait_ns")
       .Value("BY");

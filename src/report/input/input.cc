@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/bind.h"
 #include "profile/interval/interval_frame.h"
@@ -159,7 +160,28 @@ Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
 
 }  // namespace
 
-Result<Input> LoadInput(const InputOptions& options) {
+Status ResolveSlowerThan(const std::string& text, profile::Filter& filter) {
+  if (text.empty()) return OkStatus();
+  for (const auto& [name, quantile] :
+       {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p95", 0.95}, std::pair{"p99", 0.99}}) {
+    if (text != name) continue;
+    filter.slower_than_quantile = quantile;
+    return OkStatus();
+  }
+  const Result<int64_t> ns = ParseDuration(text);
+  if (!ns.ok() || *ns <= 0)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--slower-than {}: give a duration (250ms, 1s), or p50, p90, p95 or "
+                             "p99 of the route's requests",
+                             text)};
+  filter.slower_than_ns = *ns;
+  return OkStatus();
+}
+
+Result<Input> LoadInput(const InputOptions& given) {
+  InputOptions options = given;
+  RETURN_IF_ERROR(ResolveSlowerThan(options.slower_than, options.filter));
+  options.detail.requests = options.detail.requests || options.filter.of_requests();
   Input input;
   ASSIGN_OR_RETURN(input.range, RangeOf(options));
   input.ranged = !options.from.empty() || !options.to.empty();
@@ -257,6 +279,8 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
   add("--method", f.method);
   add("--thread", f.thread);
   add("--process", f.process);
+  add("--request", f.request);
+  add("--slower-than", options.slower_than);
   add("--from", options.from);
   add("--to", options.to);
   add("--older-than", options.older_than);

@@ -27,7 +27,8 @@ struct InputOptions {
   bool live = false;    // what lives, in place of what was allocated
   // What is kept of each cell: what a filter of the view that is shown needs.
   analysis::Aggregate::Detail detail{};
-  std::string older_than;  // of live objects: a duration, one of kAgeStarts; "" = any age
+  std::string slower_than;  // of requests: a duration, p50, p95, p99; goes into the filter
+  std::string older_than;   // of live objects: a duration, one of kAgeStarts; "" = any age
 };
 
 struct Input {

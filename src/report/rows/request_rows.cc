@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/estimate/bounds.h"
 #include "profile/views/tables.h"
 #include "report/rows/rows.h"
 

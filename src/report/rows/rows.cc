@@ -271,6 +271,8 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
     case View::kMessage:
       MessageRows(profile, options, table);
       break;
+    case View::kRequest:  // report/rows/request_rows.h
+      break;
     case View::kTree:
       maker.Tree(table, false);
       break;
@@ -284,7 +286,7 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
 std::string_view ViewName(View view) {
   constexpr std::string_view kNames[] = {
       "type", "site", "stack",      "method", "kind",    "thread", "assembly", "process",
-      "time", "age",  "generation", "owner",  "message", "tree",   "bottom-up"};
+      "time", "age",  "generation", "owner",  "message", "request", "tree",   "bottom-up"};
   return kNames[static_cast<size_t>(view)];
 }
 

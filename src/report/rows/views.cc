@@ -45,6 +45,8 @@ std::string WhyNot(const profile::MeasureSpec& spec, View view) {
                   : "";
     case View::kThread:
       return live ? "--by thread: which thread allocated the live objects is not kept" : "";
+    case View::kRequest:
+      return live ? "--by request: which request allocated the live objects is not kept" : "";
     case View::kAge:
     case View::kGeneration:
       return live ? "" : fmt::format("--by {} is of live objects: give --live too", ViewName(view));
@@ -72,6 +74,25 @@ Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
   return OkStatus();
 }
 
+// Requests that were recorded, and figures that know theirs.
+Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
+  if (view != View::kRequest && !filter.of_requests()) return OkStatus();
+  const std::string asked = view == View::kRequest       ? "--by request"
+                            : !filter.request.empty() ? "--request"
+                                                         : "--slower-than";
+  if (p.Find(Measure::kRequests) == nullptr)
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{}: {} holds no requests: {}", asked, p.origin,
+                             profile::SpecOf(Measure::kRequests).none)};
+  if (!p.shown().by_request())
+    return Error{ErrorCode::kUsage,
+                 p.counted() ? fmt::format("{}: counts (--types, --exact) are not kept by request",
+                                           asked)
+                             : fmt::format("{}: which request {} belong to is not kept", asked,
+                                           p.shown().spec().title)};
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CheckView(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
@@ -79,6 +100,13 @@ Status CheckView(const Profile& p, std::optional<View> view, const profile::Filt
   if (view)
     if (std::string why = WhyNot(p.shown().spec(), *view); !why.empty())
       return Error{ErrorCode::kUsage, std::move(why)};
+  if (p.measure() == Measure::kRequests && view && *view != View::kRequest && *view != View::kTime &&
+      *view != View::kProcess)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--by {}: requests have neither stacks nor types; --by request tells "
+                             "what each route cost",
+                             ViewName(*view))};
+  if (Status status = CheckRequests(p, view, filter); !status.ok()) return status;
   if (view == View::kMessage && !profile::KnowsMessages(p))
     return Error{ErrorCode::kEmpty,
                  "--by message: no messages are kept in this file; record --exceptions --messages "
@@ -91,7 +119,8 @@ Status CheckView(const Profile& p, std::optional<View> view, const profile::Filt
 
 analysis::Aggregate::Detail DetailFor(std::optional<View> view, const profile::Filter& f) {
   return {.threads = !f.thread.empty() || (view == View::kThread && f.of_cells()),
-          .times = view == View::kTime && f.any_but_process()};
+          .times = view == View::kTime && f.any_but_process(),
+          .requests = view == View::kRequest || f.of_requests()};
 }
 
 std::string ThreadsMissing(const Profile& p) {

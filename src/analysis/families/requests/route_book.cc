@@ -48,7 +48,9 @@ uint32_t RouteBook::Template(std::string_view method, std::string_view route) {
   } else {
     if (templates_.size() >= kMostTemplates) return Other();
     number = static_cast<uint32_t>(templates_.size());
-    matcher_.Add(method, route);
+    const uint32_t match = matcher_.Add(method, route);
+    if (match != RouteMatcher::kNone && match >= by_match_.size()) by_match_.resize(match + 1, 0);
+    if (match != RouteMatcher::kNone) by_match_[match] = number;
     numbers_.emplace(key_, number);
     templates_.push_back({std::string(method), std::string(route), kNone});
   }
@@ -74,9 +76,10 @@ uint32_t RouteBook::OfPath(std::string_view method, std::string_view path) {
 
 uint32_t RouteBook::Match(std::string_view method, std::string_view path) {
   method = KnownMethod(method);
-  const auto found = matcher_.Find(method, path);
+  RouteMatcher::Found found = matcher_.Find(method, path);
+  if (!found) found = matcher_.FindWithBase(method, path);
   if (!found) return kNone;
-  Known& t = templates_[found->index];
+  Known& t = templates_[by_match_[found.index]];
   if (t.route == kNone) t.route = Add(RouteKind::kTemplate, t.method, t.text);
   return t.route;
 }

@@ -52,8 +52,9 @@ class RouteBook {
   StringPool* strings_;
   profile::ProcessTables* tables_;
   RouteMatcher matcher_;
-  std::vector<Known> templates_;                       // by the matcher's number
-  std::unordered_map<std::string, uint32_t> numbers_;  // method and template → matcher's number
+  std::vector<Known> templates_;
+  std::vector<uint32_t> by_match_;                     // by the matcher's number: of templates_
+  std::unordered_map<std::string, uint32_t> numbers_;  // method and template → of templates_
   std::unordered_map<std::string, uint32_t> others_;   // what else there is
   size_t paths_ = 0;
   std::string key_;

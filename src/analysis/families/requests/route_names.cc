@@ -45,8 +45,10 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
   for (const RequestRoute& r : t.requests.routes) {
     any = any || r.kind == RouteKind::kTemplate || r.kind == RouteKind::kNoRoute;
     if (r.kind != RouteKind::kTemplate) continue;
-    matcher.Add(strings.Get(r.method), strings.Get(r.text));
-    templates.push_back(TemplateName(strings.Get(r.method), strings.Get(r.text)));
+    const uint32_t match = matcher.Add(strings.Get(r.method), strings.Get(r.text));
+    if (match == RouteMatcher::kNone) continue;
+    if (match >= templates.size()) templates.resize(match + 1);
+    templates[match] = TemplateName(strings.Get(r.method), strings.Get(r.text));
   }
   const auto without_route = [&](const RequestRoute& r) {
     const auto known = statuses.find(r.method);
@@ -64,9 +66,10 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
         names.push_back(without_route(r));
         break;
       case RouteKind::kPath: {
-        const auto found = matcher.Find(strings.Get(r.method), strings.Get(r.text));
+        RouteMatcher::Found found = matcher.Find(strings.Get(r.method), strings.Get(r.text));
+        if (!found) found = matcher.FindWithBase(strings.Get(r.method), strings.Get(r.text));
         if (found)
-          names.push_back(templates[found->index]);
+          names.push_back(templates[found.index]);
         else if (any)
           names.push_back(without_route(r));
         else
