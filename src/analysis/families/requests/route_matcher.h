@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the route templates that are known a request belongs to.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/families/requests/request_path.h"
+#include "analysis/families/requests/route_template.h"
+#include "base/flat_map.h"
+
+namespace clrscope::analysis {
+
+// Templates are learned one by one, as the metric tells them. Finding one allocates nothing.
+class RouteMatcher {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+  static constexpr size_t kMostTemplates = 4096;
+  static constexpr size_t kMostSkipped = 3;
+
+  struct Found {
+    uint32_t index = kNone;  // of the template
+    // Where `index` rests on a constraint that is not understood: the best one that does not.
+    uint32_t other = kNone;
+    uint8_t skipped = 0;     // segments of the path that are a base, which templates lack
+    bool certain = false;    // no constraint had to be guessed
+    bool ambiguous = false;  // another template of the same rank fits as well
+    explicit operator bool() const { return index != kNone; }
+  };
+
+  RouteMatcher();
+
+  // The index of the template: 0, 1, 2 …, the same one for the same method and text. kNone when
+  // the text is no template, or there are too many. `method`: as the metric tells it, where methods
+  // that are not known are "_OTHER".
+  uint32_t Add(std::string_view method, std::string_view text);
+
+  // The template that the program takes for the request, as far as the templates are known.
+  // `method` and `path`: as clr::RequestStart tells them, in UTF-8. `skip`: segments at the
+  // beginning of the path that are a base, at most kMostSkipped.
+  Found Find(std::string_view method, std::string_view path, size_t skip = 0) const;
+  // When the whole path fits nothing: a path without its first one to three segments, which
+  // UsePathBase or a proxy's prefix leave in it. Only templates that have a literal.
+  Found FindWithBase(std::string_view method, std::string_view path) const;
+
+  size_t size() const { return templates_.size(); }
+  const std::string& text(uint32_t index) const { return templates_[index].text; }
+
+ private:
+  static constexpr size_t kMethods = 10;
+  struct Template {
+    std::string text;
+    RouteTemplate route;
+  };
+  // A tree by segments; literals as an edge each, everything else as one.
+  struct Node {
+    uint32_t any = kNone;
+    std::vector<uint32_t> here;       // templates that may end here
+    std::vector<uint32_t> catch_all;  // those that take whatever follows
+  };
+  struct Best {
+    uint32_t index = kNone;
+    bool ambiguous = false;
+  };
+  // A path that is looked for, and what fits it.
+  struct Query {
+    const RequestPath& path;
+    size_t skip;
+    bool literals_only;  // templates that have one
+    Best certain, guessed;
+    std::array<uint32_t, RequestPath::kMostSegments> hashes;
+  };
+
+  static size_t MethodIndex(std::string_view method);
+  uint32_t NewNode();
+  Found FindIn(size_t method, const RequestPath& path, size_t skip, bool literals_only) const;
+  void Walk(uint32_t node, size_t at, Query& query) const;
+  void Try(const std::vector<uint32_t>& indices, Query& query) const;
+
+  std::vector<Template> templates_;
+  std::unordered_map<std::string, uint32_t> known_;  // by method and text
+  std::vector<Node> nodes_;                          // the first ones are the methods' roots
+  FlatMap literals_;                                 // (node, hash of the segment) → node
+};
+
+}  // namespace clrscope::analysis
