@@ -127,9 +127,9 @@ std::string PathShape(std::string_view path) {
     const size_t before = out.size();
     out += '/';
     // What is left out leaves room for its sign.
-    const size_t most = kShapeBytes - kMore.size();
-    if (segments++ == kShapeSegments || before + 1 > most ||
-        !AppendPrintable(out, LooksLikeValue(segment) ? "{}" : segment, most)) {
+    constexpr size_t kRoom = kShapeBytes - kMore.size() - 1;
+    if (segments++ == kShapeSegments || before > kRoom ||
+        !AppendPrintable(out, LooksLikeValue(segment) ? "{}" : segment, kRoom)) {
       out.resize(before + 1);
       out += kMore;
       break;

@@ -50,11 +50,7 @@ uint32_t RouteMatcher::Add(std::string_view method, std::string_view text) {
       nodes_[node].catch_all.push_back(index);
       break;
     }
-    // One whose rest is a catch-all is tried there.
-    const bool rest_is_optional =
-        route->MayEndBefore(i) &&
-        (route->size() == 0 || !route->IsCatchAll(route->size() - 1) || i + 1 < route->size());
-    if (rest_is_optional) nodes_[node].here.push_back(index);
+    if (route->MayEndBefore(i)) nodes_[node].here.push_back(index);
     if (i == route->size()) break;
     const std::optional<std::string_view> literal = route->Literal(i);
     if (literal) {
@@ -77,58 +73,61 @@ uint32_t RouteMatcher::Add(std::string_view method, std::string_view text) {
 
 RouteMatcher::Found RouteMatcher::Find(std::string_view method, std::string_view path,
                                        size_t skip) const {
-  Found best;
   const RequestPath segments(path);
-  Query query{segments, skip, false, {}};
-  if (skip <= segments.size()) FindIn(MethodIndex(method), query, best);
-  return best;
+  if (skip > std::min(kMostSkipped, segments.size())) return {};
+  return FindIn(MethodIndex(method), segments, skip, false);
 }
 
 RouteMatcher::Found RouteMatcher::FindWithBase(std::string_view method,
                                                std::string_view path) const {
-  Found best;
   const RequestPath segments(path);
-  Query query{segments, 0, false, {}};
   const size_t root = MethodIndex(method);
-  for (; query.skip <= kMostSkipped && query.skip <= segments.size() && !best; ++query.skip) {
-    query.literals_only = query.skip > 0;
-    FindIn(root, query, best);
+  for (size_t skip = 0; skip <= std::min(kMostSkipped, segments.size()); ++skip) {
+    const Found found = FindIn(root, segments, skip, skip > 0);
+    if (found) return found;
   }
-  return best;
+  return {};
 }
 
-void RouteMatcher::FindIn(size_t method, Query& query, Found& best) const {
-  for (size_t i = query.skip; i < query.path.size(); ++i)
-    query.hashes[i] = HashSegment(query.path[i]);
-  Walk(static_cast<uint32_t>(method), query.skip, query, best);
+RouteMatcher::Found RouteMatcher::FindIn(size_t method, const RequestPath& path, size_t skip,
+                                         bool literals_only) const {
+  Query query{path, skip, literals_only, {}, {}, {}};
+  for (size_t i = skip; i < path.size(); ++i) query.hashes[i] = HashSegment(path[i]);
+  Walk(static_cast<uint32_t>(method), skip, query);
+  const auto rank = [this](const Best& b) -> const std::string& {
+    return templates_[b.index].route.rank();
+  };
+  const Best &certain = query.certain, &guessed = query.guessed;
+  const auto skipped = static_cast<uint8_t>(skip);
+  // The program refuses a request that two of one rank fit: then the guess is wrong.
+  if (guessed.index == kNone || (certain.index != kNone && rank(certain) <= rank(guessed)))
+    return {certain.index, kNone, skipped, certain.index != kNone, certain.ambiguous};
+  return {guessed.index, certain.index, skipped, false, guessed.ambiguous};
 }
 
 // Not deeper than templates are long; each node at most once.
-void RouteMatcher::Walk(uint32_t node, size_t at, const Query& query, Found& best) const {
-  Try(nodes_[node].catch_all, query, best);
-  if (at == query.path.size()) return Try(nodes_[node].here, query, best);
+void RouteMatcher::Walk(uint32_t node, size_t at, Query& query) const {
+  Try(nodes_[node].catch_all, query);
+  if (at == query.path.size()) return Try(nodes_[node].here, query);
   const uint32_t literal = literals_.Find(PairKey(node, query.hashes[at]));
-  if (literal != FlatMap::kNone) Walk(literal, at + 1, query, best);
-  if (nodes_[node].any != kNone) Walk(nodes_[node].any, at + 1, query, best);
+  if (literal != FlatMap::kNone) Walk(literal, at + 1, query);
+  if (nodes_[node].any != kNone) Walk(nodes_[node].any, at + 1, query);
 }
 
-void RouteMatcher::Try(const std::vector<uint32_t>& indices, const Query& query,
-                       Found& best) const {
+void RouteMatcher::Try(const std::vector<uint32_t>& indices, Query& query) const {
+  const auto order = [this](uint32_t index, const Best& best) {
+    if (best.index == kNone) return -1;
+    return templates_[index].route.rank().compare(templates_[best.index].route.rank());
+  };
   for (const uint32_t index : indices) {
     const RouteTemplate& route = templates_[index].route;
-    if (query.literals_only && !route.HasLiteral()) continue;
-    const int order = best ? route.rank().compare(templates_[best.index].route.rank()) : -1;
-    if (order > 0) continue;
+    if (order(index, query.certain) > 0 || (query.literals_only && !route.HasLiteral())) continue;
     const Fit fit = route.Match(query.path, query.skip);
     if (fit == Fit::kNo) continue;
-    const bool certain = fit == Fit::kYes;
-    // Two that fit for certain, the program refuses: one of two is then the one that is known to.
-    if (order == 0 && certain == best.certain) {
-      best.ambiguous = true;
-      best.index = std::min(best.index, index);
-    } else if (order < 0 || certain) {
-      best = {index, static_cast<uint8_t>(query.skip), certain, false};
-    }
+    Best& best = fit == Fit::kYes ? query.certain : query.guessed;
+    const int than_best = order(index, best);
+    if (than_best < 0) best = {index, false};
+    if (than_best == 0) best = {std::min(index, best.index), true};
   }
 }
 

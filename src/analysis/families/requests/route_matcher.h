@@ -25,6 +25,8 @@ class RouteMatcher {
 
   struct Found {
     uint32_t index = kNone;  // of the template
+    // Where `index` rests on a constraint that is not understood: the best one that does not.
+    uint32_t other = kNone;
     uint8_t skipped = 0;     // segments of the path that are a base, which templates lack
     bool certain = false;    // no constraint had to be guessed
     bool ambiguous = false;  // another template of the same rank fits as well
@@ -40,7 +42,7 @@ class RouteMatcher {
 
   // The template that the program takes for the request, as far as the templates are known.
   // `method` and `path`: as clr::RequestStart tells them, in UTF-8. `skip`: segments at the
-  // beginning of the path that are a base.
+  // beginning of the path that are a base, at most kMostSkipped.
   Found Find(std::string_view method, std::string_view path, size_t skip = 0) const;
   // When the whole path fits nothing: a path without its first one to three segments, which
   // UsePathBase or a proxy's prefix leave in it. Only templates that have a literal.
@@ -61,19 +63,24 @@ class RouteMatcher {
     std::vector<uint32_t> here;       // templates that may end here
     std::vector<uint32_t> catch_all;  // those that take whatever follows
   };
-  // A path that is looked for.
+  struct Best {
+    uint32_t index = kNone;
+    bool ambiguous = false;
+  };
+  // A path that is looked for, and what fits it.
   struct Query {
     const RequestPath& path;
     size_t skip;
     bool literals_only;  // templates that have one
+    Best certain, guessed;
     std::array<uint32_t, RequestPath::kMostSegments> hashes;
   };
 
   static size_t MethodIndex(std::string_view method);
   uint32_t NewNode();
-  void FindIn(size_t method, Query& query, Found& best) const;
-  void Walk(uint32_t node, size_t at, const Query& query, Found& best) const;
-  void Try(const std::vector<uint32_t>& indices, const Query& query, Found& best) const;
+  Found FindIn(size_t method, const RequestPath& path, size_t skip, bool literals_only) const;
+  void Walk(uint32_t node, size_t at, Query& query) const;
+  void Try(const std::vector<uint32_t>& indices, Query& query) const;
 
   std::vector<Template> templates_;
   std::unordered_map<std::string, uint32_t> known_;  // by method and text
