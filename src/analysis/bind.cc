@@ -271,8 +271,7 @@ class Binder {
   void FinishDetail() {
     profile::Figure& figure = out_.shown();
     figure.cells_by_time = aggregate_.detail().times;
-    figure.cells_by_request =
-        aggregate_.detail().requests && profile::KeepsThreads(figure.source);
+    figure.cells_by_request = aggregate_.detail().requests && profile::KeepsThreads(figure.source);
     const bool told =
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });
@@ -311,7 +310,8 @@ class Binder {
   }
 
   // `labels` with the request that `of` names, by the route's name.
-  profile::LabelSet WithRequest(const profile::LabelSet& labels, const profile::LabelSet& of) const {
+  profile::LabelSet WithRequest(const profile::LabelSet& labels,
+                                const profile::LabelSet& of) const {
     const uint64_t route = of[profile::LabelKey::kRequest];
     const bool known = route != 0 && route <= routes_.size();
     return labels.With(profile::LabelKey::kRequest, known ? routes_[route - 1].value : 0)
@@ -504,7 +504,7 @@ class Binder {
   profile::Recording* owned_;
   Profile out_;
   const profile::ProcessTables* process_ = nullptr;
-  std::vector<Source> sources_;  // by process
+  std::vector<Source> sources_;   // by process
   std::vector<StringId> routes_;  // of the process, by their number
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;

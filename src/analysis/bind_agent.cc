@@ -58,8 +58,9 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
                                             [](const auto& flow) { return flow.second.count > 0; });
   for (const auto& [key, parts] : agent.parts) {
     profile::Figure& figure = out_.shown();
-    const uint32_t cell = tree_.CellOf(Node(std::get<0>(key)), Type(std::get<1>(key)), process_,
-                                       std::get<2>(key), profile::LabelSet().With(profile::LabelKey::kThread, std::get<3>(key)));
+    const uint32_t cell =
+        tree_.CellOf(Node(std::get<0>(key)), Type(std::get<1>(key)), process_, std::get<2>(key),
+                     profile::LabelSet().With(profile::LabelKey::kThread, std::get<3>(key)));
     for (const Aggregate::Agent::Part& part : parts) {
       figure.cells[cell].value += part.value;
       if (times) figure.timed.push_back({cell, part.start_ns, part.end_ns, part.value});

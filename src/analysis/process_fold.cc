@@ -111,7 +111,7 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kMetricsCollectionStop:
       return requests_.OnCollected(now_ns_);
     case EventTag::kMetricsSharingError:
-      return tables_->losses.Add(Loss::kRequestsUncounted);
+      return requests_.OnRefused(event);
     case EventTag::kBulkType:
       return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:
@@ -360,7 +360,8 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
                                     .With(profile::LabelKey::kMessage, message)
                                     .With(profile::LabelKey::kInner, e.has_inner() ? 1 : 0)
                                     .With(profile::LabelKey::kNested, e.nested() ? 1 : 0)),
-           {1, again, 1 - again}, event.activity == nullptr ? ActivityPath() : ActivityPath::Of(*event.activity), now_ns_);
+           {1, again, 1 - again},
+           event.activity == nullptr ? ActivityPath() : ActivityPath::Of(*event.activity), now_ns_);
 }
 
 void ProcessFold::OnEventCounter(const clr::RawEvent& event) {

@@ -28,7 +28,7 @@ struct FoldOptions {
   profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
   bool messages = false;                                         // of exceptions are kept
   bool requests = false;  // are asked for: a histogram is to tell their routes
-  bool gc_marks = true;  // how long marking took and what it found, by kind of root
+  bool gc_marks = true;   // how long marking took and what it found, by kind of root
 };
 
 class ProcessFold {

@@ -40,9 +40,9 @@ uint32_t ProfileTree::CellOf(uint32_t node, uint32_t type, uint32_t process, Hea
                              const profile::LabelSet& labels) {
   std::vector<profile::Cell>& cells = out_.shown().cells;
   const uint32_t label = LabelFor(labels);
-  const auto [it, is_new] = labelled_cell_of_.try_emplace(
-      {PairKey(node, type) * 4 + static_cast<uint64_t>(kind), label},
-      static_cast<uint32_t>(cells.size()));
+  const auto [it, is_new] =
+      labelled_cell_of_.try_emplace({PairKey(node, type) * 4 + static_cast<uint64_t>(kind), label},
+                                    static_cast<uint32_t>(cells.size()));
   if (is_new) cells.push_back({node, type, process, kind, {}, label});
   return it->second;
 }

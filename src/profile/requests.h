@@ -43,7 +43,7 @@ struct Requests {
 };
 
 // Rows of what belongs to no route.
-inline constexpr std::string_view kNoRequest = "(no request)", kAfterResponse = "(after the response)",
-                                  kOtherRoutes = "(other)";
+inline constexpr std::string_view kNoRequest = "(no request)",
+                                  kAfterResponse = "(after the response)", kOtherRoutes = "(other)";
 
 }  // namespace clrscope::profile

@@ -162,7 +162,8 @@ ipc::SessionConfig RequestCounterSession(std::string_view identifier,
       "SessionId=SHARED;SharedIdentifier={};ClientId={};Metrics=Microsoft.AspNetCore.Hosting\\http."
       "server.request.duration",
       identifier, identifier);
-  if (series) provider.args += fmt::format(";RefreshInterval=1;MaxTimeSeries={0};MaxHistograms={0}", *series);
+  if (series)
+    provider.args += fmt::format(";RefreshInterval=1;MaxTimeSeries={0};MaxHistograms={0}", *series);
   config.providers.push_back(provider);
   config.buffer_mb = 4;
   config.rundown_keyword = 0;

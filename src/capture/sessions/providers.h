@@ -32,8 +32,8 @@ ipc::SessionConfig ExceptionCounterSession();
 // Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
-// Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every other
-// session. No stacks.
+// Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every
+// other session. No stacks.
 ipc::SessionConfig RequestSession(uint32_t buffer_mb);
 // How many requests there are by route and status: the runtime's histogram of their durations, once
 // a second. `series`: of routes, methods and statuses at most. Without it another tool's session is

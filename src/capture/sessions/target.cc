@@ -19,6 +19,9 @@ constexpr int kItemsPerPump = 16;
 // Events come ten times a second: a slice is over when this much time has passed since its end.
 constexpr int64_t kLateNs = 500'000'000;
 
+// Of routes, methods and statuses that the runtime is to count.
+constexpr uint32_t kMostRequestSeries = 1000;
+
 constexpr int64_t kLongestImagesWait = 30'000'000'000;
 
 // Stopped by a signal or a debugger.
@@ -78,7 +81,9 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     // First: what the others tell is to have ids from its first event on.
     ASSIGN_OR_RETURN(OpenedStream requests, out.link->Open(RequestSession(kEventBufferMb)));
     out.streams.push_back({std::move(requests), Kind::kRequests});
-    if (Result<OpenedStream> counter = out.link->Open(RequestCounterSession(Identifier()));
+    out.request_counter = Identifier();
+    if (Result<OpenedStream> counter =
+            out.link->Open(RequestCounterSession(out.request_counter, kMostRequestSeries));
         counter.ok())
       out.streams.push_back({counter.Take(), Kind::kRequestCounter});
     else
@@ -185,6 +190,8 @@ void Target::Take(OpenedTarget opened) {
   if (std::any_of(opened.streams.begin(), opened.streams.end(),
                   [](const auto& s) { return s.kind == Kind::kRequestCounter; }))
     fold_->requests().ExpectTemplates();
+  request_counter_ = opened.request_counter;
+  request_counter_joined_ = false;
   lost_ = cut_off_ = abandoned_ = false;
   notes_.insert(notes_.end(), opened.notes.begin(), opened.notes.end());
   if (opened.rundown_failed) tables_->losses.Add(Loss::kRundownIncomplete);
@@ -276,6 +283,7 @@ bool Target::Pump() {
   }
   fold_->storm().SetReading(false);
   if (options_.exceptions) WatchStorm();
+  if (options_.requests) WatchRequests();
   if (settings_ && samples() > 0) {
     StopInBackground({*settings_});
     settings_.reset();
@@ -347,6 +355,42 @@ void Target::BeginStop() {
   StopRequests();
   settings_.reset();
   if (!ids.empty()) StopInBackground(std::move(ids));
+}
+
+// The runtime has one set of histograms for all tools. Who comes second has to ask for the same, or
+// for nothing in particular.
+void Target::WatchRequests() {
+  std::optional<Result<OpenedStream>> joined;
+  {
+    const std::lock_guard lock(background_->mutex);
+    joined.swap(background_->request_counter);
+  }
+  if (joined && joined->ok()) {
+    AddSession(joined->Take(), Kind::kRequestCounter);
+    if (state_ != State::kRecording) StopInBackground({sessions_.back().id});
+  }
+  const std::string refused = fold_->requests().TakeRefused();
+  if (refused.empty() || state_ != State::kRecording) return;
+  if (refused != request_counter_ || request_counter_joined_) {
+    tables_->losses.Add(Loss::kRequestsUncounted);
+    return;
+  }
+  notes_.push_back(
+      fmt::format("another tool reads the metrics of process {}: this recording shares its "
+                  "session, whose limits "
+                  "may leave routes out",
+                  process_.pid));
+  request_counter_joined_ = true;
+  std::vector<uint64_t> ids;
+  for (const Live& s : sessions_)
+    if (s.kind == Kind::kRequestCounter) ids.push_back(s.id);
+  InBackground(*home_.workers, [ids = std::move(ids), identifier = request_counter_ + "-2"](
+                                   RuntimeLink& link, Background& background) {
+    for (const uint64_t id : ids) (void)link.Stop(id);
+    Result<OpenedStream> counter = link.Open(RequestCounterSession(identifier));
+    const std::lock_guard lock(background.mutex);
+    background.request_counter = std::move(counter);
+  });
 }
 
 // The last value of the histogram is waited for: it comes once a second, and a stop brings none.

@@ -40,7 +40,7 @@ struct TargetOptions {
   profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
   uint32_t buffer_mb = 256;
   bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
-  bool requests = false;  // of ASP.NET Core, every one
+  bool requests = false;                                  // of ASP.NET Core, every one
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -80,6 +80,7 @@ struct OpenedTarget {
   std::shared_ptr<RuntimeLink> link;
   profile::Source source = profile::Source::kTick;
   std::vector<Stream> streams;
+  std::string request_counter;  // the identifier of that session
   std::vector<std::string> notes;
   bool rundown_failed = false;
   bool fresh = false;
@@ -202,6 +203,7 @@ class Target final : public Feed {
   }
   void StopInBackground(std::vector<uint64_t> ids);
   void StopRequests();
+  void WatchRequests();
   void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);
   void Settle();
@@ -227,6 +229,8 @@ class Target final : public Feed {
   profile::ProcessTables* tables_ = nullptr;  // owned by the recording
   std::unique_ptr<analysis::ProcessFold> fold_;
   profile::Source source_ = profile::Source::kTick;
+  std::string request_counter_;  // the identifier of its session; "": it was not opened
+  bool request_counter_joined_ = false;
   std::vector<Live> sessions_;
   std::vector<std::shared_ptr<StreamKeeper::File>> kept_;
   TickWatch tick_watch_;
@@ -253,6 +257,7 @@ class Target final : public Feed {
       int64_t opened_ns = 0;  // of a counter, on the machine's clock
     };
     std::vector<Opened> of_storms;
+    std::optional<Result<OpenedStream>> request_counter;
   };
   std::shared_ptr<Background> background_ = std::make_shared<Background>();
   State state_ = State::kEnded;

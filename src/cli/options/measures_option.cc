@@ -50,9 +50,10 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
   verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
             "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
-  verb.Flag("--requests", a.requests,
-            "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
-            "belongs; takes the program about 12 µs of CPU a request");
+  verb.Flag(
+      "--requests", a.requests,
+      "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
+      "belongs; takes the program about 12 µs of CPU a request");
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");

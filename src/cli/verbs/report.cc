@@ -94,7 +94,8 @@ Status Resolve(ReportOptions& o) {
     return Error{
         ErrorCode::kUsage,
         fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, or with --live "
+                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, or "
+                    "with --live "
                     "age or generation",
                     o.by)};
   if (colon != std::string::npos) {
@@ -345,10 +346,9 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
     return;
   }
   if (o.view == report::View::kRequest) {
-    out.Write(o.slowest != 0
-                  ? report::SlowestText(p, o.slowest, text)
-                  : report::RequestsText(report::RequestRows(p, o.sort, o.limit.value_or(30)), p,
-                                         text));
+    out.Write(o.slowest != 0 ? report::SlowestText(p, o.slowest, text)
+                             : report::RequestsText(
+                                   report::RequestRows(p, o.sort, o.limit.value_or(30)), p, text));
     if (const std::string footer = report::FooterText(input, false, text.width); !footer.empty())
       out.Write("\n" + footer);
     return;
@@ -396,12 +396,12 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
 
 void AddOptions(VerbOptions& verb, ReportOptions& o) {
   AddInputOptions(verb, o.input);
-  verb.Add(
-          "--by", o.by,
-          "site (allocated type and the first method outside the framework), type, method, stack, "
-          "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure gc-cpu; of locks "
-          "owner (the thread that held it); of exceptions message; with --live also age and "
-          "generation; types and sites by default")
+  verb.Add("--by", o.by,
+           "site (allocated type and the first method outside the framework), type, method, stack, "
+           "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
+           "gc-cpu; of locks "
+           "owner (the thread that held it); of exceptions message; with --live also age and "
+           "generation; types and sites by default")
       .Value("WHAT");
   verb.Flag("--tree", o.tree, "the call tree, from the root down");
   verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")

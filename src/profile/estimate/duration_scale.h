@@ -27,9 +27,8 @@ class DurationScale {
     while (round + 1 < kRound && v >= kEdges[static_cast<size_t>(round) + 1]) ++round;
     const double from = kEdges[static_cast<size_t>(round)];
     const double to = kEdges[static_cast<size_t>(round) + 1];
-    const int fine =
-        std::clamp(static_cast<int>(std::log(v / from) / std::log(to / from) * kFine), 0,
-                   kFine - 1);
+    const int fine = std::clamp(static_cast<int>(std::log(v / from) / std::log(to / from) * kFine),
+                                0, kFine - 1);
     return static_cast<uint16_t>(kFirst + (decade * kRound + round) * kFine + fine);
   }
   // The shortest duration of a step, ns.

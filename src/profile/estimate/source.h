@@ -27,7 +27,15 @@ enum class Source : uint8_t {
 inline constexpr size_t kSources = 8;
 
 // What a person asks for: `--measure`.
-enum class Measure : uint8_t { kAllocations, kLive, kGcCpu, kExceptions, kLocks, kWaits, kRequests };
+enum class Measure : uint8_t {
+  kAllocations,
+  kLive,
+  kGcCpu,
+  kExceptions,
+  kLocks,
+  kWaits,
+  kRequests
+};
 inline constexpr size_t kMeasures = 7;
 
 enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };

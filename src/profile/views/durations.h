@@ -19,7 +19,8 @@ struct Durations {
   double At(double quantile) const;
 };
 
-// The longest of them, ns. `known_ns`: the longest one of the whole recording, which may be another.
+// The longest of them, ns. `known_ns`: the longest one of the whole recording, which may be
+// another.
 double LongestNs(const Durations& durations, int64_t known_ns);
 
 // By process and route, of what the profile holds.

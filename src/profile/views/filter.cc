@@ -97,17 +97,15 @@ void KeepRoutes(const RE2& re, Profile& p) {
   for (size_t i = 0; i < p.labels.size(); ++i) keep[i] = Found(re, p.RequestName(p.labels[i]));
   for (Figure& f : p.figures)
     if (f.by_request()) KeepCells(f, [&](const Cell& c) { return keep[c.labels]; });
-  std::erase_if(p.requests.routes,
-                [&](const RouteFacts& r) { return !Found(re, p.str(r.route)); });
+  std::erase_if(p.requests.routes, [&](const RouteFacts& r) { return !Found(re, p.str(r.route)); });
   std::erase_if(p.requests.slowest,
                 [&](const SlowRequestRow& r) { return !Found(re, p.str(r.route)); });
 }
 
 // The shortest step of DurationScale that is slow, of each route.
 uint64_t SlowFrom(const Filter& filter, const Durations& durations) {
-  const double ns = filter.slower_than_quantile > 0
-                        ? durations.At(filter.slower_than_quantile)
-                        : static_cast<double>(filter.slower_than_ns);
+  const double ns = filter.slower_than_quantile > 0 ? durations.At(filter.slower_than_quantile)
+                                                    : static_cast<double>(filter.slower_than_ns);
   return DurationScale::Rounded(DurationScale::StepOf(static_cast<int64_t>(ns)));
 }
 

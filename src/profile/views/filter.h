@@ -14,7 +14,7 @@ namespace clrscope::profile {
 // `thread` a pattern that is found in a thread's name or is its number.
 struct Filter {
   std::string type{}, method{}, process{}, thread{};
-  std::string request{};      // a pattern that is found in the route's name
+  std::string request{};  // a pattern that is found in the route's name
   // Of requests that took as long, rounded down (profile/estimate/duration_scale.h): so many
   // nanoseconds, or this quantile of their route's; 0 = any.
   int64_t slower_than_ns = 0;

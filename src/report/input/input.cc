@@ -162,8 +162,8 @@ Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
 
 Status ResolveSlowerThan(const std::string& text, profile::Filter& filter) {
   if (text.empty()) return OkStatus();
-  for (const auto& [name, quantile] :
-       {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p95", 0.95}, std::pair{"p99", 0.99}}) {
+  for (const auto& [name, quantile] : {std::pair{"p50", 0.5}, std::pair{"p90", 0.9},
+                                       std::pair{"p95", 0.95}, std::pair{"p99", 0.99}}) {
     if (text != name) continue;
     filter.slower_than_quantile = quantile;
     return OkStatus();

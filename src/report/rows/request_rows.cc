@@ -82,8 +82,8 @@ RequestTable RequestRows(const Profile& p, std::string_view sort, size_t limit) 
   }
   RequestTable table;
   for (auto& [key, r] : rows) {
-    r.route = key.second == 0 ? profile::kNoRequest
-                              : p.str(StringId(static_cast<uint32_t>(key.second)));
+    r.route =
+        key.second == 0 ? profile::kNoRequest : p.str(StringId(static_cast<uint32_t>(key.second)));
     r.is_route = !OfNoRoute(r.route) || r.count > 0;
     // Without Start and Stop, the runtime's own count.
     if (r.count == 0 && !p.requests.narrowed) r.count = r.facts.counted;

@@ -285,8 +285,8 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
 
 std::string_view ViewName(View view) {
   constexpr std::string_view kNames[] = {
-      "type", "site", "stack",      "method", "kind",    "thread", "assembly", "process",
-      "time", "age",  "generation", "owner",  "message", "request", "tree",   "bottom-up"};
+      "type", "site", "stack",      "method", "kind",    "thread",  "assembly", "process",
+      "time", "age",  "generation", "owner",  "message", "request", "tree",     "bottom-up"};
   return kNames[static_cast<size_t>(view)];
 }
 

@@ -77,19 +77,18 @@ Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
 // Requests that were recorded, and figures that know theirs.
 Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
   if (view != View::kRequest && !filter.of_requests()) return OkStatus();
-  const std::string asked = view == View::kRequest       ? "--by request"
+  const std::string asked = view == View::kRequest    ? "--by request"
                             : !filter.request.empty() ? "--request"
-                                                         : "--slower-than";
+                                                      : "--slower-than";
   if (p.Find(Measure::kRequests) == nullptr)
-    return Error{ErrorCode::kEmpty,
-                 fmt::format("{}: {} holds no requests: {}", asked, p.origin,
-                             profile::SpecOf(Measure::kRequests).none)};
+    return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
+                                                profile::SpecOf(Measure::kRequests).none)};
   if (!p.shown().by_request())
     return Error{ErrorCode::kUsage,
-                 p.counted() ? fmt::format("{}: counts (--types, --exact) are not kept by request",
-                                           asked)
-                             : fmt::format("{}: which request {} belong to is not kept", asked,
-                                           p.shown().spec().title)};
+                 p.counted()
+                     ? fmt::format("{}: counts (--types, --exact) are not kept by request", asked)
+                     : fmt::format("{}: which request {} belong to is not kept", asked,
+                                   p.shown().spec().title)};
   return OkStatus();
 }
 
@@ -100,8 +99,8 @@ Status CheckView(const Profile& p, std::optional<View> view, const profile::Filt
   if (view)
     if (std::string why = WhyNot(p.shown().spec(), *view); !why.empty())
       return Error{ErrorCode::kUsage, std::move(why)};
-  if (p.measure() == Measure::kRequests && view && *view != View::kRequest && *view != View::kTime &&
-      *view != View::kProcess)
+  if (p.measure() == Measure::kRequests && view && *view != View::kRequest &&
+      *view != View::kTime && *view != View::kProcess)
     return Error{ErrorCode::kUsage,
                  fmt::format("--by {}: requests have neither stacks nor types; --by request tells "
                              "what each route cost",

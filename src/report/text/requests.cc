@@ -37,12 +37,11 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
       p.figures.front().by_request() && AnyRecorded(p, profile::Measure::kAllocations);
   const bool wide = o.width >= 100;
   using Fit = TextColumn::Fit;
-  std::vector<TextColumn> columns = {{"", Align::kLeft},        {"Count", Align::kRight},
-                                     {"Errors", Align::kRight}, {"p50", Align::kRight},
-                                     {"p95", Align::kRight},    {"Bytes", Align::kRight},
-                                     {"95 %", Align::kRight},   {"Each", Align::kRight},
-                                     {"Thrown", Align::kRight}, {"Lock wait", Align::kRight},
-                                     {"GC", Align::kRight}};
+  std::vector<TextColumn> columns = {
+      {"", Align::kLeft},           {"Count", Align::kRight}, {"Errors", Align::kRight},
+      {"p50", Align::kRight},       {"p95", Align::kRight},   {"Bytes", Align::kRight},
+      {"95 %", Align::kRight},      {"Each", Align::kRight},  {"Thrown", Align::kRight},
+      {"Lock wait", Align::kRight}, {"GC", Align::kRight}};
   if (p.processes.size() > 1) columns.push_back({"Process", Align::kLeft, Fit::kMiddle});
   columns.push_back({"Request", Align::kLeft, Fit::kName});
   TextTable text(columns);
@@ -55,7 +54,9 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
         Number(r.facts.failed),
         Duration(r.durations.At(0.5)),
         Duration(r.durations.At(0.95)),
-        !bytes ? "" : e.samples == 0 ? "-" : HumanBytes(e.amount),
+        !bytes           ? ""
+        : e.samples == 0 ? "-"
+                         : HumanBytes(e.amount),
         !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
         bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
         Number(r.exceptions),
@@ -68,8 +69,8 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
   std::string out = o.style.Bold("Requests: what each route cost") + "\n";
   out += text.Render(o.width, o.style);
   if (table.all_rows > table.rows.size())
-    out += fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(),
-                       table.all_rows);
+    out +=
+        fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
   double unended = 0;
   for (const RequestRow& r : table.rows) unended += r.facts.unended;
   if (unended > 0)
@@ -81,10 +82,14 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
 
 std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
   using Fit = TextColumn::Fit;
-  std::vector<TextColumn> columns = {{"", Align::kLeft},        {"At", Align::kRight},
-                                     {"Took", Align::kRight},   {"Bytes", Align::kRight},
-                                     {"Thrown", Align::kRight}, {"Lock wait", Align::kRight},
-                                     {"GC", Align::kRight},     {"Request", Align::kLeft, Fit::kName},
+  std::vector<TextColumn> columns = {{"", Align::kLeft},
+                                     {"At", Align::kRight},
+                                     {"Took", Align::kRight},
+                                     {"Bytes", Align::kRight},
+                                     {"Thrown", Align::kRight},
+                                     {"Lock wait", Align::kRight},
+                                     {"GC", Align::kRight},
+                                     {"Request", Align::kLeft, Fit::kName},
                                      {"Path", Align::kLeft, Fit::kMiddle}};
   TextTable text(columns);
   const std::vector<profile::SlowRequestRow>& rows = p.requests.slowest;

@@ -15,7 +15,8 @@ void LateSlices::Add(int64_t time_ns, profile::SeriesKey key, uint16_t label, ui
       home_.tables->series.Find(key, nominal_size, profile::StackTree::kOther, &capped);
   if (capped) home_.tables->losses.Add(Loss::kSeriesCapped, sums.samples);
   const bool kept = profile::KeepsThreads(key.source());
-  rows_.push_back({std::max<int64_t>(0, time_ns) / home_.slice_ns, series, kept ? thread : 0, sums});
+  rows_.push_back(
+      {std::max<int64_t>(0, time_ns) / home_.slice_ns, series, kept ? thread : 0, sums});
   home_.tables->source_samples[static_cast<size_t>(key.source())] += sums.samples;
 }
 

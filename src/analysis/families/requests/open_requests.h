@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests that go on, and those that ended a moment ago, by the path of their activity. Bounded:
-// the one that began first makes room.
+// The requests that go on, and those that ended a moment ago, by the path of their activity.
+// Bounded: the one that began first makes room.
 #pragma once
 
 #include <cstddef>

@@ -132,6 +132,12 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
                static_cast<uint64_t>(value.count)});
 }
 
+void RequestFold::OnRefused(const clr::RawEvent& event) {
+  clr::MetricsSession session;
+  refused_ = clr::Decode(event, session) ? ToUtf8(session.id) : "?";
+  if (refused_.empty()) refused_ = "?";
+}
+
 void RequestFold::Attach(Request& r, Event event) {
   r.oldest_ns = std::min(r.oldest_ns, event.time_ns);
   switch (event.key.source()) {
@@ -201,10 +207,9 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
   }
   slices_.Add(e.time_ns, e.key, label, e.nominal_size, e.thread, e.sums);
   if (e.bytes > 0 && route != 0)
-    shares_.OnRoute(e.epoch, static_cast<uint32_t>(route - 1), e.bytes,
-                    [&](uint32_t r, double ns) {
-                      Count(r, RequestPart::kGcCaused, 0, e.time_ns, {1, Nanoseconds(ns), 0});
-                    });
+    shares_.OnRoute(e.epoch, static_cast<uint32_t>(route - 1), e.bytes, [&](uint32_t r, double ns) {
+      Count(r, RequestPart::kGcCaused, 0, e.time_ns, {1, Nanoseconds(ns), 0});
+    });
 }
 
 void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
@@ -360,8 +365,7 @@ void RequestFold::Flush(int64_t now_ns) {
 }
 
 void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
-  for (Request& r : requests_)
-    r.method = strings->Intern(strings_->Get(StringId(r.method))).value;
+  for (Request& r : requests_) r.method = strings->Intern(strings_->Get(StringId(r.method))).value;
   shares_ = {};
   pauses_.Clear();
   pauses_seen_ = 0;

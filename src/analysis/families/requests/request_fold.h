@@ -8,7 +8,9 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/families/gc/pause_log.h"
@@ -42,6 +44,9 @@ class RequestFold {
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
   // The end of one of its intervals.
   void OnCollected(int64_t now_ns) { collected_to_ns_ = std::max(collected_to_ns_, now_ns); }
+  // A session was refused, its own or another tool's: its identifier.
+  void OnRefused(const clr::RawEvent& event);
+  std::string TakeRefused() { return std::exchange(refused_, {}); }
   int64_t collected_to_ns() const { return collected_to_ns_; }
 
   // Something that happened on a thread while it had an activity.
@@ -145,7 +150,7 @@ class RequestFold {
   uint32_t free_waiting_ = kNone;
   size_t waiting_count_ = 0;
   std::vector<Event> unknown_;
-  std::string scratch_;
+  std::string scratch_, refused_;
   int64_t collected_to_ns_ = 0;
   int64_t end_ns_ = INT64_MAX;
   bool on_ = false, templates_expected_ = false;

@@ -73,7 +73,8 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
         else if (any)
           names.push_back(without_route(r));
         else
-          names.push_back(fmt::format("{} {}", strings.Get(r.method), PathShape(strings.Get(r.text))));
+          names.push_back(
+              fmt::format("{} {}", strings.Get(r.method), PathShape(strings.Get(r.text))));
         break;
       }
       case RouteKind::kAfter:

@@ -12,6 +12,7 @@ namespace clrscope::analysis {
 // By the number of the route in `tables.requests.routes`. Templates have their method before them
 // ("GET /items/{id}"); a path that was kept before its template was known has that template's name;
 // requests without a route are told by their status where there is only one ("GET (404)").
-std::vector<std::string> RouteNames(const profile::ProcessTables& tables, const StringPool& strings);
+std::vector<std::string> RouteNames(const profile::ProcessTables& tables,
+                                    const StringPool& strings);
 
 }  // namespace clrscope::analysis

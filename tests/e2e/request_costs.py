@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`record --requests` on a web service that counts for itself: what each route cost."""
+import subprocess
+import time
+
+import harness
+import routes
+from harness import Case, clrscope, report, start_clrscope
+
+# Of the columns of two rows, how far a sum of samples may be off: its 95 % interval is 2 standard errors, a test takes 4.
+SIGMAS = 2
+EVERYTHING = {name: 6 for name in routes.ASKS}
+
+
+def name_of(route, method, status):
+    """What clrscope calls a row of the ledger."""
+    if route is None:
+        return f"{method} ({status})"
+    return f"{method} {'' if route.startswith('/') else '/'}{route}"
+
+
+def known(ledger):
+    """{name: sums} of the ledger's rows."""
+    out = {}
+    for (route, method, status), row in ledger.rows.items():
+        sums = out.setdefault(name_of(route, method, status),
+                              {"count": 0, "errors": 0, "bytes": 0, "duration_ns": 0, "exceptions": 0, "statuses": {}})
+        for key in ("count", "errors", "bytes", "duration_ns", "exceptions"):
+            sums[key] += row[key]
+        sums["statuses"][str(status)] = sums["statuses"].get(str(status), 0) + row["count"]
+    return out
+
+
+class Requests(Case):
+    def service(self, *args, flavour="routes"):
+        service = routes.Service(*args, flavour=flavour)
+        self.addCleanup(service.stop)
+        return service
+
+    def record(self, service, work, *options):
+        """What the ledger says of `work`, and the recording's file."""
+        path = self.path("requests.clrscope")
+        recorder = start_clrscope("record", "-p", service.pid, "--requests", "--exceptions", "--locks", "-o", path, *options)
+        self.addCleanup(recorder.kill)
+        harness.wait_until(lambda: harness.sockets(service.pid) >= 4, 60, "the sessions are open")
+        time.sleep(1)
+        service.reset()
+        work(service)
+        ledger = service.ledger()
+        recorder.terminate()
+        out, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, out + err)
+        return ledger, path
+
+    def rows(self, path, *options):
+        return {row["request"]: row for row in report(path, "--by", "request", *options)["rows"]}
+
+    def check_counts(self, ledger, path):
+        """Counts, statuses, errors and durations of every route."""
+        rows, truth = self.rows(path), known(ledger)
+        self.assertGreater(len(truth), 15)
+        for name, sums in truth.items():
+            row = rows[name]
+            self.assertEqual(row["count"], sums["count"], name)
+            self.assertEqual(row["statuses"], sums["statuses"], name)
+            self.assertEqual(row["errors"], sums["errors"], name)
+            mean_ns = sums["duration_ns"] / sums["count"]
+            if mean_ns > 20e6:
+                self.assertLess(abs(row["duration_ns"]["mean"] / mean_ns - 1), 0.05, (name, row, mean_ns))
+                self.assertLessEqual(row["duration_ns"]["p50"], 1.04 * row["duration_ns"]["max"], name)
+        return rows, truth
+
+    def check_bytes(self, ledger, path, least):
+        """Bytes of markers, by the method that allocates them; the routes with `least` bytes or more."""
+        rows = self.rows(path, "--method", r"Routes\.Markers\.")
+        checked = 0
+        for name, sums in known(ledger).items():
+            if sums["bytes"] < least:
+                continue
+            row = rows[name]
+            half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
+            self.assertLess(abs(row["bytes"] - sums["bytes"]), SIGMAS * half, (name, row, sums))
+            checked += 1
+        return checked, rows
+
+    def test_what_each_route_cost(self):
+        mix = EVERYTHING | {"small": 600, "items": 500, "parallel": 100, "channel": 200, "run": 200, "greedy": 60}
+        service = self.service("--background", "30000000")
+        ledger, path = self.record(service, lambda s: s.drive(mix, threads=4))
+        rows, truth = self.check_counts(ledger, path)
+        checked, marked = self.check_bytes(ledger, path, 4e6)
+        self.assertGreaterEqual(checked, 4)
+        # What nobody asked for belongs to no route: a background thread, a timer and a loop allocate all the time.
+        outside = ledger.raw["outside"]["bytes"]
+        other = self.rows(path, "--method", r"Routes\.Markers\.(Background|After)")
+        self.assertEqual({name for name, row in other.items() if row["bytes"] > 0} - {"(no request)", "(after the response)"}, set())
+        self.assertGreater(outside, 30e6)
+        self.assertGreater(marked["(no request)"]["bytes"], 0.3 * outside)
+        self.assertGreaterEqual(rows["GET /throws/{n:int}"]["exceptions"], truth["GET /throws/{n:int}"]["exceptions"])
+        self.assertGreater(rows["GET /lock/{ms:int}"]["lock_wait_ns"], 0)
+        self.assertIsNone(rows["(no request)"]["count"])
+        # Every view, of one route.
+        items = report(path, "--by", "method", "--method", r"Routes\.Markers\.", "--request", "^GET /items")
+        leaves = {row["method"] for row in items["rows"] if "Markers" in row["method"]}
+        self.assertTrue(any("ItemBefore" in leaf for leaf in leaves) and any("ItemAfter" in leaf for leaf in leaves), leaves)
+        self.assertFalse(any("Greedy" in leaf or "Small" in leaf for leaf in leaves), leaves)
+        # The slowest.
+        slow = report(path, "--slowest", "5")["rows"]
+        self.assertEqual(len(slow), 5)
+        self.assertEqual([row["duration_ns"] for row in slow], sorted((row["duration_ns"] for row in slow), reverse=True))
+        # Of those that took so long.
+        late = self.rows(path, "--slower-than", "100ms")
+        self.assertIn("GET /slow", late)
+        self.assertEqual(late["GET /slow"]["count"], truth["GET /slow"]["count"])
+        self.assertNotIn("GET /small", {name for name, row in late.items() if (row["count"] or 0) > 5})
