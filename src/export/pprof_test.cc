@@ -354,7 +354,8 @@ TEST(PprofTest, WhatBelongsToARequestHasItsRoute) {
   for (const char* text : {"endpoint", "GET /items/{id}", "POST /orders"})
     EXPECT_TRUE(has(d, text)) << text;
   EXPECT_FALSE(has(d, "(no request)"));
-  EXPECT_EQ(d.values.size(), before.values.size()) << "requests have no stacks, durations no label";
+  EXPECT_EQ(d.values.size(), before.values.size() + 1)
+      << "two durations are one sample, apart from the same stack without a request";
   EXPECT_EQ(TypesOf(d), TypesOf(before));
 }
 

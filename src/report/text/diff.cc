@@ -248,6 +248,22 @@ std::string SideText(std::string_view title, const std::vector<DiffInput>& side)
   return text;
 }
 
+// How long requests took, and how many failed.
+std::string RouteTimes(const DiffWords& w, const DiffTable& table, size_t shown,
+                       const DiffTextOptions& options) {
+  TextTable lines({{"p50", Align::kRight},
+                   {"p95", Align::kRight},
+                   {"Errors", Align::kRight},
+                   {w.Title(), Align::kLeft, Fit::kName}});
+  for (size_t i = 0; i < shown; ++i) {
+    const DiffRow& r = table.rows[i];
+    lines.Add({DiffWords::Took(*r.requests, 0.5), DiffWords::Took(*r.requests, 0.95),
+               DiffWords::Errors(*r.requests), w.Name(r)},
+              !r.difference.changed);
+  }
+  return lines.Render(options.width, options.style);
+}
+
 // What a cell of a Markdown table cannot hold.
 std::string EscapeMarkdown(const std::string& text) {
   std::string out;
@@ -272,30 +288,19 @@ std::string DiffText(const std::vector<DiffInput>& before, const std::vector<Dif
                                      {"95 %", Align::kLeft},
                                      {"Before", Align::kRight},
                                      {"After", Align::kRight}};
-  if (requests)
-    columns.insert(columns.end(), {{"Requests", Align::kRight},
-                                   {"p50", Align::kRight},
-                                   {"p95", Align::kRight},
-                                   {"Errors", Align::kRight}});
-  else
-    columns.push_back({"Type", Align::kLeft, Fit::kName});
+  columns.push_back(requests ? TextColumn{"Requests", Align::kRight}
+                             : TextColumn{"Type", Align::kLeft, Fit::kName});
   columns.push_back({w.Title(), Align::kLeft, Fit::kName});
   TextTable lines(columns);
   const size_t shown = std::min(options.limit, table.rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const DiffRow& r = table.rows[i];
-    std::vector<std::string> cells = {w.Change(r), w.Ratio(r), w.ErrorOf(r), w.Before(r),
-                                      w.After(r)};
-    if (r.requests)
-      for (const std::string& cell : {w.Requests(*r.requests), w.Took(*r.requests, 0.5),
-                                      w.Took(*r.requests, 0.95), w.Errors(*r.requests)})
-        cells.push_back(cell);
-    else
-      cells.push_back(w.Type(r));
-    cells.push_back(w.Name(r));
-    lines.Add(std::move(cells), !r.difference.changed);
+    lines.Add({w.Change(r), w.Ratio(r), w.ErrorOf(r), w.Before(r), w.After(r),
+               r.requests ? DiffWords::Requests(*r.requests) : w.Type(r), w.Name(r)},
+              !r.difference.changed);
   }
   if (!lines.empty()) text += lines.Render(options.width, options.style);
+  if (requests && shown != 0) text += "\n" + RouteTimes(w, table, shown, options);
   if (shown < table.rows.size())
     text += fmt::format("… {} more rows: -n {}\n", Thousands(table.rows.size() - shown),
                         table.rows.size());
