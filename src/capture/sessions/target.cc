@@ -533,7 +533,9 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
 uint64_t Target::happenings() const {
   uint64_t n = earlier_.happenings;
   for (size_t i = 0; i < profile::kSources; ++i)
-    if (profile::IsEvent(static_cast<profile::Source>(i))) n += tables_->source_samples[i];
+    if (profile::IsEvent(static_cast<profile::Source>(i)) &&
+        static_cast<profile::Source>(i) != profile::Source::kRequest)
+      n += tables_->source_samples[i];
   return n;
 }
 
