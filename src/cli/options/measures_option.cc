@@ -50,8 +50,8 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
   verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
             "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
-  verb.Flag(
-      "--requests", a.requests,
+  verb.FlagOrWord(
+      "--requests", a.requests, "auto", "all",
       "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
       "belongs; takes the program about 12 µs of CPU a request");
   verb.Add("--only", a.only,
@@ -68,7 +68,7 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.exceptions = a.exceptions || a.messages;
   o.fold.messages = a.messages;
   o.waits = a.waits;
-  o.requests = a.requests;
+  o.requests = !a.requests.empty();
   o.locks = a.locks || a.waits;
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
   if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, live, o));

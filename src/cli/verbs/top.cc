@@ -156,7 +156,7 @@ int RunTop(const Args& args) {
   if (measures.only.empty() && measures.measures.empty())
     measures.exceptions = measures.locks = true;
   if (o.measure == "waits") measures.waits = true;
-  if (o.measure == "requests" || o.by == "request") measures.requests = true;
+  if (o.measure == "requests" || o.by == "request") measures.requests = "auto";
   std::optional<int64_t> duration;
   if (!o.duration.empty()) {
     Result<int64_t> ns = report::ParseDuration(o.duration);
