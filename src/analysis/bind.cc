@@ -205,13 +205,15 @@ class Binder {
     type_of_.assign(t.types.size(), FlatMap::kNone);
     tree_.BeginProcess();
     BindGcs(index, t);
+    BindRequests(index, t);
     if (options_.places != nullptr) {
       std::vector<SeriesPlace>& places = options_.places->emplace_back();
       places.reserve(t.series.keys().size());
       for (const profile::SeriesKey& key : t.series.keys())
-        places.push_back({NodeFor(key.node), TypeFor(index, key.type)});
+        places.push_back({NodeFor(key.node), TypeFor(index, key.type),
+                          StringId(static_cast<uint32_t>(
+                              WithRequest({}, LabelsOf(key))[profile::LabelKey::kRequest]))});
     }
-    BindRequests(index, t);
     for (const auto& [thread, name] : t.thread_names)
       out_.thread_names[{index, thread}] = Copy(name);
     BindSeries(index, source);

@@ -15,6 +15,7 @@ namespace clrscope::analysis {
 // Where a series went: indexes into the profile's nodes and types.
 struct SeriesPlace {
   uint32_t node = 0, type = 0;
+  StringId request{};  // its route's name; 0: it belongs to none
 };
 
 // Where the agent's nodes and types of one process went: indexes into the profile's, by the ids of

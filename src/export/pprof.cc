@@ -56,7 +56,8 @@ class PprofExport {
                                              .identity = Identity::kExact,
                                              .lives = out.empty(),
                                              .figure = f,
-                                             .by_labels = f->by_thread()}));
+                                             .by_labels = f->by_thread(),
+                                             .by_request = f->by_request()}));
     return out;
   }
 
@@ -147,6 +148,11 @@ class PprofExport {
     ids.push_back(plumbing_);
   }
 
+  // What belongs to no request has no such label.
+  std::string_view EndpointOf(const StackSample& s) const {
+    return s.labels[LabelKey::kRequest] == 0 ? std::string_view() : profile_.RequestName(s.labels);
+  }
+
   Status WriteEvents(const Stacks& stacks, const profile::Figure& figure, size_t which) {
     std::vector<double> amounts, counts;
     for (const StackSample& s : stacks.samples) {
@@ -164,7 +170,7 @@ class PprofExport {
       RETURN_IF_ERROR(out_.Event(
           {ids, whole_counts[i], whole_amounts[i], s.labels[LabelKey::kThread], process,
            profile_.ThreadName(s.process, s.labels[LabelKey::kThread]), s.labels[LabelKey::kOwner],
-           s.labels[LabelKey::kUnfinished] != 0, profile_.HoldingName(s.labels)},
+           s.labels[LabelKey::kUnfinished] != 0, profile_.HoldingName(s.labels), EndpointOf(s)},
           which));
     }
     return OkStatus();
@@ -192,7 +198,8 @@ class PprofExport {
                                        s.kind,
                                        process,
                                        s.labels[LabelKey::kThread],
-                                       profile_.ThreadName(s.process, s.labels[LabelKey::kThread])};
+                                       profile_.ThreadName(s.process, s.labels[LabelKey::kThread]),
+                                       EndpointOf(s)};
       RETURN_IF_ERROR(live ? out_.Live(sample, s.generation, s.age_bucket)
                            : out_.Allocated(sample));
     }

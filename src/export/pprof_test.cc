@@ -328,6 +328,36 @@ TEST(PprofTest, AllocationsHaveTheirThreadWhereItIsKept) {
   EXPECT_EQ(d.values, Decode(Encode(ShopProfile())).values);
 }
 
+TEST(PprofTest, WhatBelongsToARequestHasItsRoute) {
+  profile::Profile p = EventShop();
+  const Decoded before = Decode(Encode(p));
+  p.At(profile::Measure::kRequests).source = profile::Source::kRequest;
+  const auto of_route = [&](const profile::LabelSet& set, const char* route, uint64_t step) {
+    p.labels.push_back(set.With(profile::LabelKey::kRequest, p.strings.Intern(route).value)
+                           .With(profile::LabelKey::kDuration, step));
+    return static_cast<uint32_t>(p.labels.size() - 1);
+  };
+  // Two requests of one route, which took longer and shorter.
+  profile::Figure& allocated = p.figures[0];
+  allocated.cells[0].labels = of_route({}, "GET /items/{id}", 7);
+  profile::Cell more = allocated.cells[0];
+  more.labels = of_route({}, "GET /items/{id}", 9);
+  allocated.cells.push_back(more);
+  profile::Cell& thrown = p.At(profile::Measure::kExceptions).cells[0];
+  thrown.labels = of_route(p.labels[thrown.labels], "POST /orders", 7);
+  const auto has = [](const Decoded& d, const char* text) {
+    return std::find(d.strings.begin(), d.strings.end(), text) != d.strings.end();
+  };
+  EXPECT_FALSE(has(Decode(Encode(p)), "GET /items/{id}")) << "nobody says that cells know it";
+  allocated.cells_by_request = true;
+  const Decoded d = Decode(Encode(p));
+  for (const char* text : {"endpoint", "GET /items/{id}", "POST /orders"})
+    EXPECT_TRUE(has(d, text)) << text;
+  EXPECT_FALSE(has(d, "(no request)"));
+  EXPECT_EQ(d.values.size(), before.values.size()) << "requests have no stacks, durations no label";
+  EXPECT_EQ(TypesOf(d), TypesOf(before));
+}
+
 TEST(PprofTest, OneMeasureAlone) {
   profile::Profile p = EventShop();
   p.shown_index = 2;

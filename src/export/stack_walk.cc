@@ -100,11 +100,13 @@ std::vector<uint32_t> HeavyFirst(const Stacks& stacks, bool by_amount) {
 }
 
 // Messages stay where they were asked for.
-profile::LabelSet ShownLabels(const profile::LabelSet& labels) {
+profile::LabelSet ShownLabels(const profile::LabelSet& labels, const StackOptions& options) {
   profile::LabelSet out;
-  for (const LabelKey key :
-       {LabelKey::kThread, LabelKey::kOwner, LabelKey::kUnfinished, LabelKey::kHolding})
-    out = out.With(key, labels[key]);
+  if (options.by_labels)
+    for (const LabelKey key :
+         {LabelKey::kThread, LabelKey::kOwner, LabelKey::kUnfinished, LabelKey::kHolding})
+      out = out.With(key, labels[key]);
+  if (options.by_request) out = out.With(LabelKey::kRequest, labels[LabelKey::kRequest]);
   return out;
 }
 
@@ -115,7 +117,8 @@ std::vector<const profile::Figure*> FiguresOf(const Profile& profile, bool only_
   std::vector<const profile::Figure*> out;
   // What the agent tells goes with allocations, in columns and views of its own.
   for (const profile::Figure& f : profile.figures)
-    if (f.measure == profile::Measure::kAllocations || f.events()) out.push_back(&f);
+    if (f.measure == profile::Measure::kAllocations || (f.events() && HasStacks(f.measure)))
+      out.push_back(&f);
   const auto asked = [](const profile::Process& p) {
     return p.measures == 0 || p.Recorded(profile::Measure::kAllocations);
   };
@@ -132,10 +135,9 @@ Stacks CollectStacks(const Profile& profile, const StackOptions& options) {
   const profile::Figure& figure = options.figure != nullptr ? *options.figure : profile.shown();
   stacks.samples.reserve(figure.cells.size());
   for (const profile::Cell& cell : figure.cells) {
-    stacks.samples.push_back(
-        {shown[cell.node], types[cell.type], cell.process,
-         options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value, 0, -1,
-         options.by_labels ? ShownLabels(profile.labels[cell.labels]) : profile::LabelSet()});
+    stacks.samples.push_back({shown[cell.node], types[cell.type], cell.process,
+                              options.by_kind ? cell.kind : profile::HeapKind::kUnknown, cell.value,
+                              0, -1, ShownLabels(profile.labels[cell.labels], options)});
   }
   for (const profile::LiveCell& cell : profile.lives()) {
     if (!options.lives || cell.young) continue;

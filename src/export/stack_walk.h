@@ -27,6 +27,7 @@ struct StackOptions {
   bool lives = false;
   const profile::Figure* figure = nullptr;  // whose cells; null: the one that is shown
   bool by_labels = false;                   // of events: keep threads and their like apart
+  bool by_request = false;                  // keep routes apart
 };
 
 // Indexes as in profile::Cell, but `node` is one of Stacks::nodes.
@@ -39,7 +40,7 @@ struct StackSample {
   // Of live objects only.
   uint8_t age_bucket = 0;
   int8_t generation = -1;
-  profile::LabelSet labels;  // of events, where they are kept apart
+  profile::LabelSet labels;  // of those that are kept apart
 };
 
 // A tree as in profile::Profile: node 0 is the root, a parent comes before its children.
@@ -53,7 +54,8 @@ struct Stacks {
 };
 
 // What a file of several measures holds, in its order: allocations where they were recorded, then
-// events. Of live objects, and where `only_shown` one measure was asked for, that one alone.
+// events that have stacks. Of live objects, and where `only_shown` one measure was asked for, that
+// one alone.
 std::vector<const profile::Figure*> FiguresOf(const profile::Profile& profile, bool only_shown);
 
 Stacks CollectStacks(const profile::Profile& profile, const StackOptions& options);

@@ -66,9 +66,15 @@ void MemoryWriter::LabelThread(uint64_t thread, std::string_view name) {
   if (!name.empty()) labels_.push_back({out_.String(kThreadNameKey), out_.String(name), 0, 0});
 }
 
+void MemoryWriter::LabelEndpoint(std::string_view endpoint) {
+  if (endpoint.empty()) return;
+  labels_.push_back({out_.String(kEndpointKey), out_.String(endpoint), 0, 0});
+}
+
 Status MemoryWriter::Allocated(const MemorySample& sample) {
   BeginLabels(sample.kind, sample.process);
   LabelThread(sample.thread, sample.thread_name);
+  LabelEndpoint(sample.endpoint);
   return Write(sample, false);
 }
 
@@ -106,6 +112,7 @@ Status MemoryWriter::Event(const EventSample& s, size_t which) {
   if (!s.holding.empty())
     labels_.push_back({out_.String(kHoldingKey), out_.String(s.holding), 0, 0});
   if (s.unfinished) labels_.push_back({out_.String(kUnfinishedKey), out_.String(kYes), 0, 0});
+  LabelEndpoint(s.endpoint);
   const size_t memory = MemoryColumnCount();
   values_.assign(memory + 2 * columns_.events.size(), 0);
   values_[memory + 2 * which] = s.count;

@@ -42,6 +42,7 @@ struct MemorySample {
   std::string_view process;                              // "": no label
   uint64_t thread = 0;                                   // that allocated it; 0: no label
   std::string_view thread_name{};                        // "": no label
+  std::string_view endpoint{};                           // the request's route; "": no label
 };
 
 struct EventSample {
@@ -50,9 +51,10 @@ struct EventSample {
   uint64_t thread = 0;            // 0: no label
   std::string_view process;       // "": no label
   std::string_view thread_name{};
-  uint64_t owner = 0;          // of the lock; 0: no label
-  bool unfinished = false;     // no label where it is not
-  std::string_view holding{};  // the method that the owner was in; "": no label
+  uint64_t owner = 0;           // of the lock; 0: no label
+  bool unfinished = false;      // no label where it is not
+  std::string_view holding{};   // the method that the owner was in; "": no label
+  std::string_view endpoint{};  // the request's route; "": no label
 };
 
 // Mean bytes that one event stands for. `total`: of the events by which the profile was made.
@@ -107,6 +109,7 @@ class MemoryWriter {
   uint64_t Synthetic() {
     return out_.Mapping(kSyntheticModule, [](std::string_view name) { return Image{name, ""}; });
   }
+  void LabelEndpoint(std::string_view endpoint);
   void LabelThread(uint64_t thread, std::string_view name);
   void BeginLabels(profile::HeapKind kind, std::string_view process);
   size_t MemoryColumnCount() const;

@@ -27,22 +27,29 @@ create table frame(stack_id integer, depth integer, method_id integer, primary k
   depth)) without rowid;
 insert into frame select stack_id, depth, method_id from frames;
 create table sample(start_s real, end_s real, process_id integer, stack_id integer,
-  type_id integer, kind text, event text, samples integer, bytes real, objects real);
+  type_id integer, kind text, event text, samples integer, bytes real, objects real,
+  request text);
 insert into sample select start_s, end_s, process_key, stack_id, type_key, kind, event, samples,
-  bytes, objects from all_samples;
+  bytes, objects, request from all_samples;
 create table exception(start_s real, end_s real, process_id integer, stack_id integer,
-  type_id integer, thread integer, count integer, rethrows integer);
+  type_id integer, thread integer, count integer, rethrows integer, request text);
 insert into exception select start_s, end_s, process_key, stack_id, type_key, thread, count,
-  rethrows from exceptions;
+  rethrows, request from exceptions;
 create table lock_wait(start_s real, end_s real, process_id integer, stack_id integer,
   thread integer, owner integer, holding text, unfinished integer, count integer,
-  wait_ns integer);
+  wait_ns integer, request text);
 insert into lock_wait select start_s, end_s, process_key, stack_id, thread, owner, holding,
-  unfinished, count, wait_ns from locks;
+  unfinished, count, wait_ns, request from locks;
 create table wait(start_s real, end_s real, process_id integer, stack_id integer,
-  thread integer, unfinished integer, count integer, wait_ns integer);
-insert into wait select start_s, end_s, process_key, stack_id, thread, unfinished, count, wait_ns
-  from waits;
+  thread integer, unfinished integer, count integer, wait_ns integer, request text);
+insert into wait select start_s, end_s, process_key, stack_id, thread, unfinished, count, wait_ns,
+  request from waits;
+create table request_cost as select request, process_key process_id, count, unfinished, errors,
+  mean_ns, p50_ns, p95_ns, p99_ns, max_ns, samples, bytes, bytes_low, bytes_high, objects,
+  objects_low, objects_high, exceptions, lock_wait_ns, gc_waited_ns, gc_caused_ns
+  from request_costs;
+create table slow_request as select start_s, duration_ns, request, path, process_key process_id,
+  finished, samples, bytes, exceptions, lock_wait_ns, gc_waited_ns from requests;
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
 create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
   gen1_bytes, gen2_bytes, loh_bytes, poh_bytes, type_name, reason_name, pause_s, suspend_s,
@@ -74,27 +81,30 @@ create index frame_method on frame(method_id);
 
 create view all_samples as
   select s.start_s, s.end_s, p.name process, p.pid, t.type, s.kind, k.site_method method,
-    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
+    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id,
+    s.request
   from sample s join process p using(process_id) join type t using(type_id)
     join stack k using(stack_id);
 create view samples as
   select s.start_s, s.end_s, p.name process, p.pid, t.type, s.kind, k.site_method method,
-    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id
+    k.site_module module, k.leaf_method, s.samples, s.bytes, s.objects, s.event, s.stack_id, s.type_id,
+    s.request
   from sample s join process p using(process_id) join type t using(type_id)
     join stack k using(stack_id)
   where s.event = p.event;
 create view exceptions as
   select e.start_s, e.end_s, p.name process, p.pid, t.type, k.site_method method,
-    k.site_module module, k.leaf_method, e.thread, e.count, e.rethrows, e.stack_id, e.type_id
+    k.site_module module, k.leaf_method, e.thread, e.count, e.rethrows, e.stack_id, e.type_id, e.request
   from exception e join process p using(process_id) join type t using(type_id)
     join stack k using(stack_id);
 create view locks as
   select l.start_s, l.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
-    k.leaf_method, l.thread, l.owner, l.holding, l.unfinished, l.count, l.wait_ns, l.stack_id
+    k.leaf_method, l.thread, l.owner, l.holding, l.unfinished, l.count, l.wait_ns, l.stack_id,
+    l.request
   from lock_wait l join process p using(process_id) join stack k using(stack_id);
 create view waits as
   select w.start_s, w.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
-    k.leaf_method, w.thread, w.unfinished, w.count, w.wait_ns, w.stack_id
+    k.leaf_method, w.thread, w.unfinished, w.count, w.wait_ns, w.stack_id, w.request
   from wait w join process p using(process_id) join stack k using(stack_id);
 create view live as
   select p.name process, p.pid, t.type, k.site_method method, k.site_module module, k.leaf_method,

@@ -108,7 +108,11 @@ Result<std::optional<IntervalStream>> Catalog::Intervals() const {
 }
 
 Status Catalog::Bind() {
-  analysis::Aggregate aggregate(&recording());
+  const auto& processes = recording().processes;
+  const bool requests = std::any_of(processes.begin(), processes.end(),
+                                    [](const auto& t) { return !t->requests.routes.empty(); });
+  analysis::Aggregate aggregate(&recording(), {},
+                                analysis::Aggregate::Detail{.requests = requests});
   AgentNodes used;
   ASSIGN_OR_RETURN(const auto slices, Slices());
   for (;;) {

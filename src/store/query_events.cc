@@ -34,6 +34,7 @@ enum class EventColumn : uint8_t {
   kStack,
   kTypeKey,
   kProcessKey,
+  kRequest,
 };
 
 // By time; one row where several series of a slice belong to one cell.
@@ -108,20 +109,22 @@ std::unique_ptr<TableCursor> Events(const Catalog& c, profile::Measure measure,
         return Put(out, cell.type);
       case EventColumn::kProcessKey:
         return Put(out, cell.process);
+      case EventColumn::kRequest:
+        return labels[LabelKey::kRequest] != 0 ? Put(out, p.RequestName(labels)) : void();
     }
   });
 }
 
 using enum EventColumn;
 constexpr EventColumn kExceptionColumns[] = {
-    kStart,   kEnd,   kProcess, kPid,   kType,   kMethod, kModule,  kLeaf,      kThread,
-    kMessage, kInner, kNested,  kCount, kAmount, kStack,  kTypeKey, kProcessKey};
-constexpr EventColumn kLockColumns[] = {kStart,      kEnd,   kProcess, kPid,   kMethod,
-                                        kModule,     kLeaf,  kThread,  kOwner, kHolding,
-                                        kUnfinished, kCount, kAmount,  kStack, kProcessKey};
-constexpr EventColumn kWaitColumns[] = {kStart,  kEnd,   kProcess,   kPid,        kMethod,
-                                        kModule, kLeaf,  kThread,    kUnfinished, kCount,
-                                        kAmount, kStack, kProcessKey};
+    kStart,   kEnd,   kProcess, kPid,   kType,   kMethod, kModule,  kLeaf,       kThread,
+    kMessage, kInner, kNested,  kCount, kAmount, kStack,  kTypeKey, kProcessKey, kRequest};
+constexpr EventColumn kLockColumns[] = {
+    kStart, kEnd,     kProcess,    kPid,   kMethod, kModule, kLeaf,       kThread,
+    kOwner, kHolding, kUnfinished, kCount, kAmount, kStack,  kProcessKey, kRequest};
+constexpr EventColumn kWaitColumns[] = {kStart,  kEnd,   kProcess,    kPid,        kMethod,
+                                        kModule, kLeaf,  kThread,     kUnfinished, kCount,
+                                        kAmount, kStack, kProcessKey, kRequest};
 
 }  // namespace
 

@@ -68,8 +68,10 @@ class SampleCursor final : public TableCursor {
         return Put(out, place_.node);
       case 14:
         return Put(out, place_.type);
-      default:
+      case 15:
         return Put(out, process_);
+      default:
+        return PutKnown(out, p.str(place_.request));
     }
   }
 
@@ -122,7 +124,7 @@ class SampleCursor final : public TableCursor {
       const profile::IntervalFlow& flow = interval_->frame.flows[row_];
       const analysis::AgentPlaces& places = catalog_.AgentPlacesOf(process_);
       kind_ = flow.kind;
-      place_ = {places.nodes[flow.node], places.types[flow.type]};
+      place_ = {places.nodes[flow.node], places.types[flow.type], {}};
       value_ = flow.value;
       return true;
     }

@@ -14,6 +14,9 @@ std::unique_ptr<TableCursor> AllSamples(const Catalog& catalog, std::optional<in
 std::unique_ptr<TableCursor> Exceptions(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Locks(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Waits(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> RequestCosts(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> SlowestRequests(const Catalog& catalog,
+                                             std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Types(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Sites(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Methods(const Catalog& catalog, std::optional<int64_t> argument);

@@ -19,7 +19,7 @@ constexpr std::string_view kSampleColumns =
     "module text, "
     "leaf_method text, samples integer, bytes real, objects real, event text, stack_id integer, "
     "type_key integer, "
-    "process_key integer";
+    "process_key integer, request text";
 
 std::unique_ptr<TableCursor> Processes(const Catalog& c, std::optional<int64_t>) {
   const Profile& p = c.profile();
@@ -199,8 +199,8 @@ std::unique_ptr<TableCursor> Losses(const Catalog& c, std::optional<int64_t>) {
 
 constexpr QueryTable kTables[] = {
     {"samples",
-     "what was allocated, by slice of time, stack, type and heap; by the event that reports rest "
-     "on",
+     "what was allocated, by slice of time, stack, type, heap and request; by the event that "
+     "reports rest on",
      kSampleColumns, -1, Samples},
     {"all_samples", "the same by every event: never add up different events", kSampleColumns, -1,
      AllSamples},
@@ -209,19 +209,30 @@ constexpr QueryTable kTables[] = {
      "leaf_method text, thread integer, message text, inner integer, nested integer, count "
      "integer, "
      "rethrows integer, stack_id integer, "
-     "type_key integer, process_key integer",
+     "type_key integer, process_key integer, request text",
      -1, Exceptions},
     {"locks",
      "waits for locks that were held, by slice of time, stack, thread, owner and what it did",
      "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
      "text, thread integer, owner integer, holding text, unfinished integer, count integer, "
-     "wait_ns integer, stack_id integer, process_key integer",
+     "wait_ns integer, stack_id integer, process_key integer, request text",
      -1, Locks},
     {"waits", "waits that blocked, by slice of time, stack and thread",
      "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
      "text, thread integer, unfinished integer, count integer, wait_ns integer, stack_id integer, "
-     "process_key integer",
+     "process_key integer, request text",
      -1, Waits},
+    {"request_costs", "what each route cost, as `report --by request` has it (record --requests)",
+     "request text, process text, pid integer, count integer, unfinished integer, errors integer, "
+     "mean_ns integer, p50_ns integer, p95_ns integer, p99_ns integer, max_ns "
+     "integer, " CLRSCOPE_FIGURES ", exceptions integer, lock_wait_ns integer, gc_waited_ns "
+     "integer, gc_caused_ns integer, process_key integer",
+     -1, RequestCosts},
+    {"requests", "the slowest requests, 200 of each process, the slowest first",
+     "start_s real, duration_ns integer, request text, path text, process text, pid integer, "
+     "finished integer, samples integer, bytes real, exceptions integer, lock_wait_ns integer, "
+     "gc_waited_ns integer, process_key integer",
+     -1, SlowestRequests},
     {"types", "types with their totals; types(1): those that were only thrown too",
      "type_key integer, type text, raw text, type_id integer, process text, pid "
      "integer, " CLRSCOPE_FIGURES ", thrown integer hidden",

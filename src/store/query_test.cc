@@ -6,6 +6,7 @@
 
 #include "analysis/testing/simulated_agent.h"
 #include "base/units.h"
+#include "profile/estimate/duration_scale.h"
 #include "profile/tables/series.h"
 #include "store/capture_writer.h"
 #include "store/explode.h"
@@ -179,6 +180,87 @@ TEST(QueryTest, WhatIsAllocatedKnowsNothingOfEvents) {
   EXPECT_EQ(One(*query, "select sum(samples) from stacks"), "1");
   EXPECT_EQ(One(*query, "select sum(self_samples) from methods"), "1");
   EXPECT_EQ(One(*query, "select count(*) from sites"), "1");
+}
+
+// In one slice, of one stack: `GET /items/{id}` was asked for twice, 10 ms each, and once more
+// after the recording's end; 100 samples are its own and 50 nobody's; it threw twice and waited 3
+// ms for a lock.
+std::unique_ptr<Catalog> RequestCatalog() {
+  using profile::LabelKey;
+  auto recording = std::make_unique<profile::Recording>();
+  auto tables = std::make_unique<profile::ProcessTables>();
+  profile::ProcessTables& t = *tables;
+  t.info.pid = 42;
+  t.info.name = recording->strings.Intern("shop");
+  t.types.push_back({0x7f01, recording->strings.Intern("Shop.Item")});
+  t.requests.routes.push_back({profile::RouteKind::kTemplate, recording->strings.Intern("GET"),
+                               recording->strings.Intern("/items/{id}"), 11'000'000});
+  profile::SlowRequest slow;
+  slow.start_ns = kSecond / 2;
+  slow.duration_ns = 11'000'000;
+  slow.path = "/items/7";
+  slow.bytes = 4096;
+  t.requests.slowest.push_back(slow);
+  const profile::LabelSet request =
+      profile::LabelSet()
+          .With(LabelKey::kRequest, 1)
+          .With(LabelKey::kDuration, profile::DurationScale::StepOf(10'000'000));
+  const auto part = [&](profile::RequestPart of) {
+    return t.labels.Find(request.With(LabelKey::kRequestPart, static_cast<uint64_t>(of)));
+  };
+  bool capped = false;
+  const auto series = [&](uint32_t type, Source source, uint16_t labels) {
+    const HeapKind kind =
+        type != 0 && source == Source::kSampled ? HeapKind::kSoh : HeapKind::kUnknown;
+    const bool allocated = source == Source::kSampled;
+    return t.series.Find(SeriesKey::Make(profile::StackTree::kNoStack, type, kind, source,
+                                         allocated ? profile::SizeClass(100) : uint16_t{0}, labels),
+                         allocated ? 100 : 0, 3, &capped);
+  };
+  const uint16_t own = t.labels.Find(request);
+  const uint32_t others = series(1, Source::kSampled, 0), ours = series(1, Source::kSampled, own);
+  const uint32_t thrown = series(1, Source::kException, own);
+  const uint32_t lock = series(0, Source::kContention, own);
+  const uint32_t ended = series(0, Source::kRequest, part(profile::RequestPart::kEnded));
+  const uint32_t unended = series(0, Source::kRequest, part(profile::RequestPart::kUnended));
+  recording->processes.push_back(std::move(tables));
+  recording->end_ns = kSecond;
+  profile::Slice slice;
+  slice.end_ns = kSecond;
+  slice.rows = {{others, {50, 5'000, 0}},  {ours, {100, 10'000, 0}},    {thrown, {2, 0, 2}},
+                {lock, {1, 3'000'000, 1}}, {ended, {2, 20'000'000, 2}}, {unended, {1, 0, 1}}};
+  return Catalog::Of(std::move(recording), {slice});
+}
+
+TEST(QueryTest, EveryRowTellsItsRequest) {
+  const auto query = Query::Open(RequestCatalog()).Take();
+  EXPECT_EQ(One(*query, "select sum(samples) from samples where request = 'GET /items/{id}'"),
+            "100");
+  EXPECT_EQ(One(*query, "select sum(samples) from samples where request is null"), "50");
+  EXPECT_EQ(One(*query, "select sum(count) from exceptions where request like 'GET %'"), "2");
+  EXPECT_EQ(One(*query, "select request||wait_ns from locks"), "GET /items/{id}3000000");
+  const auto without = Query::Open(EventCatalog()).Take();
+  for (const char* table : {"samples", "exceptions", "locks", "waits"})
+    EXPECT_EQ(One(*without, std::string("select count(request) from ") + table), "0") << table;
+  EXPECT_EQ(One(*without, "select count(*) from request_costs"), "0");
+}
+
+TEST(QueryTest, EachRouteHasItsCosts) {
+  const auto query = Query::Open(RequestCatalog()).Take();
+  EXPECT_EQ(One(*query, "select count(*) from request_costs"), "2");
+  const std::string of = " from request_costs where request = 'GET /items/{id}'";
+  EXPECT_EQ(One(*query, "select process||pid||count||unfinished||exceptions||lock_wait_ns" + of),
+            "shop422123000000");
+  EXPECT_EQ(One(*query, "select samples||mean_ns" + of), "10010000000");
+  EXPECT_EQ(One(*query, "select bytes_low < bytes and bytes < bytes_high" + of), "1");
+  EXPECT_EQ(
+      One(*query, "select bytes = (select sum(bytes) from samples where request is not null)" + of),
+      "1");
+  EXPECT_EQ(One(*query, "select errors is null" + of), "1") << "the runtime counted none";
+  EXPECT_EQ(One(*query, "select samples from request_costs where count is null"), "50");
+  EXPECT_EQ(One(*query, "select request||path||duration_ns||bytes from requests"),
+            "GET /items/{id}/items/7110000004096.0");
+  EXPECT_EQ(One(*query, "select sum(samples) from sites"), "150");
 }
 
 // A minute of a program whose `Orders.Order` objects leak and whose strings are refreshed each 15

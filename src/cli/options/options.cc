@@ -176,6 +176,15 @@ void AddColorOption(VerbOptions& verb, ColorMode& mode) {
       .OneOf({"auto", "always", "never"});
 }
 
+void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of) {
+  verb.Add("--root", root,
+           fmt::format("request: the route is the outermost frame {} (of recordings made with "
+                       "--requests)",
+                       of))
+      .Value("WHAT")
+      .OneOf({"request"});
+}
+
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
   verb.Add("file", options.path,
            "a .clrscope or .nettrace file, a pprof file of any tool or a folder of them; - reads a "

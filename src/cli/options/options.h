@@ -76,6 +76,8 @@ struct FormatOptions {
 };
 void AddFormatOptions(VerbOptions& verb, FormatOptions& options, bool csv = true);
 void AddColorOption(VerbOptions& verb, ColorMode& mode);
+// --root; `of`: what has stacks, for the help
+void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of);
 // FILE, --from, --to, --type, --method, --process, --event
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options);
 

@@ -19,7 +19,7 @@ namespace {
 
 struct ConvertOptions {
   report::InputOptions input;
-  std::string output, format, weight;
+  std::string output, format, weight, root;
   bool force = false, machinery = false;
 };
 
@@ -77,7 +77,8 @@ int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
   const profile::Filter& f = o.input.filter;
   const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
                         o.input.live || !o.input.measure.empty() || !f.type.empty() ||
-                        !f.method.empty() || !f.process.empty() || !f.thread.empty();
+                        !f.method.empty() || !f.process.empty() || !f.thread.empty() ||
+                        !f.request.empty() || !o.input.slower_than.empty() || !o.root.empty();
   if (filtered)
     return Fail({ErrorCode::kUsage,
                  "a database holds the whole recording: leave the filters away and use them in "
@@ -102,6 +103,34 @@ Result<std::optional<exporter::FoldedWeight>> WeightOf(const std::string& name,
                                               figure.events() ? "" : ", samples")};
 }
 
+// They are asked for, or are all that is left.
+Error OnlyRequests(const ConvertOptions& o) {
+  if (!o.input.measure.empty())
+    return {ErrorCode::kUsage,
+            "--measure requests has no stacks to convert: `clrscope report --by request` shows "
+            "what each route cost"};
+  const bool narrowed = o.input.filter.any_but_process() || !o.input.filter.process.empty() ||
+                        !o.input.slower_than.empty() || !o.input.from.empty() ||
+                        !o.input.to.empty();
+  return {
+      ErrorCode::kEmpty,
+      fmt::format("{} holds requests alone{}, which have no stacks to convert: `clrscope report "
+                  "--by request` shows what each route cost",
+                  o.input.path, narrowed ? " of what was asked for" : "")};
+}
+
+// A file of some requests has nothing of what is not known of them.
+void DropWithoutRequests(profile::Profile& p) {
+  for (profile::Figure& f : p.figures) {
+    if (f.by_request()) continue;
+    f.cells.clear();
+    f.lives.clear();
+    f.live_ages.clear();
+    f.gc_cpu.clear();
+  }
+  for (profile::Process& process : p.processes) process.followed = false;
+}
+
 int Export(const ConvertOptions& o, const exporter::Format& format) {
   if (o.output == "-" && format.binary && IsTerminal(STDOUT_FILENO))
     return Fail(
@@ -117,15 +146,23 @@ int Export(const ConvertOptions& o, const exporter::Format& format) {
     return Fail({ErrorCode::kUsage,
                  "--measure gc-cpu has no stacks to convert: `clrscope report --measure gc-cpu` "
                  "shows it, and so does an HTML page of the whole recording"});
-  // pprof has threads as labels, a page as a table; its times follow filters.
+  if (o.input.measure == "requests") return Fail(OnlyRequests(o));
+  // pprof has threads and requests as labels, a page threads as a table; its times follow filters.
   report::InputOptions wanted = o.input;
-  const profile::Filter& f = wanted.filter;
+  profile::Filter& f = wanted.filter;
+  if (Status status = report::ResolveSlowerThan(wanted.slower_than, f); !status.ok())
+    return Fail(status.error());
   const bool page = format.name == "html";
   wanted.detail = {.threads = page || format.name == "pprof" || !f.thread.empty(),
-                   .times = page && f.any_but_process()};
+                   .times = page && f.any_but_process(),
+                   .requests = format.name.starts_with("pprof") || !o.root.empty()};
   Result<report::Input> input = report::LoadInput(wanted);
   if (!input.ok()) return Fail(input.error());
   if (Status status = report::CheckView(input->profile, std::nullopt, f); !status.ok())
+    return Fail(status.error());
+  if (!profile::HasStacks(input->profile.measure())) return Fail(OnlyRequests(o));
+  if (f.of_requests()) DropWithoutRequests(input->profile);
+  if (Status status = report::ApplyRoot(o.root, input->profile); !status.ok())
     return Fail(status.error());
   if (const auto empty = report::EmptyReason(*input, o.input)) {
     if (!input->damage) return Fail(*empty);
@@ -175,6 +212,7 @@ int RunConvert(const Args& args) {
            "and waits wait_ns or count; the first of each is the default")
       .Value("W")
       .OneOf({"bytes", "objects", "samples", "count", "rethrows", "wait_ns"});
+  AddRootOption(verb, o.root, "of stacks");
   verb.Flag("--framework", o.machinery, "keep async and thread-pool plumbing");
   if (const auto code = verb.Parse(args)) return *code;
   if (const auto database = DatabaseFormatOf(o)) return ConvertToDatabase(o, *database);

@@ -40,9 +40,17 @@ Status Resolve(DiffOptions& o) {
                  "give two files (or windows, FILE@FROM..TO): BEFORE AFTER; or several of each "
                  "side by --before and --after"};
   }
-  o.divide = o.per == "second" ? report::Per::kSecond
-             : o.per == "gc"   ? report::Per::kGc
-                               : report::Per::kTotal;
+  o.divide = o.per == "second"    ? report::Per::kSecond
+             : o.per == "gc"      ? report::Per::kGc
+             : o.per == "request" ? report::Per::kRequest
+                                  : report::Per::kTotal;
+  if (o.divide == report::Per::kRequest) {
+    if (!o.by.empty())
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--per request has a row for each route: leave --by {} away", o.by)};
+    o.by = "request";
+    o.view = report::View::kRequest;
+  }
   if (o.by.empty()) o.by = o.measure == "gc-cpu" ? "process" : "site";
   for (const report::View v : {report::View::kThread, report::View::kType, report::View::kSite,
                                report::View::kStack, report::View::kMethod, report::View::kKind,
@@ -72,11 +80,18 @@ Result<report::DiffInput> Load(const std::string& name, const DiffOptions& o) {
       p.gcs.begin(), p.gcs.end(),
       [&](const profile::GcBrief& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
   if (o.divide == report::Per::kSecond) out.exposure = out.seconds;
+  if (o.divide == report::Per::kRequest) {
+    RETURN_IF_ERROR(report::CheckView(p, o.view, o.filter));
+    out.exposure = report::RequestCount(p);
+  }
   if (o.divide == report::Per::kGc) out.exposure = static_cast<double>(out.gcs);
   if (out.exposure <= 0)
     return Error{ErrorCode::kEmpty,
                  fmt::format("{} holds no {}, so nothing can be told per {}", name,
-                             o.divide == report::Per::kGc ? "GC" : "time", o.per)};
+                             o.divide == report::Per::kGc        ? "GC"
+                             : o.divide == report::Per::kRequest ? "request that matches"
+                                                                 : "time",
+                             o.per)};
   return out;
 }
 
@@ -153,14 +168,29 @@ Status CheckSources(const std::vector<report::DiffInput>& before,
 
 report::Json Thousandths(double v) { return report::Json(std::round(v * 1000) / 1000); }
 
+void AddRouteSide(std::string_view side, const report::RouteSide& s, report::Json& row) {
+  const auto add = [&](std::string_view name, bool known, double v) {
+    row[fmt::format("{}_{}", name, side)] = known ? report::Json(std::llround(v)) : report::Json();
+  };
+  const bool timed = s.durations.count > 0;
+  add("requests", true, s.count);
+  add("errors", s.errors.has_value(), s.errors.value_or(0));
+  add("p50_ns", timed, s.durations.At(0.5));
+  add("p95_ns", timed, s.durations.At(0.95));
+}
+
 report::Json RowOf(const report::DiffRow& r, const report::DiffTable& t) {
   const profile::Difference& d = r.difference;
   report::Json row = r.key.is_null() ? report::Json::object() : r.key;
-  const auto figure = [&](std::string_view name, double v, const profile::Interval& i) {
-    row[std::string(name)] = Thousandths(v);
-    row[fmt::format("{}_low", name)] = d.has_interval ? Thousandths(i.low) : report::Json();
-    row[fmt::format("{}_high", name)] = d.has_interval ? Thousandths(i.high) : report::Json();
+  const auto figure = [&](std::string_view name, double v, const profile::Interval& i, bool told) {
+    const bool interval = told && d.has_interval;
+    row[std::string(name)] = told ? Thousandths(v) : report::Json();
+    row[fmt::format("{}_low", name)] = interval ? Thousandths(i.low) : report::Json();
+    row[fmt::format("{}_high", name)] = interval ? Thousandths(i.high) : report::Json();
   };
+  const bool before_told = !r.requests || r.requests->before.count > 0;
+  const bool after_told = !r.requests || r.requests->after.count > 0;
+  const bool both = before_told && after_told;
   if (profile::IsEvent(t.source)) {
     const auto whole = [&](std::string_view name, double before, double after) {
       row[fmt::format("{}_before", name)] = std::llround(before);
@@ -172,13 +202,18 @@ report::Json RowOf(const report::DiffRow& r, const report::DiffTable& t) {
     row["samples_before"] = r.before.samples;
     row["samples_after"] = r.after.samples;
   }
-  figure("before", d.before, d.before_interval);
-  figure("after", d.after, d.after_interval);
-  figure("difference", d.difference, d.difference_interval);
-  row["ratio"] = d.ratio() ? report::Json(*d.ratio()) : report::Json();
-  const double before = t.total.difference.before, after = t.total.difference.after;
-  row["share_before"] = before > 0 ? report::Json(d.before / before) : report::Json();
-  row["share_after"] = after > 0 ? report::Json(d.after / after) : report::Json();
+  figure("before", d.before, d.before_interval, before_told);
+  figure("after", d.after, d.after_interval, after_told);
+  figure("difference", d.difference, d.difference_interval, both);
+  row["ratio"] = both && d.ratio() ? report::Json(*d.ratio()) : report::Json();
+  if (r.requests) {
+    AddRouteSide("before", r.requests->before, row);
+    AddRouteSide("after", r.requests->after, row);
+  } else {
+    const double before = t.total.difference.before, after = t.total.difference.after;
+    row["share_before"] = before > 0 ? report::Json(d.before / before) : report::Json();
+    row["share_after"] = after > 0 ? report::Json(d.after / after) : report::Json();
+  }
   row["p_value"] = d.p_value ? report::Json(*d.p_value) : report::Json();
   row["changed"] = d.changed;
   return row;
@@ -232,18 +267,21 @@ void AddOptions(VerbOptions& verb, DiffOptions& o) {
   verb.Add("--by", o.by, "site, type, method, stack, kind, assembly, thread (by name) or process")
       .Value("WHAT")
       .OneOf({"site", "type", "method", "stack", "kind", "assembly", "thread", "process"});
-  verb.Add("--measure", o.measure, "allocations, live, exceptions, locks, waits or gc-cpu")
+  verb.Add("--measure", o.measure,
+           "allocations, live, exceptions, locks, waits, requests or gc-cpu")
       .Value("WHAT")
-      .OneOf({"allocations", "live", "exceptions", "locks", "waits", "gc-cpu"});
+      .OneOf({"allocations", "live", "exceptions", "locks", "waits", "requests", "gc-cpu"});
   verb.Add(
           "--metric", o.metric,
           "bytes or objects; of exceptions count or rethrows, of locks and waits wait_ns or count, "
-          "of gc-cpu gc_cpu_ns")
+          "of requests duration_ns, of gc-cpu gc_cpu_ns")
       .Value("WHAT")
-      .OneOf({"bytes", "objects", "count", "rethrows", "wait_ns", "gc_cpu_ns"});
-  verb.Add("--per", o.per, "total, second or gc: what figures are divided by")
+      .OneOf({"bytes", "objects", "count", "rethrows", "wait_ns", "duration_ns", "gc_cpu_ns"});
+  verb.Add("--per", o.per,
+           "total, second, gc or request: what figures are divided by; request: a row for each "
+           "route")
       .Value("WHAT")
-      .OneOf({"total", "second", "gc"});
+      .OneOf({"total", "second", "gc", "request"});
   verb.Add("--fail-on", o.fail_on,
            "exit with 7 when this holds and is no noise: alloc_bytes>+5%, alloc_objects>1000, "
            "count>10, wait_ns>+5%, changed_rows>0; may be given several times")
@@ -254,6 +292,7 @@ void AddOptions(VerbOptions& verb, DiffOptions& o) {
   verb.Add("--thread", o.filter.thread, "only threads whose name matches, or with this number")
       .Value("RE");
   verb.Add("--process", o.filter.process, "only this process").Value("PID|NAME");
+  verb.Add("--request", o.filter.request, "only requests whose route matches").Value("RE");
   verb.Add("--event", o.event, "sampled, tick or counted, when a recording holds several")
       .Value("EVENT")
       .OneOf({"sampled", "tick", "counted"});
@@ -300,7 +339,9 @@ int RunDiff(const Args& args) {
   }
 
   const auto table_of = [&](profile::Metric of) {
-    return report::MakeDiff(*before, *after, o.view, of, o.framework);
+    return o.divide == report::Per::kRequest
+               ? report::MakeRequestDiff(*before, *after, of)
+               : report::MakeDiff(*before, *after, o.view, of, o.framework);
   };
   const report::DiffTable table = table_of(metric);
   std::vector<bool> holds;

@@ -31,6 +31,7 @@ struct ReportOptions {
   std::string by, sort;
   std::optional<size_t> limit;
   bool tree = false, bottom_up = false, framework = false;
+  std::string root;  // --root
   ColorMode color = ColorMode::kAuto;
 
   report::View view = report::View::kSite;
@@ -62,6 +63,14 @@ Status Resolve(ReportOptions& o) {
                  fmt::format("--sort {}: use bytes, objects or samples; of exceptions count or "
                              "rethrows, of locks and waits count or wait_ns",
                              o.sort)};
+  if (!o.root.empty() && o.bottom_up)
+    return Error{
+        ErrorCode::kUsage,
+        "--root request: --bottom-up begins at the methods, and has requests nowhere; give "
+        "--tree"};
+  if (!o.root.empty() && !o.tree)
+    return Error{ErrorCode::kUsage, "--root request is of the call tree: give --tree too"};
+  RETURN_IF_ERROR(report::ResolveSlowerThan(o.input.slower_than, o.input.filter));
   if (o.tree || o.bottom_up) {
     if (!o.by.empty() && o.by != "method" && o.by != "stack")
       return Error{ErrorCode::kUsage,
@@ -162,6 +171,8 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                     {"file", p.origin},
                     {"by", ByName(o)},
                     {"sort", SortName(p, o.rows.sort)}};
+  if (o.view == report::View::kTree)
+    head["root"] = o.root.empty() ? report::Json() : report::Json(o.root);
   head["measure"] = p.shown().spec().name;
   head["shows"] = p.shown().spec().shows;
   if (p.shown().measure == profile::Measure::kLive) head["older_than_s"] = input.older_than_s;
@@ -406,6 +417,7 @@ void AddOptions(VerbOptions& verb, ReportOptions& o) {
   verb.Flag("--tree", o.tree, "the call tree, from the root down");
   verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
       .Excludes("--tree");
+  AddRootOption(verb, o.root, "of the tree");
   verb.Add("--slowest", o.slowest, "the N slowest requests: when, how long, what they cost")
       .Value("N");
   verb.Add("--sort", o.sort,
@@ -438,9 +450,12 @@ int RunReport(const Args& args) {
   if (o.limit) o.rows.limit = *o.limit == 0 ? report::kAllRows : *o.limit;
   if (o.limit && *o.limit == 0) o.limit = report::kAllRows;
   o.input.detail = report::DetailFor(ViewOf(o), o.input.filter);
+  o.input.detail.requests = o.input.detail.requests || !o.root.empty();
   Result<report::Input> input = report::LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());
   if (Status status = ResolveFor(input->profile, o); !status.ok()) return Fail(status.error());
+  if (Status status = report::ApplyRoot(o.root, input->profile); !status.ok())
+    return Fail(status.error());
   std::optional<Error> empty = report::EmptyReason(*input, o.input);
   if (o.view == report::View::kThread && !empty && input->profile.shown().threads.empty()) {
     const std::string missing = report::ThreadsMissing(input->profile);

@@ -199,6 +199,8 @@ constexpr bool IsEvent(Source s) { return s >= Source::kException; }
 // Its samples are kept by thread beside stack and type. Counts come by the million: of these there
 // are sums by thread alone.
 constexpr bool KeepsThreads(Source s) { return s == Source::kTick || s == Source::kSampled; }
+// Others are of whole processes or requests.
+constexpr bool HasStacks(Measure m) { return m != Measure::kGcCpu && m != Measure::kRequests; }
 constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
 
 // The runtime's name of the event, in JSON and SQL too. by_callbacks: counted by the agent, which

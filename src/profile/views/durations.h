@@ -14,6 +14,12 @@ struct Durations {
   std::map<uint16_t, double> steps;  // how many took so long
   double count = 0, sum_ns = 0;
 
+  Durations& operator+=(const Durations& other) {
+    for (const auto& [step, n] : other.steps) steps[step] += n;
+    count += other.count;
+    sum_ns += other.sum_ns;
+    return *this;
+  }
   double mean_ns() const { return count > 0 ? sum_ns / count : 0; }
   // The duration that this part of them did not exceed, ns; within a step's half, 3.3 %. 0 of none.
   double At(double quantile) const;

@@ -44,6 +44,9 @@ struct Input {
 // errors: the options' (kUsage), or a file of which nothing can be read
 Result<Input> LoadInput(const InputOptions& options);
 
+// `InputOptions::slower_than` as a part of the filter; "" leaves it as it is. errors: kUsage
+Status ResolveSlowerThan(const std::string& text, profile::Filter& filter);
+
 // The time range that --from and --to mean. errors: kUsage
 Result<analysis::TimeRange> RangeOf(const InputOptions& options);
 

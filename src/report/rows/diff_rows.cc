@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+
+#include "report/rows/request_rows.h"
 
 namespace clrscope::report {
 namespace {
@@ -122,7 +127,114 @@ profile::Source SourceOf(const profile::Pair& pair, profile::Source source) {
 }
 
 DiffRow RowOf(Json key, const profile::Pair& pair, const profile::Difference& difference) {
-  return {std::move(key), difference, Sum(pair.before.runs), Sum(pair.after.runs)};
+  return {std::move(key), difference, Sum(pair.before.runs), Sum(pair.after.runs), {}};
+}
+
+void SetTotal(const profile::Pair& totals, DiffTable& table) {
+  profile::Spread own = profile::SpreadOf({&totals, 1}, table.metric, table.source);
+  own.chance = table.spread.chance;  // of many rows it is known better
+  profile::Difference total =
+      profile::Compare(totals, table.metric, SourceOf(totals, table.source), own);
+  profile::NameChanges({&total, 1});
+  table.total = RowOf({}, totals, total);
+}
+
+void SortRows(DiffTable& table) {
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const DiffRow& a, const DiffRow& b) {
+    if (a.difference.changed != b.difference.changed) return a.difference.changed;
+    return std::abs(a.difference.difference) > std::abs(b.difference.difference);
+  });
+}
+
+// The requests of one route, run by run.
+struct RouteRuns {
+  struct Run {
+    Estimate value;  // of the measure that is shown
+    double count = 0;
+    std::optional<double> errors;
+  };
+  std::vector<Run> runs;
+  profile::Durations durations;
+
+  RouteRuns& operator+=(const RouteRuns& other) {
+    for (size_t i = 0; i < std::min(runs.size(), other.runs.size()); ++i) {
+      const Run& run = other.runs[i];
+      if (run.count <= 0) continue;
+      // What is not known of one is not known of all.
+      if (runs[i].count <= 0)
+        runs[i].errors = run.errors;
+      else if (runs[i].errors)
+        runs[i].errors = run.errors ? std::optional(*runs[i].errors + *run.errors) : std::nullopt;
+      runs[i].value += run.value;
+      runs[i].count += run.count;
+    }
+    durations += other.durations;
+    return *this;
+  }
+
+  // Of the runs in which it was asked for.
+  profile::Measured Asked() const {
+    profile::Measured out;
+    for (const Run& run : runs) {
+      if (run.count <= 0) continue;
+      out.runs.push_back(run.value);
+      out.exposures.push_back(run.count);
+    }
+    return out;
+  }
+
+  RouteSide Side() const {
+    RouteSide side;
+    side.durations = durations;
+    bool known = true;
+    double errors = 0;
+    for (const Run& run : runs) {
+      if (run.count <= 0) continue;
+      side.count += run.count;
+      known = known && run.errors;
+      errors += run.errors.value_or(0);
+    }
+    if (known && side.count > 0) side.errors = errors;
+    return side;
+  }
+};
+struct Route {
+  RouteRuns before, after;
+  RouteSides Sides() const { return {before.Side(), after.Side()}; }
+};
+using RouteName = std::pair<std::string, std::string>;  // process, "" where there is one; route
+
+bool AnySeveralPrograms(const std::vector<DiffInput>& side) {
+  return std::any_of(side.begin(), side.end(), [](const DiffInput& i) {
+    const profile::Profile& p = i.input.profile;
+    return std::any_of(
+        p.processes.begin(), p.processes.end(),
+        [&](const profile::Process& process) { return process.name != p.processes.front().name; });
+  });
+}
+
+void AddRoutes(const std::vector<DiffInput>& side, bool is_after, bool processes,
+               std::map<RouteName, Route>& routes) {
+  for (size_t i = 0; i < side.size(); ++i) {
+    const profile::Profile& p = side[i].input.profile;
+    std::map<std::pair<uint32_t, std::string_view>, Estimate> values;
+    for (const profile::Cell& c : p.shown().cells)
+      values[{c.process, p.RequestName(p.labels[c.labels])}] += c.value;
+    for (const RequestRow& r : RequestRows(p, "count", kAllRows).rows) {
+      if (!r.is_route || r.count <= 0) continue;
+      RouteRuns one;
+      one.runs.resize(side.size());
+      one.runs[i].value = values[{r.process, r.route}];
+      one.runs[i].count = r.count;
+      if (!p.requests.narrowed && r.facts.counted > 0) one.runs[i].errors = r.facts.failed;
+      one.durations = r.durations;
+      const std::string_view process = processes ? p.str(p.processes[r.process].name) : "";
+      Route& route = routes[{std::string(process), std::string(r.route)}];
+      RouteRuns& into = is_after ? route.after : route.before;
+      into.runs.resize(side.size());
+      into += one;
+    }
+  }
 }
 
 }  // namespace
@@ -157,21 +269,69 @@ DiffTable MakeDiff(const std::vector<DiffInput>& before, const std::vector<DiffI
         profile::Compare(pair, metric, SourceOf(pair, table.source), table.spread));
   profile::NameChanges(differences);
 
-  const profile::Pair totals{Totals(before), Totals(after)};
-  profile::Spread own = profile::SpreadOf({&totals, 1}, metric, table.source);
-  own.chance = table.spread.chance;  // of many rows it is known better
-  profile::Difference total = profile::Compare(totals, metric, SourceOf(totals, table.source), own);
-  profile::NameChanges({&total, 1});
-  table.total = RowOf({}, totals, total);
+  SetTotal({Totals(before), Totals(after)}, table);
 
   for (size_t i = 0; i < differences.size(); ++i) {
     table.rows.push_back(RowOf(std::move(matcher.keys_[i]), matcher.pairs_[i], differences[i]));
     table.changed += differences[i].changed;
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const DiffRow& a, const DiffRow& b) {
-    if (a.difference.changed != b.difference.changed) return a.difference.changed;
-    return std::abs(a.difference.difference) > std::abs(b.difference.difference);
-  });
+  SortRows(table);
+  return table;
+}
+
+double RequestCount(const profile::Profile& p) {
+  double count = 0;
+  for (const RequestRow& r : RequestRows(p, "count", kAllRows).rows)
+    if (r.is_route) count += r.count;
+  return count;
+}
+
+DiffTable MakeRequestDiff(const std::vector<DiffInput>& before, const std::vector<DiffInput>& after,
+                          profile::Metric metric) {
+  std::map<RouteName, Route> routes;
+  const bool processes = AnySeveralPrograms(before) || AnySeveralPrograms(after);
+  AddRoutes(before, false, processes, routes);
+  AddRoutes(after, true, processes, routes);
+  DiffTable table;
+  table.view = View::kRequest;
+  table.metric = metric;
+  table.measure = before.front().input.profile.measure();
+  table.source = before.front().input.profile.shown().source;
+  std::vector<profile::Pair> pairs;
+  for (const auto& [name, route] : routes)
+    pairs.push_back({route.before.Asked(), route.after.Asked()});
+  table.spread = profile::SpreadOf(pairs, metric, table.source);
+  std::vector<profile::Difference> differences;
+  for (const profile::Pair& pair : pairs) {
+    differences.push_back(
+        profile::Compare(pair, metric, SourceOf(pair, table.source), table.spread));
+    if (!pair.before.runs.empty() && !pair.after.runs.empty()) continue;
+    profile::Difference& d = differences.back();
+    d.difference = 0;
+    d.difference_interval = {};
+    d.p_value.reset();
+  }
+  profile::NameChanges(differences);
+
+  Route all;
+  all.before.runs.resize(before.size());
+  all.after.runs.resize(after.size());
+  for (const auto& [name, route] : routes) {
+    all.before += route.before;
+    all.after += route.after;
+  }
+  SetTotal({all.before.Asked(), all.after.Asked()}, table);
+  table.total.requests = all.Sides();
+  size_t i = 0;
+  for (const auto& [name, route] : routes) {
+    Json key{{"request", name.second}};
+    if (processes) key["process"] = name.first;
+    DiffRow& row = table.rows.emplace_back(RowOf(std::move(key), pairs[i], differences[i]));
+    row.requests = route.Sides();
+    table.changed += differences[i].changed;
+    ++i;
+  }
+  SortRows(table);
   return table;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -15,19 +14,13 @@
 namespace clrscope::report {
 namespace {
 
-using profile::LabelKey;
 using profile::Measure;
 using profile::Profile;
 
 constexpr std::array<std::string_view, 7> kRequestSorts = {
     "bytes", "count", "duration", "errors", "exceptions", "lock_wait", "gc"};
 
-using RouteKey = std::pair<uint32_t, uint64_t>;  // process, route
-
-bool OfNoRoute(std::string_view name) {
-  return name == profile::kNoRequest || name == profile::kAfterResponse ||
-         name == profile::kOtherRoutes;
-}
+using profile::IsOfNoRoute;
 
 double RequestSortValue(const RequestRow& r, std::string_view sort) {
   if (sort == "count") return r.count;
@@ -49,54 +42,14 @@ bool IsRequestSort(std::string_view sort) {
 }
 
 RequestTable RequestRows(const Profile& p, std::string_view sort, size_t limit) {
-  std::map<RouteKey, RequestRow> rows;
-  const auto row = [&](uint32_t process, uint64_t route) -> RequestRow& {
-    RequestRow& r = rows[{process, route}];
-    r.process = process;
-    return r;
-  };
-  for (auto& [route, durations] : profile::DurationsByRoute(p)) {
-    RequestRow& r = row(route.first, route.second);
-    r.count = durations.count;
-    r.durations = std::move(durations);
-  }
-  for (const profile::RouteFacts& f : p.requests.routes) row(f.process, f.route.value).facts = f;
-  for (const profile::Figure& figure : p.figures) {
-    if (!figure.by_request() || figure.measure == Measure::kRequests) continue;
-    for (const profile::Cell& c : figure.cells) {
-      RequestRow& r = row(c.process, p.labels[c.labels][LabelKey::kRequest]);
-      switch (figure.measure) {
-        case Measure::kAllocations:
-          r.allocated += c.value;
-          break;
-        case Measure::kExceptions:
-          r.exceptions += c.value.count;
-          break;
-        case Measure::kLocks:
-          r.lock_wait_ns += c.value.amount;
-          break;
-        default:
-          break;
-      }
-    }
-  }
   RequestTable table;
-  for (auto& [key, r] : rows) {
-    r.route =
-        key.second == 0 ? profile::kNoRequest : p.str(StringId(static_cast<uint32_t>(key.second)));
-    r.is_route = !OfNoRoute(r.route) || r.count > 0;
-    // Without Start and Stop, the runtime's own count.
-    if (r.count == 0 && !p.requests.narrowed) r.count = r.facts.counted;
-    const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
-                     r.exceptions > 0 || r.lock_wait_ns > 0;
-    if (any) table.rows.push_back(std::move(r));
-  }
+  table.rows = profile::RequestCosts(p);
   const bool allocations = p.figures.front().by_request() && p.figures.front().Total().amount > 0;
   if (sort.empty()) sort = allocations ? "bytes" : "time";
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [sort](const RequestRow& a, const RequestRow& b) {
-                     return std::tuple(OfNoRoute(a.route), -RequestSortValue(a, sort), -a.count) <
-                            std::tuple(OfNoRoute(b.route), -RequestSortValue(b, sort), -b.count);
+                     return std::tuple(IsOfNoRoute(a.route), -RequestSortValue(a, sort), -a.count) <
+                            std::tuple(IsOfNoRoute(b.route), -RequestSortValue(b, sort), -b.count);
                    });
   table.all_rows = table.rows.size();
   if (table.rows.size() > limit) table.rows.resize(limit);

@@ -9,21 +9,12 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "profile/views/durations.h"
+#include "profile/views/request_costs.h"
 #include "report/json.h"
 
 namespace clrscope::report {
 
-struct RequestRow {
-  uint32_t process = 0;
-  std::string_view route;  // "GET /items/{id}", or one of the names of profile/requests.h
-  bool is_route = true;    // requests of that name are counted
-  double count = 0;        // requests that ended
-  profile::Durations durations;
-  profile::RouteFacts facts;
-  profile::Estimate allocated;
-  double exceptions = 0, lock_wait_ns = 0;
-};
+using RequestRow = profile::RequestCost;
 
 struct RequestTable {
   std::vector<RequestRow> rows;

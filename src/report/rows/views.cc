@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "profile/views/root_by_request.h"
+
 namespace clrscope::report {
 namespace {
 
@@ -74,12 +76,8 @@ Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
   return OkStatus();
 }
 
-// Requests that were recorded, and figures that know theirs.
-Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
-  if (view != View::kRequest && !filter.of_requests()) return OkStatus();
-  const std::string asked = view == View::kRequest    ? "--by request"
-                            : !filter.request.empty() ? "--request"
-                                                      : "--slower-than";
+// Requests that were recorded, and a figure that knows its own. `asked`: the option.
+Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
   if (p.Find(Measure::kRequests) == nullptr)
     return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
                                                 profile::SpecOf(Measure::kRequests).none)};
@@ -90,6 +88,13 @@ Status CheckRequests(const Profile& p, std::optional<View> view, const profile::
                      : fmt::format("{}: which request {} belong to is not kept", asked,
                                    p.shown().spec().title)};
   return OkStatus();
+}
+
+Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
+  if (view != View::kRequest && !filter.of_requests()) return OkStatus();
+  return CheckKnowsRequests(p, view == View::kRequest    ? "--by request"
+                               : !filter.request.empty() ? "--request"
+                                                         : "--slower-than");
 }
 
 }  // namespace
@@ -113,6 +118,13 @@ Status CheckView(const Profile& p, std::optional<View> view, const profile::Filt
   const bool threads = view == View::kThread;
   if (!p.shown().by_thread() && (threads ? filter.of_cells() : !filter.thread.empty()))
     return Error{ErrorCode::kUsage, WhyNotByThread(p)};
+  return OkStatus();
+}
+
+Status ApplyRoot(const std::string& root, Profile& p) {
+  if (root.empty()) return OkStatus();
+  RETURN_IF_ERROR(CheckKnowsRequests(p, "--root request"));
+  profile::RootByRequest(p);
   return OkStatus();
 }
 

@@ -17,6 +17,10 @@ namespace clrscope::report {
 Status CheckView(const profile::Profile& profile, std::optional<View> view,
                  const profile::Filter& filter);
 
+// `--root`: puts stacks below what it names, "request"; "" nothing. errors: kEmpty (no requests
+// were recorded), kUsage (the measure that is shown does not know them)
+Status ApplyRoot(const std::string& root, profile::Profile& profile);
+
 // What filters of a view need of each cell.
 analysis::Aggregate::Detail DetailFor(std::optional<View> view, const profile::Filter& filter);
 

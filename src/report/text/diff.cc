@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
@@ -53,18 +56,25 @@ class DiffWords {
     return Figure(rate);
   }
   std::string Before(const DiffRow& r) const {
+    if (r.requests && r.requests->before.count <= 0) return "";
     return Side(r.difference.before, r.difference.before_interval, r.before.samples);
   }
   std::string After(const DiffRow& r) const {
+    if (r.requests && r.requests->after.count <= 0) return "";
     return Side(r.difference.after, r.difference.after_interval, r.after.samples);
   }
   // "+12 %", "new", "gone"
   std::string Ratio(const DiffRow& r) const {
+    if (r.requests && !r.requests->both()) return r.requests->after.count > 0 ? "new" : "gone";
     if (!r.difference.ratio()) return r.difference.after > 0 ? "new" : "";
     if (r.difference.after == 0) return "gone";
     return fmt::format("{:+.{}f} %", *r.difference.ratio() * 100,
                        std::abs(*r.difference.ratio()) < 0.0995 ? 1 : 0);
   }
+  std::string Change(const DiffRow& r) const {
+    return Compared(r) ? Signed(r.difference.difference) : "";
+  }
+  std::string ErrorOf(const DiffRow& r) const { return Compared(r) ? Error(r.difference) : ""; }
   // The interval of the difference: "±1.2 MiB", "+1.2 MiB … +3.4 MiB" when it is lopsided.
   std::string Error(const Difference& d) const {
     if (!d.has_interval) return "";
@@ -91,6 +101,9 @@ class DiffWords {
         return text("kind");
       case View::kProcess:
         return text("process");
+      case View::kRequest:
+        return text("request") +
+               (r.key.contains("process") ? fmt::format(" ({})", text("process")) : "");
       case View::kThread:
         return r.key.at("name").is_null() ? "(threads without a name)" : text("name");
       default: {
@@ -123,6 +136,8 @@ class DiffWords {
         return "Heap";
       case View::kProcess:
         return "Process";
+      case View::kRequest:
+        return "Request";
       case View::kThread:
         return "Threads of one name";
       default:
@@ -137,8 +152,9 @@ class DiffWords {
   }
   std::string TotalLine() const {
     const DiffRow& r = t_.total;
-    std::string line = fmt::format("{} → {}  ({}, {})", Before(r), After(r),
-                                   Signed(r.difference.difference), Ratio(r));
+    std::string line =
+        fmt::format("{} → {}{}  ({}, {})", Before(r), After(r), r.requests ? " per request" : "",
+                    Signed(r.difference.difference), Ratio(r));
     if (r.difference.has_interval) line += fmt::format("; 95 %: {}", Error(r.difference));
     if (!r.difference.p_value && profile::IsEvent(t_.source))
       return line + "; by how much runs differ is unknown";
@@ -157,6 +173,10 @@ class DiffWords {
     if (t_.source == profile::Source::kTick && !t_.spread.known)
       return "AllocationTick has no known error, so no row is called a change: give several "
              "recordings of each side.";
+    if (t_.measure == profile::Measure::kRequests && !t_.spread.known &&
+        t_.metric == profile::Metric::kAmount)
+      return "How long requests take in two runs of the same program differs by an unknown amount, "
+             "so no row is called a change: give several recordings of each side.";
     if (t_.quantity().unit == profile::Unit::kNanoseconds && !t_.spread.known)
       return fmt::format(
           "How long is waited in two runs of the same program differs by an unknown amount, so no "
@@ -186,7 +206,33 @@ class DiffWords {
     return text;
   }
 
+  // "1,200 → 1,150", of a route's requests.
+  static std::string Requests(const RouteSides& r) {
+    return Sides(r, [](const RouteSide& s) { return Whole(s.count); });
+  }
+  static std::string Took(const RouteSides& r, double quantile) {
+    return Sides(r, [quantile](const RouteSide& s) {
+      return s.durations.count > 0 ? HumanTime(s.durations.At(quantile) / 1e9) : "";
+    });
+  }
+  // Nothing where there were none.
+  static std::string Errors(const RouteSides& r) {
+    if (r.before.errors.value_or(0) == 0 && r.after.errors.value_or(0) == 0) return "";
+    return Sides(r, [](const RouteSide& s) { return s.errors ? Whole(*s.errors) : "?"; });
+  }
+
  private:
+  static bool Compared(const DiffRow& r) { return !r.requests || r.requests->both(); }
+  static std::string Whole(double n) {
+    return Thousands(static_cast<uint64_t>(std::llround(std::max(n, 0.0))));
+  }
+  template <class TextOf>
+  static std::string Sides(const RouteSides& r, TextOf text_of) {
+    const std::string before = r.before.count > 0 ? text_of(r.before) : "";
+    const std::string after = r.after.count > 0 ? text_of(r.after) : "";
+    if (before.empty() || after.empty() || before == after) return before.empty() ? after : before;
+    return before + " → " + after;
+  }
   std::string Unit() const {
     return o_.per == Per::kSecond ? "/s" : o_.per == Per::kGc ? "/GC" : "";
   }
@@ -220,19 +266,34 @@ std::string DiffText(const std::vector<DiffInput>& before, const std::vector<Dif
   const DiffWords w(table, options);
   std::string text = SideText("before", before) + SideText("after", after);
   text += fmt::format("total   {}\n\n", w.TotalLine());
-  TextTable lines({{"Change", Align::kRight},
-                   {"", Align::kRight},
-                   {"95 %", Align::kLeft},
-                   {"Before", Align::kRight},
-                   {"After", Align::kRight},
-                   {"Type", Align::kLeft, Fit::kName},
-                   {w.Title(), Align::kLeft, Fit::kName}});
+  const bool requests = table.view == View::kRequest;
+  std::vector<TextColumn> columns = {{"Change", Align::kRight},
+                                     {"", Align::kRight},
+                                     {"95 %", Align::kLeft},
+                                     {"Before", Align::kRight},
+                                     {"After", Align::kRight}};
+  if (requests)
+    columns.insert(columns.end(), {{"Requests", Align::kRight},
+                                   {"p50", Align::kRight},
+                                   {"p95", Align::kRight},
+                                   {"Errors", Align::kRight}});
+  else
+    columns.push_back({"Type", Align::kLeft, Fit::kName});
+  columns.push_back({w.Title(), Align::kLeft, Fit::kName});
+  TextTable lines(columns);
   const size_t shown = std::min(options.limit, table.rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const DiffRow& r = table.rows[i];
-    lines.Add({w.Signed(r.difference.difference), w.Ratio(r), w.Error(r.difference), w.Before(r),
-               w.After(r), w.Type(r), w.Name(r)},
-              !r.difference.changed);
+    std::vector<std::string> cells = {w.Change(r), w.Ratio(r), w.ErrorOf(r), w.Before(r),
+                                      w.After(r)};
+    if (r.requests)
+      for (const std::string& cell : {w.Requests(*r.requests), w.Took(*r.requests, 0.5),
+                                      w.Took(*r.requests, 0.95), w.Errors(*r.requests)})
+        cells.push_back(cell);
+    else
+      cells.push_back(w.Type(r));
+    cells.push_back(w.Name(r));
+    lines.Add(std::move(cells), !r.difference.changed);
   }
   if (!lines.empty()) text += lines.Render(options.width, options.style);
   if (shown < table.rows.size())

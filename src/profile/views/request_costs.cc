@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/views/request_costs.h"
+
+#include <map>
+#include <utility>
+
+namespace clrscope::profile {
+
+bool IsOfNoRoute(std::string_view name) {
+  return name == kNoRequest || name == kAfterResponse || name == kOtherRoutes;
+}
+
+std::vector<RequestCost> RequestCosts(const Profile& p) {
+  std::map<std::pair<uint32_t, uint64_t>, RequestCost> rows;  // by process and route
+  const auto row = [&](uint32_t process, uint64_t route) -> RequestCost& {
+    RequestCost& r = rows[{process, route}];
+    r.process = process;
+    return r;
+  };
+  for (auto& [route, durations] : DurationsByRoute(p)) {
+    RequestCost& r = row(route.first, route.second);
+    r.count = durations.count;
+    r.durations = std::move(durations);
+  }
+  for (const RouteFacts& f : p.requests.routes) row(f.process, f.route.value).facts = f;
+  for (const Figure& figure : p.figures) {
+    if (!figure.by_request() || figure.measure == Measure::kRequests) continue;
+    for (const Cell& c : figure.cells) {
+      RequestCost& r = row(c.process, p.labels[c.labels][LabelKey::kRequest]);
+      switch (figure.measure) {
+        case Measure::kAllocations:
+          r.allocated += c.value;
+          break;
+        case Measure::kExceptions:
+          r.exceptions += c.value.count;
+          break;
+        case Measure::kLocks:
+          r.lock_wait_ns += c.value.amount;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  std::vector<RequestCost> out;
+  for (auto& [key, r] : rows) {
+    r.route = key.second == 0 ? kNoRequest : p.str(StringId(static_cast<uint32_t>(key.second)));
+    r.is_route = !IsOfNoRoute(r.route) || r.count > 0;
+    // Without Start and Stop, the runtime's own count.
+    if (r.count == 0 && !p.requests.narrowed) r.count = r.facts.counted;
+    const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
+                     r.exceptions > 0 || r.lock_wait_ns > 0;
+    if (any) out.push_back(std::move(r));
+  }
+  return out;
+}
+
+}  // namespace clrscope::profile

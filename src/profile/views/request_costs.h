@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each route costs, over every measure of a recording.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "profile/views/durations.h"
+
+namespace clrscope::profile {
+
+struct RequestCost {
+  uint32_t process = 0;
+  std::string_view route;  // "GET /items/{id}", or one of the names of profile/requests.h
+  bool is_route = true;    // requests of that name are counted
+  double count = 0;        // requests that ended
+  Durations durations;
+  RouteFacts facts;
+  Estimate allocated;  // where allocations know requests: Figure::by_request()
+  double exceptions = 0, lock_wait_ns = 0;
+};
+
+// By process and route; what belongs to no request has a row too. `profile` must outlive them.
+std::vector<RequestCost> RequestCosts(const Profile& profile);
+
+// Whether a row of that name is of no route.
+bool IsOfNoRoute(std::string_view name);
+
+}  // namespace clrscope::profile
