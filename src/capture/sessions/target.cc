@@ -187,6 +187,7 @@ void Target::Take(OpenedTarget opened) {
   state_ = State::kRecording;
   ResetStorm();
   fold_->requests().EndAt(INT64_MAX);
+  fold_->requests().Interrupt(fold_->last_ns());
   if (std::any_of(opened.streams.begin(), opened.streams.end(),
                   [](const auto& s) { return s.kind == Kind::kRequestCounter; }))
     fold_->requests().ExpectTemplates();

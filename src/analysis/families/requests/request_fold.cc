@@ -346,7 +346,9 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   if (gc_ns > 0)
     Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});
   HandOutEvents(r, route, DurationScale::Rounded(step));
-  NoteSlow(r, route, duration_ns, gc_ns);
+  // Where events were dropped, perhaps its end was.
+  if (r.stop_ns >= 0 || tables_->losses[Loss::kEventsDropped] == 0)
+    NoteSlow(r, route, duration_ns, gc_ns);
   Free(slot);
 }
 
@@ -406,6 +408,15 @@ void RequestFold::Advance(int64_t now_ns) {
     begun_.pop_front();
   CountCaused();
   slices_.Flush();
+}
+
+void RequestFold::Interrupt(int64_t now_ns) {
+  for (const Turn& turn : begun_) {
+    Request& r = requests_[turn.slot];
+    if (r.serial != turn.serial || r.stop_ns >= 0) continue;
+    HandOutOpen(r, now_ns);
+    Free(turn.slot);
+  }
 }
 
 void RequestFold::Finish(int64_t last_ns) {

@@ -67,6 +67,8 @@ class RequestFold {
 
   // Time passes.
   void Advance(int64_t now_ns);
+  // The session has begun anew: the ends of requests that were open may have been missed.
+  void Interrupt(int64_t now_ns);
   // Requests that end later are not counted: the recording has.
   void EndAt(int64_t time_ns) { end_ns_ = time_ns; }
   // Nothing more comes.
