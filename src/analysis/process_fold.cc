@@ -103,12 +103,14 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kWaitStop:
       return OnWaitStop(event, Source::kWait);
     case EventTag::kRequestStart:
+      if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
       return requests_.OnStart(event, now_ns_);
     case EventTag::kRequestStop:
       return requests_.OnStop(event, now_ns_);
     case EventTag::kHistogramValue:
       return requests_.OnHistogram(event, now_ns_);
     case EventTag::kMetricsCollectionStop:
+      if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
       return requests_.OnCollected(now_ns_);
     case EventTag::kMetricsSharingError:
       return requests_.OnRefused(event);
@@ -235,6 +237,7 @@ void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const p
                               double bytes, double objects) {
   if (requests_.on()) [[unlikely]] {
     if (event.activity != nullptr) {
+      if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
       // The cause of the next GC is told by the series that knows no request.
       NoteCause(SeriesFor(key, sums.amount, sums.samples), bytes);
       requests_.Add({ActivityPath::Of(*event.activity), now_ns_, event.thread, key, sums.amount,

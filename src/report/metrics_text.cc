@@ -156,6 +156,49 @@ void WriteWaits(FamilyWriter& w, profile::Measure m, std::string_view count, std
   });
 }
 
+// "GET /items/{id}" → http_request_method="GET",http_route="/items/{id}", as OpenTelemetry has
+// them.
+std::string RouteLabels(std::string_view name) {
+  const size_t space = name.starts_with('(') ? std::string_view::npos : name.find(' ');
+  const bool method = space != std::string_view::npos;
+  return fmt::format("http_request_method=\"{}\",http_route=\"{}\"",
+                     method ? EscapeLabel(name.substr(0, space)) : "",
+                     EscapeLabel(method ? name.substr(space + 1) : name));
+}
+
+void WriteRequests(FamilyWriter& w, const LiveView& view) {
+  using Route = Process::Route;
+  using profile::Measure;
+  const auto family = [&](std::string_view name, std::string_view unit, std::string_view help,
+                          double Route::*value, bool of_requests) {
+    w.Family(name, true, unit, help);
+    w.ForEach([&](const Process& p, auto add) {
+      if (!p.Recorded(Measure::kRequests)) return;
+      for (const auto& [route, sums] : p.routes)
+        if (sums.*value > 0 || (of_requests && sums.requests > 0))
+          add(RouteLabels(route), value == &Route::bytes ? std::round(sums.*value) : sums.*value);
+    });
+  };
+  family("clrscope_requests", "",
+         "Requests that ended since clrscope joined the process, by route; those past 200 routes "
+         "are (other).",
+         &Route::requests, true);
+  family("clrscope_request_duration_seconds", "seconds", "Time that they took.", &Route::seconds,
+         true);
+  family("clrscope_request_errors", "",
+         "Requests that ended with a status of 500 or more, or by an exception.", &Route::errors,
+         true);
+  family("clrscope_request_allocated_bytes", "bytes",
+         "Bytes allocated for requests, estimated from samples; (no request): by everything else.",
+         &Route::bytes, true);
+  if (Any(view, Measure::kExceptions))
+    family("clrscope_request_exceptions", "", "Exceptions thrown for requests.", &Route::exceptions,
+           true);
+  if (Any(view, Measure::kLocks))
+    family("clrscope_request_lock_wait_seconds", "seconds", "Waits for locks within requests.",
+           &Route::lock_wait_s, true);
+}
+
 }  // namespace
 
 MetricsFormat FormatFor(std::string_view accept) {
@@ -181,6 +224,7 @@ std::string MetricsText(const LiveView& view, MetricsFormat format) {
                "clrscope_lock_wait_time_seconds", "Waits for locks");
   if (Any(view, Measure::kWaits))
     WriteWaits(w, Measure::kWaits, "clrscope_waits", "clrscope_wait_time_seconds", "Other waits");
+  if (Any(view, Measure::kRequests)) WriteRequests(w, view);
   return w.Take();
 }
 

@@ -41,11 +41,13 @@ Status CaptureReader::LoadRequests() {
     if (slow.Int(3) < 0 || slow.Int(3) >= static_cast<int64_t>(r.routes.size()) ||
         r.slowest.size() >= profile::RequestTables::kMostSlow)
       return Damaged("its slowest requests");
-    r.slowest.push_back({slow.Int(1), std::max<int64_t>(0, slow.Int(2)),
-                         static_cast<uint32_t>(slow.Int(3)), std::string(slow.Text(4)),
-                         slow.Int(5) != 0, static_cast<uint64_t>(slow.Int(6)),
-                         static_cast<double>(slow.Int(7)), static_cast<double>(slow.Int(8)),
-                         static_cast<uint64_t>(slow.Int(9)), slow.Int(10), slow.Int(11)});
+    for (const int column : {2, 6, 7, 8, 9, 10, 11})
+      if (slow.Int(column) < 0) return Damaged("its slowest requests");
+    r.slowest.push_back({slow.Int(1), slow.Int(2), static_cast<uint32_t>(slow.Int(3)),
+                         std::string(slow.Text(4)), slow.Int(5) != 0,
+                         static_cast<uint64_t>(slow.Int(6)), static_cast<double>(slow.Int(7)),
+                         static_cast<double>(slow.Int(8)), static_cast<uint64_t>(slow.Int(9)),
+                         slow.Int(10), slow.Int(11)});
   }
 }
 

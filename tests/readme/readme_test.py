@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+import urllib.request
 
 CLRSCOPE, WORKLOADS = map(os.path.abspath, sys.argv[1:3])
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -25,6 +27,16 @@ def commands():
         yield command
 
 
+def ask(url):
+    while True:
+        for path in ("/orders/20", "/text/1000", "/buffer/100000"):
+            try:
+                with urllib.request.urlopen(url + path) as answer:
+                    answer.read()
+            except OSError:  # it has ended
+                return
+
+
 def main():
     passed = failed = 0
     alloc = os.path.join(WORKLOADS, "alloc/alloc.dll")
@@ -34,6 +46,10 @@ def main():
     others = [subprocess.Popen(["dotnet", os.path.join(WORKLOADS, *path), *arguments], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
               for path, arguments in ((("throws", "throws.dll"), ("--storm", "200", "--seconds", "900")),
                                       (("locks", "locks.dll"), ("--seconds", "900", "--rounds", "10000", "--kinds", "monitor")))]
+    # A web service that is asked for something all the time.
+    web = subprocess.Popen(["dotnet", os.path.join(WORKLOADS, "web/web.dll"), "--urls", "http://127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+    ready = json.loads(web.stdout.readline())
+    threading.Thread(target=ask, args=(ready["url"],), daemon=True).start()
     busy = [json.loads(other.stdout.readline())["ready"] for other in others]
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "bin"))
@@ -47,7 +63,9 @@ def main():
             # The README's stand-ins: a process id, a program, and half a minute.
             real = command.replace("1234", str(pid)).replace("-d 30s", "-d 2s").replace("-d 10m", "-d 2s").replace(
                 "dotnet app.dll", f"dotnet {alloc} --bytes 50000000")
-            if "--exceptions" in real:
+            if "--requests" in real:
+                real = real.replace(f"-p {pid}", f"-p {ready['ready']}")
+            elif "--exceptions" in real:
                 real = real.replace(f"-p {pid}", " ".join(f"-p {p}" for p in busy))
             if re.search(r" (watch|top|metrics) ", real):  # for ever
                 real = f"timeout --preserve-status 3 {real} 2>&1"
@@ -65,7 +83,7 @@ def main():
             else:
                 failed += 1
                 print(f"FAIL {name} was not written")
-    for process in (target, *others):
+    for process in (target, web, *others):
         process.kill()
         process.wait()
     print(f"passed={passed} failed={failed}")

@@ -18,6 +18,8 @@ using namespace clrscope::nettrace::testing;
 
 constexpr const char* kRuntime = "Microsoft-Windows-DotNETRuntime";
 constexpr const char* kRundown = "Microsoft-Windows-DotNETRuntimeRundown";
+constexpr const char* kHosting = "Microsoft.AspNetCore.Hosting";
+constexpr const char* kMetrics = "System.Diagnostics.Metrics";
 
 MetadataRow Kind(uint32_t metadata, const char* provider, uint32_t id, uint32_t version) {
   MetadataRow m;
@@ -49,6 +51,29 @@ std::string CounterPayload() {
       .Take();
 }
 
+// The id of the request `n`, or of what it began.
+std::string RequestId(char n, char child = 0) {
+  std::string id(16, '\0');
+  id[0] = 0x1C;
+  id[1] = n;
+  id[2] = child;
+  return id;
+}
+
+std::string HistogramPayload(uint32_t version, std::string_view tags) {
+  ByteWriter w;
+  w.Z16("s1")
+      .Z16("Microsoft.AspNetCore.Hosting")
+      .Z16("")
+      .Z16("http.server.request.duration")
+      .Z16("s")
+      .Z16(tags)
+      .Z16("0.5=0.01;0.95=1E-05")
+      .Put(int32_t{3})
+      .F64(0.25);
+  return version >= 2 ? w.U32(7).Take() : w.Take();
+}
+
 // A small stream with every event that is folded.
 std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   WriterOptions options;
@@ -75,13 +100,23 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
               Kind(17, kRuntime, 91, 1),
               Kind(18, kRuntime, 301, 0),
               Kind(19, kRuntime, 302, 0),
-              Counters(20)});
+              Counters(20),
+              Kind(21, kHosting, 3, 0),
+              Kind(22, kHosting, 4, 0),
+              Kind(23, kMetrics, 6, 1),
+              Kind(24, kMetrics, 6, 2),
+              Kind(25, kMetrics, 3, 0),
+              Kind(26, kMetrics, 15, 0)});
   if (version >= 6) w.Threads({{100, 7, 8, "main"}, {200, 9, 10, ""}});
-  if (version >= 6) w.Labels(1, {ActivityLabels("aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb")});
+  if (version >= 6)
+    w.Labels(1,
+             {ActivityLabels("aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"), ActivityLabels(RequestId(1)),
+              ActivityLabels(RequestId(1, 0x30)), ActivityLabels(RequestId(2))});
   w.Stacks(1, {{0x10010, 0x20010}, {0x10020, 0x20010}, {0x30000}});
   int64_t time = 2000;
-  const auto event = [&](uint32_t kind, std::string payload, uint32_t stack = 0,
-                         bool sorted = true) {
+  const std::string ids[] = {{}, {}, RequestId(1), RequestId(1, 0x30), RequestId(2)};
+  const auto event = [&](uint32_t kind, std::string payload, uint32_t stack = 0, bool sorted = true,
+                         uint32_t id = 1) {
     EventRowSpec e;
     e.metadata = kind;
     e.time = time += 300'000'000;
@@ -89,7 +124,10 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
     e.sorted = sorted;
     e.thread = kind % 2 == 0 ? 100 : 200;
     e.payload = std::move(payload);
-    if (version >= 6) e.labels = 1;
+    if (version >= 6)
+      e.labels = id;
+    else
+      e.activity = ids[id];
     w.Event(e);
   };
   TickFields tick;
@@ -116,6 +154,25 @@ std::string Trace(uint32_t version, bool compressed, uint32_t pointer_size) {
   event(17, ByteWriter().U8(0).U16(0).F64(1e6).Take());
   event(19, ByteWriter().U16(0).Take());
   event(20, CounterPayload());
+  event(21, ByteWriter().Z16("GET").Z16("/items/17").Take(), 0, true, 2);
+  event(2, AllocationSampledPayload(sampled, pointer_size), 2, true, 2);
+  event(15, ByteWriter().Z16("Shop.Error").Z16("").U64(0).U32(0).U16(0x10).U16(0).Take(), 1, true,
+        3);
+  event(21, ByteWriter().Z16("POST").Z16("/orders/a%20b").Take(), 0, true, 4);
+  event(16, ByteWriter().U8(0).U16(0).U64(5).U64(6).U64(99).Take(), 2, true, 4);
+  event(17, ByteWriter().U8(0).U16(0).F64(1e6).Take(), 0, true, 4);
+  event(22, "", 0, true, 2);
+  event(1, AllocationTickPayload(4, tick, pointer_size), 1, true, 2);
+  event(23, HistogramPayload(1,
+                             "http.request.method=GET,http.response.status_code=200,"
+                             "http.route=/items/{id:int}"));
+  event(24, HistogramPayload(2,
+                             "error.type=500,http.request.method=POST,"
+                             "http.response.status_code=500,http.route=/orders/{name?}"));
+  event(24, HistogramPayload(2, "http.request.method=GET,http.response.status_code=404"));
+  event(25, ByteWriter().Z16("s1").I64(1).I64(2).Take());
+  event(26, ByteWriter().Z16("other").Take());
+  event(21, ByteWriter().Z16("GET").Z16("/items/18").Take(), 0, true, 2);
   w.SequencePoint(time + 1, w.Sequences());
   method.start = 0x20000;
   event(11, MethodVerbosePayload(1, method));

@@ -17,7 +17,9 @@ Result<std::unique_ptr<CaptureOutput>> CaptureOutput::Create(const std::string& 
 
 void CaptureOutput::OnSlice(const profile::Slice& slice) {
   const auto& keys = recording_->processes[slice.process]->series.keys();
-  for (const profile::SliceRow& r : slice.rows) bytes_ += EstimateOf(keys[r.series], r.sums).amount;
+  for (const profile::SliceRow& r : slice.rows)
+    if (!profile::IsEvent(keys[r.series].source()))
+      bytes_ += EstimateOf(keys[r.series], r.sums).amount;
   if (!error_) writer_->Add(slice);
 }
 

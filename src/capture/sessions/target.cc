@@ -187,6 +187,7 @@ void Target::Take(OpenedTarget opened) {
   state_ = State::kRecording;
   ResetStorm();
   fold_->requests().EndAt(INT64_MAX);
+  fold_->requests().Interrupt(fold_->last_ns());
   if (std::any_of(opened.streams.begin(), opened.streams.end(),
                   [](const auto& s) { return s.kind == Kind::kRequestCounter; }))
     fold_->requests().ExpectTemplates();
@@ -533,7 +534,9 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
 uint64_t Target::happenings() const {
   uint64_t n = earlier_.happenings;
   for (size_t i = 0; i < profile::kSources; ++i)
-    if (profile::IsEvent(static_cast<profile::Source>(i))) n += tables_->source_samples[i];
+    if (profile::IsEvent(static_cast<profile::Source>(i)) &&
+        static_cast<profile::Source>(i) != profile::Source::kRequest)
+      n += tables_->source_samples[i];
   return n;
 }
 

@@ -19,7 +19,7 @@ LiveView::LiveView(SessionEngine* engine) : engine_(engine) {
 }
 
 void LiveView::BeginAggregates() {
-  second_ = std::make_unique<analysis::Aggregate>(&engine_->recording());
+  BeginSecond();
   since_start_ = std::make_unique<analysis::Aggregate>(&engine_->recording(), analysis::TimeRange{},
                                                        analysis::Aggregate::Keep::kSums);
   slices_ = false;
@@ -66,6 +66,10 @@ void LiveView::OnJoined(const Target& target) {
   processes_[id].index = target.index();
   processes_[id].runtime = strings.Get(info.runtime);
   processes_[id].measures = info.measures;
+  if (!requests_ && info.Recorded(profile::Measure::kRequests)) {
+    requests_ = true;
+    if (!slices_) BeginSecond();
+  }
 }
 
 void LiveView::OnSlice(const profile::Slice& slice) {
@@ -103,13 +107,54 @@ void LiveView::BindSecond(const profile::Recording& recording) {
       state.biased = state.biased || p.biased();
     }
     if (!p.shown().cells.empty()) tables_[0].AddSecond(ticks_, p, ids_);
+    if (requests_) CountRoutes(p, source == Source::kSampled);
     if (source == Source::kTick) continue;  // events are the same in both
     CountEvents(p);
     for (p.shown_index = 1; p.shown_index < p.figures.size(); ++p.shown_index)
       tables_[static_cast<size_t>(p.shown().measure)].AddSecond(ticks_, p, ids_);
   }
-  second_ = std::make_unique<analysis::Aggregate>(&engine_->recording());
+  BeginSecond();
   slices_ = false;
+}
+
+void LiveView::BeginSecond() {
+  second_ = std::make_unique<analysis::Aggregate>(
+      &engine_->recording(), analysis::TimeRange{},
+      analysis::Aggregate::Detail{.threads = false, .times = false, .requests = requests_});
+}
+
+LiveView::ProcessState::Route* LiveView::RouteOf(uint32_t process, std::string_view name) {
+  if (process >= ids_.size() || ids_[process] == kNobody) return nullptr;
+  auto& routes = processes_[ids_[process]].routes;
+  const bool room = routes.size() < kMostRoutes || routes.contains(name);
+  return &routes[std::string(room ? name : profile::kOtherRoutes)];
+}
+
+// `events`: these too, which are the same whatever samples `p` rests on.
+void LiveView::CountRoutes(const profile::Profile& p, bool events) {
+  using profile::Measure;
+  for (const profile::Figure& f : p.figures) {
+    if (!f.by_request() || (!events && profile::IsEvent(f.source))) continue;
+    for (const profile::Cell& c : f.cells) {
+      ProcessState::Route* route = RouteOf(c.process, p.RequestName(p.labels[c.labels]));
+      if (route == nullptr) continue;
+      if (f.measure == Measure::kRequests) {
+        route->requests += c.value.count;
+        route->seconds += c.value.amount / 1e9;
+      } else if (f.measure == Measure::kAllocations) {
+        route->bytes += c.value.amount;
+      } else if (f.measure == Measure::kExceptions) {
+        route->exceptions += c.value.count;
+      } else if (f.measure == Measure::kLocks) {
+        route->lock_wait_s += c.value.amount / 1e9;
+      }
+    }
+  }
+  if (!events) return;
+  for (const profile::RouteFacts& f : p.requests.routes)
+    if (f.failed > 0)
+      if (ProcessState::Route* route = RouteOf(f.process, p.str(f.route)))
+        route->errors += f.failed;
 }
 
 void LiveView::CountEvents(const profile::Profile& p) {

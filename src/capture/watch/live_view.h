@@ -28,6 +28,11 @@ class LiveView final : public SessionObserver {
     // others as "(other)".
     std::array<profile::Estimate, profile::kMeasures> events;
     std::map<std::string, double, std::less<>> exceptions;
+    // Of each route since the start, up to kMostRoutes, the others as "(other)".
+    struct Route {
+      double requests = 0, seconds = 0, errors = 0, bytes = 0, exceptions = 0, lock_wait_s = 0;
+    };
+    std::map<std::string, Route, std::less<>> routes;
 
     bool Recorded(profile::Measure m) const {
       return (measures >> static_cast<uint32_t>(m) & 1) != 0;
@@ -43,7 +48,7 @@ class LiveView final : public SessionObserver {
     int64_t earlier_pause_ns = 0;
   };
 
-  static constexpr size_t kMostExceptionTypes = 50;
+  static constexpr size_t kMostExceptionTypes = 50, kMostRoutes = 200;
   // What is kept of a recording goes after so long, so that stacks do not grow for ever; totals,
   // rates and counters go on.
   static constexpr int64_t kRotateNs = int64_t{3600} * 1'000'000'000;
@@ -75,8 +80,11 @@ class LiveView final : public SessionObserver {
 
  private:
   void BeginAggregates();
+  void BeginSecond();
   void BindSecond(const profile::Recording& recording);
   void CountEvents(const profile::Profile& second);
+  void CountRoutes(const profile::Profile& second, bool events);
+  ProcessState::Route* RouteOf(uint32_t process, std::string_view name);
   void ReadCounters(uint32_t id);
 
   SessionEngine* engine_;
@@ -87,6 +95,7 @@ class LiveView final : public SessionObserver {
   bool rotating_ = false;
   std::unique_ptr<analysis::Aggregate> second_, since_start_;
   bool slices_ = false;
+  bool requests_ = false;  // any process is asked for its requests
   int64_t now_ns_ = 0, before_ns_ = 0, ticks_ = 0;
   std::vector<std::string> notes_;
 };

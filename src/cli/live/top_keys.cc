@@ -79,8 +79,12 @@ bool Choose(int key, TopModel& m) {
     case 't':
       m.SetView(LiveBy::kThread);
       return true;
+    case '5':
+    case 'r':
+      m.ShowRequests();
+      return true;
     case '\t':
-      m.SetView(static_cast<LiveBy>((static_cast<unsigned>(m.by) + 1) % 4));
+      m.SetView(static_cast<LiveBy>((static_cast<unsigned>(m.by) + 1) % analysis::kLiveBys));
       return true;
     case 'a':
       m.SetMeasure(profile::Measure::kAllocations);

@@ -63,6 +63,7 @@ void TopModel::Refresh() {
     row.ended = process.ended;
     switch (by) {
       case LiveBy::kType:
+      case LiveBy::kRequest:
         row.name = t.str(r.type);
         break;
       case LiveBy::kSite:
@@ -110,6 +111,8 @@ void TopModel::SetView(LiveBy view) {
   (void)Leave();
   // What has no types is told by where it happens.
   by = view == LiveBy::kType && !spec().typed ? LiveBy::kSite : view;
+  // Requests have neither stacks nor threads.
+  if (measure == profile::Measure::kRequests && by != LiveBy::kProcess) by = LiveBy::kRequest;
   selected_ = 0;
   const bool was = std::exchange(paused, false);
   Refresh();
@@ -119,6 +122,12 @@ void TopModel::SetView(LiveBy view) {
 void TopModel::SetMeasure(profile::Measure wanted) {
   measure = wanted;
   SetView(by);
+}
+
+void TopModel::ShowRequests() {
+  if (by != LiveBy::kRequest) return SetView(LiveBy::kRequest);
+  SetMeasure(measure == profile::Measure::kRequests ? profile::Measure::kAllocations
+                                                    : profile::Measure::kRequests);
 }
 
 void TopModel::CycleSort() {

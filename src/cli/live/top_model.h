@@ -54,6 +54,8 @@ class TopModel {
   void Refresh();
   void SetView(analysis::LiveBy view);
   void SetMeasure(profile::Measure measure);
+  // What is shown by route; once more: requests themselves, and back.
+  void ShowRequests();
   // Its words and units; the quantity that rows are sorted by, and the other one.
   const profile::MeasureSpec& spec() const { return profile::SpecOf(measure); }
   const profile::Quantity& first() const {

@@ -21,6 +21,7 @@ std::string_view Name(LiveBy by) {
   return by == LiveBy::kType      ? "type"
          : by == LiveBy::kSite    ? "site"
          : by == LiveBy::kProcess ? "process"
+         : by == LiveBy::kRequest ? "request"
                                   : "thread";
 }
 

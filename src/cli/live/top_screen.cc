@@ -124,7 +124,8 @@ void TopScreen::Right(int y, int x, std::string_view text, int width) {
 
 void TopScreen::DrawHelp(int top, int height) {
   static constexpr const char* kHelp[] = {
-      "1 2 3 4  Tab   types, sites, processes, threads; t: threads",
+      "1 2 3 4 5 Tab  types, sites, processes, threads, requests; t: threads",
+      "r              by request; once more: requests themselves (--requests)",
       "a e l w        allocations, exceptions, waits for locks, other waits (--waits)",
       "↑ ↓  PgUp PgDn  Home End   move; j and k too",
       "Enter  →       the call stacks of a row; opens and closes a line there",

@@ -137,7 +137,8 @@ void TopScreen::DrawTabs(const TopModel& m) {
   static constexpr std::pair<LiveBy, const char*> kTabs[] = {{LiveBy::kType, "1 Types"},
                                                              {LiveBy::kSite, "2 Sites"},
                                                              {LiveBy::kProcess, "3 Processes"},
-                                                             {LiveBy::kThread, "4 Threads"}};
+                                                             {LiveBy::kThread, "4 Threads"},
+                                                             {LiveBy::kRequest, "5 Requests"}};
   int x = 0;
   for (const auto& [by, title] : kTabs) {
     if (by == m.by) ::attron(A_BOLD | A_UNDERLINE);

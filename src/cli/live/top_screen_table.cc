@@ -33,6 +33,8 @@ std::string ViewTitle(const TopModel& m) {
       return m.spec().typed ? fmt::format("Type ← {}", place) : place;
     case LiveBy::kProcess:
       return "Process";
+    case LiveBy::kRequest:
+      return "Request";
     case LiveBy::kThread:
       break;
   }
@@ -46,9 +48,18 @@ std::string Heading(const profile::Quantity& q) {
   return rate.size() <= kRoom ? rate : std::string(q.heading);
 }
 
+bool AnyRequests(const TopModel& m) {
+  const auto& all = m.view().processes();
+  return std::any_of(all.begin(), all.end(), [](const capture::LiveView::ProcessState& p) {
+    return p.Recorded(profile::Measure::kRequests);
+  });
+}
+
 const char* WhyEmpty(const TopModel& m) {
-  return !m.filter.empty() || m.typing    ? "nothing matches the filter"
-         : m.view().processes().empty()   ? "no .NET process yet"
+  return !m.filter.empty() || m.typing  ? "nothing matches the filter"
+         : m.view().processes().empty() ? "no .NET process yet"
+         : m.by == LiveBy::kRequest && !AnyRequests(m)
+             ? "requests are not recorded: start top with --requests"
          : !m.sampled()                   ? "nothing yet"
          : m.view().tables().second() < 3 ? "waiting for the first samples …"
                                           : "nothing was sampled: about one in 100 KB is";

@@ -27,8 +27,8 @@ Status Choose(const std::string& option, const std::string& list, bool* live,
       o.requests = true;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
-    } else if (name == "all") {  // what needs no agent
-      o.allocations = o.exceptions = o.locks = o.waits = o.requests = true;
+    } else if (name == "all") {  // what needs no agent; requests have a price of their own
+      o.allocations = o.exceptions = o.locks = o.waits = true;
     } else {
       return Error{ErrorCode::kUsage,
                    fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, live, "
@@ -50,8 +50,8 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
   verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
             "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
-  verb.Flag(
-      "--requests", a.requests,
+  verb.FlagOrWord(
+      "--requests", a.requests, "auto", "all",
       "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
       "belongs; takes the program about 12 µs of CPU a request");
   verb.Add("--only", a.only,
@@ -59,7 +59,7 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
       .Value("LIST");
   verb.Add("--measures", a.measures,
            "the same in one list: allocations, exceptions, locks, waits, requests, live, gc-cpu; "
-           "all is all that needs no agent")
+           "all is all that needs no agent, without requests")
       .Value("LIST")
       .Excludes("--only");
 }
@@ -68,11 +68,14 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.exceptions = a.exceptions || a.messages;
   o.fold.messages = a.messages;
   o.waits = a.waits;
-  o.requests = a.requests;
+  o.requests = !a.requests.empty();
   o.locks = a.locks || a.waits;
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
   if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, live, o));
   if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, live, o));
+  if (o.requests && *live)
+    return Error{ErrorCode::kUsage,
+                 "--requests goes without --live: which request allocated what lives is not kept"};
   o.fold.requests = o.requests;
   return OkStatus();
 }

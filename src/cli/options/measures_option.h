@@ -12,7 +12,8 @@
 namespace clrscope::cli {
 
 struct MeasureArguments {
-  bool exceptions = false, messages = false, locks = false, waits = false, requests = false;
+  bool exceptions = false, messages = false, locks = false, waits = false;
+  std::string requests;        // "", "auto" or "all"
   std::string only, measures;  // names, separated by commas
 };
 

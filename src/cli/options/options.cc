@@ -17,7 +17,7 @@ namespace clrscope::cli {
 namespace {
 
 // The options, group by group, each description wrapped beside its option.
-std::string Listing(const CLI::App& app) {
+std::string Listing(const CLI::App& app, const std::map<const CLI::Option*, std::string>& words) {
   constexpr size_t kColumn = 28;
   const size_t width = std::min<size_t>(OutputWidth(), 100);
   std::string out;
@@ -30,10 +30,13 @@ std::string Listing(const CLI::App& app) {
     for (const CLI::Option* option : options) {
       std::string name =
           option->get_positional() ? option->get_type_name() : option->get_name(false, true);
+      const auto word = words.find(option);
+      if (word != words.end()) name = word->second;
       for (size_t at = 0; (at = name.find(',', at)) != std::string::npos; at += 2)
         name.insert(at + 1, " ");
       const std::string type = option->get_type_name();
-      if (!option->get_positional() && !type.empty()) name += " " + type.substr(0, type.find(':'));
+      if (!option->get_positional() && !type.empty() && word == words.end())
+        name += " " + type.substr(0, type.find(':'));
       out += "  " + name;
       const size_t used = 2 + report::DisplayWidth(name);
       if (used + 2 > kColumn)
@@ -111,6 +114,14 @@ Option VerbOptions::Flag(const std::string& names, bool& into, const std::string
   return Option(app_->add_flag(names, into, help));
 }
 
+Option VerbOptions::FlagOrWord(const std::string& name, std::string& into, const std::string& alone,
+                               const std::string& word, const std::string& help) {
+  CLI::Option* option = app_->add_flag(name + "{" + alone + "}", into, help);
+  option->check(CLI::IsMember(std::vector<std::string>{alone, word, "true", "1"}));
+  words_[option] = name + "[=" + word + "]";
+  return Option(option);
+}
+
 Option VerbOptions::OnValue(const std::string& names, std::function<void(const std::string&)> take,
                             const std::string& help) {
   return Option(app_->add_option_function<std::string>(names, std::move(take), help));
@@ -119,7 +130,7 @@ Option VerbOptions::OnValue(const std::string& names, std::function<void(const s
 void VerbOptions::Help() const {
   Output out;
   out.Write(fmt::format("{}\n\nExamples:\n{}\nUsage: clrscope {} {}\n{}", about_, examples_, verb_,
-                        usage_, Listing(*app_)));
+                        usage_, Listing(*app_, words_)));
 }
 
 std::optional<int> VerbOptions::Parse(const Args& args) {

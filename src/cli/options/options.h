@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,10 @@ class VerbOptions {
   template <typename T>
   Option Add(const std::string& names, T& into, const std::string& help);
   Option Flag(const std::string& names, bool& into, const std::string& help);
+  // A flag that may have a word: "--requests" is "auto", "--requests=all" "all", which help calls
+  // "--requests[=all]".
+  Option FlagOrWord(const std::string& name, std::string& into, const std::string& alone,
+                    const std::string& word, const std::string& help);
   Option OnValue(const std::string& names, std::function<void(const std::string&)> take,
                  const std::string& help);
 
@@ -61,6 +66,7 @@ class VerbOptions {
 
   std::string verb_, usage_, about_, examples_;
   std::unique_ptr<CLI::App> app_;
+  std::map<const CLI::Option*, std::string> words_;  // what help calls flags that may have a word
 };
 
 // --json and --csv, which exclude each other.

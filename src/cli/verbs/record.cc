@@ -118,6 +118,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   if (!options.target.allocations && (a.exact || !a.types.empty()))
     return Error{ErrorCode::kUsage,
                  "--exact and --types count allocations: --only and --measures leave them out"};
+  if (options.target.requests && (a.exact || !a.types.empty()))
+    return Error{ErrorCode::kUsage,
+                 "--requests goes with neither --exact nor --types: counts are not kept by request"};
   if (live && a.all)
     return Error{ErrorCode::kUsage, "live objects and gc-cpu are of named processes, not of --all"};
   if (live || a.exact) {
@@ -187,6 +190,9 @@ int RunRecord(const RecordArguments& arguments) {
   if (!arguments.quiet) options->on_waiting = [exact = arguments.exact] { SayWaiting(exact); };
   if (options->target.types != profile::CountMode::kUnknown && !arguments.quiet)
     fmt::print(stderr, "{}", SlowDown(options->target.types));
+  // As bench/requests.py measures it.
+  if (options->target.requests && !arguments.quiet)
+    fmt::print(stderr, "note: --requests takes the program about 12 µs of CPU a request\n");
   Result<std::unique_ptr<capture::Recorder>> recorder = capture::Recorder::Start(options.Take());
   if (!recorder.ok()) {
     const int code = FailRecording(recorder.error());

@@ -42,6 +42,7 @@ class Top {
     model_.by = options.by == "site"      ? LiveBy::kSite
                 : options.by == "process" ? LiveBy::kProcess
                 : options.by == "thread"  ? LiveBy::kThread
+                : options.by == "request" ? LiveBy::kRequest
                                           : LiveBy::kType;
     for (const profile::MeasureSpec& m : profile::kMeasureSpecs)
       if (m.name == options.measure) model_.SetMeasure(m.id);
@@ -135,14 +136,16 @@ int RunTop(const Args& args) {
       "  clrscope top -p 1234\n"
       "  clrscope top --all\n"
       "  clrscope top -p 1234 --measure exceptions\n"
+      "  clrscope top -p 1234 --by request          which routes of ASP.NET Core allocate\n"
       "  clrscope top -n orders --by site --jsonl -d 10s | jq -c '.rows[0]'\n");
   AddLiveSelection(verb, o.selection);
-  verb.Add("--by", o.by, "what to begin with: type, site, process or thread")
+  verb.Add("--by", o.by, "what to begin with: type, site, process, thread or request")
       .Value("WHAT")
-      .OneOf({"type", "site", "process", "thread"});
-  verb.Add("--measure", o.measure, "what to begin with: allocations, exceptions, locks or waits")
+      .OneOf({"type", "site", "process", "thread", "request"});
+  verb.Add("--measure", o.measure,
+           "what to begin with: allocations, exceptions, locks, waits or requests")
       .Value("MEASURE")
-      .OneOf({"allocations", "exceptions", "locks", "waits"});
+      .OneOf({"allocations", "exceptions", "locks", "waits", "requests"});
   AddMeasureOptions(verb, o.selection.measures);
   verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
   verb.Add("-l,--limit", o.limit, "rows of tables and of JSON lines").Value("N");
@@ -153,6 +156,7 @@ int RunTop(const Args& args) {
   if (measures.only.empty() && measures.measures.empty())
     measures.exceptions = measures.locks = true;
   if (o.measure == "waits") measures.waits = true;
+  if (o.measure == "requests" || o.by == "request") measures.requests = "auto";
   std::optional<int64_t> duration;
   if (!o.duration.empty()) {
     Result<int64_t> ns = report::ParseDuration(o.duration);

@@ -26,15 +26,17 @@ TEST(Sources, NamesStayAsTheyAreDocumented) {
   }
   for (const SourceSpec& s : kSourceSpecs) events.emplace(s.event);
   EXPECT_EQ(measures, (std::set<std::string>{"allocations", "live", "gc-cpu", "exceptions", "locks",
-                                             "waits"}));
-  EXPECT_EQ(quantities, (std::set<std::string>{"bytes", "objects", "count", "rethrows", "wait_ns",
-                                               "gc_cpu_ns", "intervals"}));
-  EXPECT_EQ(samples, (std::set<std::string>{"alloc_objects", "alloc_space", "inuse_objects",
-                                            "inuse_space", "cpu", "exceptions", "rethrows",
-                                            "contentions", "delay", "waits", "wait"}));
+                                             "waits", "requests"}));
+  EXPECT_EQ(quantities,
+            (std::set<std::string>{"bytes", "objects", "count", "rethrows", "wait_ns", "gc_cpu_ns",
+                                   "intervals", "requests", "duration_ns"}));
+  EXPECT_EQ(samples,
+            (std::set<std::string>{"alloc_objects", "alloc_space", "inuse_objects", "inuse_space",
+                                   "cpu", "exceptions", "rethrows", "contentions", "delay", "waits",
+                                   "wait", "requests", "request_time"}));
   EXPECT_EQ(events, (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
                                            "GCSampledObjectAllocation", "Exception", "Contention",
-                                           "WaitHandleWait"}));
+                                           "WaitHandleWait", "Request"}));
   EXPECT_EQ(EventName(Source::kCounted, true), "ObjectAllocated");
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,44 +32,115 @@ bool AnyRecorded(const Profile& p, profile::Measure m) {
   });
 }
 
+constexpr size_t kColumnGap = 2, kLeastRoute = 24, kLeastPath = 16;
+
+struct Lines {
+  std::vector<TextColumn> columns;
+  std::vector<std::vector<std::string>> rows{};
+  std::vector<bool> few{};
+
+  void Empty(size_t column) {
+    for (auto& row : rows) row[column].clear();
+  }
+  size_t WidthOf(size_t column) const {
+    size_t width = 0;
+    for (const auto& row : rows) width = std::max(width, DisplayWidth(row[column]));
+    return width == 0 ? 0 : std::max(width, DisplayWidth(columns[column].title));
+  }
+  // What is left for the columns from `first` on.
+  size_t RoomFor(size_t first, size_t width) const {
+    size_t used = 0;
+    for (size_t c = 0; c < first; ++c)
+      if (const size_t w = WidthOf(c); w > 0) used += w + kColumnGap;
+    return used >= width ? 0 : width - used;
+  }
+  std::string Render(const TextOptions& o) {
+    TextTable text(std::move(columns));
+    for (size_t i = 0; i < rows.size(); ++i) text.Add(std::move(rows[i]), !few.empty() && few[i]);
+    return text.Render(o.width, o.style);
+  }
+};
+
+// Names have the room first: empties the columns `drop`, one after the other, until those from
+// `first` on have `wanted`. Returns what they have.
+size_t MakeRoom(Lines& lines, size_t first, size_t wanted, std::initializer_list<size_t> drop,
+                size_t width) {
+  for (const size_t column : drop) {
+    if (lines.RoomFor(first, width) >= wanted) break;
+    lines.Empty(column);
+  }
+  return lines.RoomFor(first, width);
+}
+
+// "GET /shop/orders/{id}/parts/{part}" → "GET /shop/or…/parts/{part}": which method it is stays.
+std::string ShortenRoute(std::string_view route, size_t width) {
+  const size_t space = route.find(' ');
+  if (space == std::string_view::npos || route[0] == '(' || width < space + 8)
+    return ShortenMiddle(route, width);
+  return std::string(route.substr(0, space + 1)) +
+         ShortenMiddle(route.substr(space + 1), width - space - 1);
+}
+
 }  // namespace
 
 std::string RequestsText(const RequestTable& table, const Profile& p, const TextOptions& o) {
   const bool bytes =
       p.figures.front().by_request() && AnyRecorded(p, profile::Measure::kAllocations);
   const bool wide = o.width >= 100;
-  using Fit = TextColumn::Fit;
-  std::vector<TextColumn> columns = {
-      {"", Align::kLeft},           {"Count", Align::kRight}, {"Errors", Align::kRight},
-      {"p50", Align::kRight},       {"p95", Align::kRight},   {"Bytes", Align::kRight},
-      {"95 %", Align::kRight},      {"Each", Align::kRight},  {"Thrown", Align::kRight},
-      {"Lock wait", Align::kRight}, {"GC", Align::kRight}};
-  if (p.processes.size() > 1) columns.push_back({"Process", Align::kLeft, Fit::kMiddle});
-  columns.push_back({"Request", Align::kLeft, Fit::kName});
-  TextTable text(columns);
+  enum Column : size_t {
+    kFew,
+    kCount,
+    kErrors,
+    kP50,
+    kP95,
+    kBytes,
+    kError,
+    kEach,
+    kThrown,
+    kLockWait,
+    kGc,
+    kProcess,
+    kRequest
+  };
+  Lines lines{{{"", Align::kLeft},
+               {"Count", Align::kRight},
+               {"Errors", Align::kRight},
+               {"p50", Align::kRight},
+               {"p95", Align::kRight},
+               {"Bytes", Align::kRight},
+               {"95 %", Align::kRight},
+               {"Each", Align::kRight},
+               {"Thrown", Align::kRight},
+               {"Lock wait", Align::kRight},
+               {"GC", Align::kRight},
+               {"Process", Align::kLeft},
+               {"Request", Align::kLeft}}};
+  size_t longest = 0;
   for (const RequestRow& r : table.rows) {
     const profile::Estimate& e = r.allocated;
-    const bool few = bytes && IsFew(p, e) && e.samples > 0;
-    std::vector<std::string> cells = {
-        few ? "~" : "",
-        r.is_route ? Thousands(static_cast<uint64_t>(std::llround(r.count))) : "",
-        Number(r.facts.failed),
-        Duration(r.durations.At(0.5)),
-        Duration(r.durations.At(0.95)),
-        !bytes           ? ""
-        : e.samples == 0 ? "-"
-                         : HumanBytes(e.amount),
-        !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
-        bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
-        Number(r.exceptions),
-        Duration(r.lock_wait_ns),
-        wide ? Duration(r.facts.gc_caused_ns) : ""};
-    if (p.processes.size() > 1) cells.push_back(Printable(p.str(p.processes[r.process].name)));
-    cells.push_back(Printable(r.route));
-    text.Add(std::move(cells), few);
+    lines.few.push_back(bytes && IsFew(p, e) && e.samples > 0);
+    const std::string_view process =
+        p.processes.size() > 1 ? p.str(p.processes[r.process].name) : std::string_view();
+    lines.rows.push_back(
+        {lines.few.back() ? "~" : "",
+         r.is_route ? Thousands(static_cast<uint64_t>(std::llround(r.count))) : "",
+         Number(r.facts.failed), Duration(r.durations.At(0.5)), Duration(r.durations.At(0.95)),
+         !bytes           ? ""
+         : e.samples == 0 ? "-"
+                          : HumanBytes(e.amount),
+         !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
+         bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
+         Number(r.exceptions), Duration(r.lock_wait_ns), wide ? Duration(r.facts.gc_caused_ns) : "",
+         ShortenMiddle(Printable(process), wide ? 24 : 12), Printable(r.route)});
+    longest = std::max(longest, DisplayWidth(lines.rows.back()[kRequest]));
   }
+  const size_t wanted = std::min(longest, std::max(kLeastRoute, wide ? o.width / 4 : o.width / 3));
+  const size_t room =
+      MakeRoom(lines, kRequest, wanted,
+               {kError, kGc, kEach, kP50, kLockWait, kThrown, kProcess, kErrors, kP95}, o.width);
+  for (auto& row : lines.rows) row[kRequest] = ShortenRoute(row[kRequest], room);
   std::string out = o.style.Bold("Requests: what each route cost") + "\n";
-  out += text.Render(o.width, o.style);
+  out += lines.Render(o);
   if (table.all_rows > table.rows.size())
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
@@ -81,30 +154,46 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
 }
 
 std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
-  using Fit = TextColumn::Fit;
-  std::vector<TextColumn> columns = {{"", Align::kLeft},
-                                     {"At", Align::kRight},
-                                     {"Took", Align::kRight},
-                                     {"Bytes", Align::kRight},
-                                     {"Thrown", Align::kRight},
-                                     {"Lock wait", Align::kRight},
-                                     {"GC", Align::kRight},
-                                     {"Request", Align::kLeft, Fit::kName},
-                                     {"Path", Align::kLeft, Fit::kMiddle}};
-  TextTable text(columns);
+  enum Column : size_t { kGoesOn, kAt, kTook, kBytes, kThrown, kLockWait, kGc, kRequest, kPath };
+  Lines lines{{{"", Align::kLeft},
+               {"At", Align::kRight},
+               {"Took", Align::kRight},
+               {"Bytes", Align::kRight},
+               {"Thrown", Align::kRight},
+               {"Lock wait", Align::kRight},
+               {"GC", Align::kRight},
+               {"Request", Align::kLeft},
+               {"Path", Align::kLeft}}};
   const std::vector<profile::SlowRequestRow>& rows = p.requests.slowest;
+  size_t route = 0, path = 0;
   for (size_t i = 0; i < std::min(limit, rows.size()); ++i) {
     const profile::SlowRequestRow& r = rows[i];
-    text.Add({r.finished ? "" : "…", ClockText(static_cast<double>(r.start_ns) / 1e9),
-              Duration(static_cast<double>(r.duration_ns)),
-              r.samples == 0 ? "" : HumanBytes(r.bytes), Number(static_cast<double>(r.exceptions)),
-              Duration(static_cast<double>(r.lock_wait_ns)),
-              Duration(static_cast<double>(r.gc_waited_ns)), Printable(p.str(r.route)),
-              Printable(p.str(r.path))});
+    // It may have begun in the recording before.
+    lines.rows.push_back(
+        {r.finished ? "" : "…",
+         r.start_ns < 0 ? "earlier" : ClockText(static_cast<double>(r.start_ns) / 1e9),
+         Duration(static_cast<double>(r.duration_ns)), r.samples == 0 ? "" : HumanBytes(r.bytes),
+         Number(static_cast<double>(r.exceptions)), Duration(static_cast<double>(r.lock_wait_ns)),
+         Duration(static_cast<double>(r.gc_waited_ns)), Printable(p.str(r.route)),
+         Printable(p.str(r.path))});
+    route = std::max(route, DisplayWidth(lines.rows.back()[kRequest]));
+    path = std::max(path, DisplayWidth(lines.rows.back()[kPath]));
   }
   std::string out = o.style.Bold("The slowest requests") + "\n";
   if (rows.empty()) return out + "None has ended yet.\n";
-  out += text.Render(o.width, o.style);
+  const size_t least = std::min(route, kLeastRoute) + kColumnGap + std::min(path, kLeastPath);
+  const size_t room =
+      MakeRoom(lines, kRequest, least, {kGc, kLockWait, kThrown, kBytes, kAt}, o.width);
+  // The path has what the route leaves, or half.
+  const size_t half = std::max(std::min(room, kLeastRoute), room / 2);
+  const size_t taken = path + kColumnGap + half < room ? room - path - kColumnGap : half;
+  const size_t of_route = std::min(route, taken);
+  const size_t of_path = room > of_route + kColumnGap ? room - of_route - kColumnGap : 0;
+  for (auto& row : lines.rows) {
+    row[kRequest] = ShortenRoute(row[kRequest], of_route);
+    row[kPath] = ShortenMiddle(row[kPath], of_path);
+  }
+  out += lines.Render(o);
   if (std::any_of(rows.begin(), rows.end(), [](const auto& r) { return !r.finished; }))
     out += "… had not ended when the recording did\n";
   return out;

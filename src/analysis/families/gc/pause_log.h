@@ -27,7 +27,7 @@ class PauseLog {
     auto it = std::partition_point(pauses_.begin(), pauses_.end(),
                                    [from_ns](const Pause& p) { return p.end_ns <= from_ns; });
     for (; it != pauses_.end() && it->begin_ns < to_ns; ++it)
-      sum += std::min(it->end_ns, to_ns) - std::max(it->begin_ns, from_ns);
+      sum += std::max<int64_t>(0, std::min(it->end_ns, to_ns) - std::max(it->begin_ns, from_ns));
     return sum;
   }
   // How many there were, those that are forgotten too.
@@ -36,7 +36,13 @@ class PauseLog {
   const Pause& At(uint64_t n) const { return pauses_[n - oldest()]; }
   // The number of the first that is not forgotten.
   uint64_t oldest() const { return count_ - pauses_.size(); }
-  void Clear() { *this = {}; }
+  // Times are so much smaller from now on.
+  void Shift(int64_t shift_ns) {
+    for (Pause& p : pauses_) {
+      p.begin_ns -= shift_ns;
+      p.end_ns -= shift_ns;
+    }
+  }
 
  private:
   static constexpr size_t kMost = 1 << 16;

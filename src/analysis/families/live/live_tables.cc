@@ -26,6 +26,8 @@ void LiveTables::AddSecond(int64_t second, const Profile& p, const std::vector<u
     if (known[index] == 0) known[index] = strings_.Intern(p.str(name)).value;
     return known[index];
   };
+  // Where they are recorded at all.
+  const bool requests = p.shown().by_request() && p.Find(profile::Measure::kRequests) != nullptr;
   for (const profile::Cell& c : p.shown().cells) {
     if (c.process >= ids.size() || ids[c.process] >= processes_.size()) continue;
     const uint32_t process = ids[c.process];
@@ -34,6 +36,10 @@ void LiveTables::AddSecond(int64_t second, const Profile& p, const std::vector<u
     Count(LiveBy::kType, {process, type, 0, 0}, c.value, biased);
     Count(LiveBy::kSite, {process, type, method, 0}, c.value, biased);
     Count(LiveBy::kProcess, {process, 0, 0, 0}, c.value, biased);
+    if (requests) {
+      const uint32_t route = strings_.Intern(p.RequestName(p.labels[c.labels])).value;
+      Count(LiveBy::kRequest, {process, route, 0, 0}, c.value, biased);
+    }
     Count(everything_, c.value, biased);
   }
   for (const profile::ThreadRow& t : p.shown().threads) {

@@ -14,7 +14,8 @@
 
 namespace clrscope::analysis {
 
-enum class LiveBy : uint8_t { kType, kSite, kProcess, kThread };
+enum class LiveBy : uint8_t { kType, kSite, kProcess, kThread, kRequest };
+inline constexpr size_t kLiveBys = 5;
 
 class LiveTables {
  public:
@@ -34,7 +35,7 @@ class LiveTables {
     uint32_t process = 0;  // index into processes()
     uint64_t thread = 0;   // of threads
     StringId name{};       // of threads, as the system has it; "" where it was not asked
-    StringId type{};       // of types and sites
+    StringId type{};       // of types and sites; of requests the route
     StringId method{};     // of sites
     profile::Estimate total;
     std::vector<Second> recent;  // oldest first
@@ -97,7 +98,7 @@ class LiveTables {
 
   const profile::MeasureSpec* spec_;
   StringPool strings_;
-  std::array<Table, 4> tables_;
+  std::array<Table, kLiveBys> tables_;
   Row everything_;
   std::vector<Process> processes_;
   bool objects_known_ = true;

@@ -17,7 +17,6 @@ void LateSlices::Add(int64_t time_ns, profile::SeriesKey key, uint16_t label, ui
   const bool kept = profile::KeepsThreads(key.source());
   rows_.push_back(
       {std::max<int64_t>(0, time_ns) / home_.slice_ns, series, kept ? thread : 0, sums});
-  home_.tables->source_samples[static_cast<size_t>(key.source())] += sums.samples;
 }
 
 void LateSlices::Flush() {

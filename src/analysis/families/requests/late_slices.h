@@ -21,6 +21,7 @@ class LateSlices {
   explicit LateSlices(const Home& home) : home_(home) {}
 
   // `key`: without its labels. `thread`: of samples whose threads are kept beside the series.
+  // ProcessTables::source_samples count where events come in.
   void Add(int64_t time_ns, profile::SeriesKey key, uint16_t label, uint64_t nominal_size,
            uint64_t thread, const profile::Sums& sums);
   // Hands out what was added.

@@ -34,6 +34,13 @@ uint64_t Nanoseconds(double ns) {
   return static_cast<uint64_t>(std::clamp(ns, 0.0, kLongest));
 }
 
+// No character is cut in two.
+size_t CutUtf8(std::string_view text, size_t most) {
+  if (text.size() <= most) return text.size();
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return most;
+}
+
 }  // namespace
 
 uint32_t RequestFold::Find(const ActivityPath& path) const {
@@ -58,8 +65,11 @@ uint32_t RequestFold::NewSlot() {
 }
 
 void RequestFold::Free(uint32_t slot) {
-  index_.Erase(requests_[slot].path);
-  ++requests_[slot].serial;
+  Request& r = requests_[slot];
+  index_.Erase(r.path);
+  long_bytes_ -= r.long_text.size();
+  std::string().swap(r.long_text);
+  ++r.serial;
   free_.push_back(slot);
 }
 
@@ -68,10 +78,26 @@ void RequestFold::MakeRoom(int64_t now_ns) {
   while (index_.size() >= kMostRequests && !begun_.empty()) {
     const Turn turn = begun_.front();
     begun_.pop_front();
-    if (requests_[turn.slot].serial != turn.serial) continue;
-    tables_->losses.Add(Loss::kRequestsCapped);
-    End(turn.slot, now_ns, false);
+    const Request& r = requests_[turn.slot];
+    if (r.serial != turn.serial) continue;
+    if (r.stop_ns < 0) tables_->losses.Add(Loss::kRequestsCapped);
+    End(turn.slot, now_ns, r.stop_ns >= 0);
   }
+}
+
+void RequestFold::Prune(std::deque<Turn>& turns) {
+  if (turns.size() > 2 * index_.size() + 1024)
+    std::erase_if(turns, [this](const Turn& t) { return requests_[t.slot].serial != t.serial; });
+}
+
+void RequestFold::SetPath(Request& r, Utf16View path) {
+  scratch_.clear();
+  AppendUtf8(scratch_, {path.data, std::min<size_t>(path.units, kLongPathBytes)});
+  r.text_size = static_cast<uint16_t>(CutUtf8(scratch_, kPathBytes));
+  std::copy_n(scratch_.begin(), r.text_size, r.text.begin());
+  if (r.text_size == scratch_.size() || long_bytes_ >= kMostLongBytes) return;
+  r.long_text = scratch_.substr(0, CutUtf8(scratch_, kLongPathBytes));
+  long_bytes_ += r.long_text.size();
 }
 
 void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
@@ -90,12 +116,10 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   scratch_.clear();
   AppendUtf8(scratch_, {start.method.data, std::min<size_t>(start.method.units, 16)});
   r.method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
-  scratch_.clear();
-  AppendUtf8(scratch_, {start.path.data, std::min<size_t>(start.path.units, kPathBytes)});
-  r.text_size = static_cast<uint16_t>(std::min(scratch_.size(), kPathBytes));
-  std::copy_n(scratch_.begin(), r.text_size, r.text.begin());
+  SetPath(r, start.path);
   index_.Add(path, slot);
   begun_.push_back({slot, r.serial});
+  Prune(begun_);
 }
 
 void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
@@ -109,11 +133,13 @@ void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
   if (r.stop_ns >= 0) return;
   r.stop_ns = std::max(now_ns, r.start_ns);
   ended_.push_back({slot, r.serial});
+  Prune(ended_);
 }
 
 void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
   clr::HistogramValue value;
   if (!clr::Decode(event, value) || !clr::IsRequestDuration(value) || value.count <= 0) return;
+  on_ = true;
   scratch_.clear();
   AppendUtf8(scratch_, value.tags);
   const std::string tags = std::exchange(scratch_, {});
@@ -126,10 +152,12 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
           .With(LabelKey::kRequestPart, static_cast<uint64_t>(RequestPart::kCounted))
           .With(LabelKey::kStatus,
                 profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
+  const uint16_t label = tables_->labels.Find(labels);
+  if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
   // A value comes at the end of its interval.
-  slices_.Add(std::min(now_ns, end_ns_) - 1, RequestKey(), tables_->labels.Find(labels), 0, 0,
-              {static_cast<uint64_t>(value.count), Nanoseconds(value.sum * 1e9),
-               static_cast<uint64_t>(value.count)});
+  AddOwn(std::min(now_ns, end_ns_) - 1, label,
+         {static_cast<uint64_t>(value.count), Nanoseconds(value.sum * 1e9),
+          static_cast<uint64_t>(value.count)});
 }
 
 void RequestFold::OnRefused(const clr::RawEvent& event) {
@@ -138,8 +166,7 @@ void RequestFold::OnRefused(const clr::RawEvent& event) {
   if (refused_.empty()) refused_ = "?";
 }
 
-void RequestFold::Attach(Request& r, Event event) {
-  r.oldest_ns = std::min(r.oldest_ns, event.time_ns);
+void RequestFold::CountEvent(Request& r, const Event& event) {
   switch (event.key.source()) {
     case Source::kException:
       r.exceptions += event.sums.stands_for;
@@ -152,6 +179,33 @@ void RequestFold::Attach(Request& r, Event event) {
       r.bytes += event.bytes;
       r.objects += event.objects;
   }
+}
+
+void RequestFold::UncountEvent(Request& r, const Event& event) {
+  switch (event.key.source()) {
+    case Source::kException:
+      r.exceptions -= event.sums.stands_for;
+      break;
+    case Source::kContention:
+      r.lock_wait_ns -= static_cast<int64_t>(event.sums.amount);
+      break;
+    default:
+      r.samples -= event.bytes > 0 ? event.sums.samples : 0;
+      // Nothing left is nothing, whatever sums of doubles say.
+      r.bytes = r.samples == 0 ? 0 : r.bytes - event.bytes;
+      r.objects = r.samples == 0 ? 0 : r.objects - event.objects;
+  }
+}
+
+void RequestFold::Attach(Request& r, const Event& event) {
+  CountEvent(r, event);
+  if (waiting_count_ >= kMostEvents) {  // as of a long request: what is known by now
+    const bool stopped = r.stop_ns >= 0;
+    const int64_t to_ns = stopped ? r.stop_ns : event.time_ns;
+    return HandOutOne(r, event, RouteSoFar(r),
+                      DurationScale::Rounded(DurationScale::StepOf(to_ns - r.start_ns)));
+  }
+  r.oldest_ns = std::min(r.oldest_ns, event.time_ns);
   uint32_t at = free_waiting_;
   if (at != kNone) {
     free_waiting_ = waiting_[at].next;
@@ -165,10 +219,11 @@ void RequestFold::Attach(Request& r, Event event) {
 }
 
 void RequestFold::Add(Event event) {
+  tables_->source_samples[static_cast<size_t>(event.key.source())] += event.sums.samples;
   if (event.bytes > 0) event.epoch = Share(event.bytes);
   const uint32_t slot = Find(event.path);
-  if (slot != kNone && waiting_count_ < kMostEvents) return Attach(requests_[slot], event);
-  if (unknown_.size() < kMostEvents) return unknown_.push_back(event);
+  if (slot != kNone) return Attach(requests_[slot], event);
+  if (!event.path.empty() && unknown_.size() < kMostEvents) return unknown_.push_back(event);
   HandOut(event, 0, DurationScale::kUnknown);
 }
 
@@ -178,7 +233,7 @@ void RequestFold::RetryUnknown(int64_t now_ns, bool all) {
   for (size_t i = 0; i < unknown_.size(); ++i) {
     const Event e = unknown_[i];
     const uint32_t slot = Find(e.path);
-    if (slot != kNone && waiting_count_ < kMostEvents) {
+    if (slot != kNone) {
       Attach(requests_[slot], e);
     } else if (all || e.time_ns < now_ns - kUnknownNs) {
       HandOut(e, 0, DurationScale::kUnknown);
@@ -212,12 +267,15 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
     });
 }
 
+void RequestFold::HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step) {
+  const bool after = r.stop_ns >= 0 && e.time_ns > r.stop_ns;
+  if (after) UncountEvent(r, e);
+  HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step);
+}
+
 void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
   for (uint32_t at = r.events; at != kNone;) {
-    const Event& e = waiting_[at].event;
-    const bool after = r.stop_ns >= 0 && e.time_ns > r.stop_ns;
-    HandOut(e, (after ? book_.After() : route) + uint64_t{1},
-            after ? DurationScale::kUnknown : step);
+    HandOutOne(r, waiting_[at].event, route, step);
     const uint32_t next = waiting_[at].next;
     waiting_[at].next = free_waiting_;
     free_waiting_ = at;
@@ -236,7 +294,15 @@ void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t
   uint16_t label = tables_->labels.Find(labels.With(LabelKey::kDuration, step), kMostSets);
   if (label == LabelTable::kOther)
     label = tables_->labels.Find(labels.With(LabelKey::kDuration, DurationScale::Rounded(step)));
-  if (label == LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
+  if (label == LabelTable::kOther) {
+    tables_->losses.Add(Loss::kLabelsCapped);
+    if (part != RequestPart::kEnded) return;  // without its label it would be a request that ended
+  }
+  AddOwn(time_ns, label, sums);
+}
+
+void RequestFold::AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& sums) {
+  tables_->source_samples[static_cast<size_t>(Source::kRequest)] += sums.samples;
   slices_.Add(time_ns, RequestKey(), label, 0, 0, sums);
 }
 
@@ -250,7 +316,7 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
     std::pop_heap(slowest.begin(), slowest.end(), slower);
     slowest.pop_back();
   }
-  slowest.push_back({r.start_ns, duration_ns, route, std::string(r.path_text()), r.stop_ns >= 0,
+  slowest.push_back({r.start_ns, duration_ns, route, std::string(r.short_text()), r.stop_ns >= 0,
                      r.samples, r.bytes, r.objects, r.exceptions, r.lock_wait_ns, gc_ns});
   std::push_heap(slowest.begin(), slowest.end(), slower);
 }
@@ -279,8 +345,10 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
   if (gc_ns > 0)
     Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});
-  NoteSlow(r, route, duration_ns, gc_ns);
   HandOutEvents(r, route, DurationScale::Rounded(step));
+  // Where events were dropped, perhaps its end was.
+  if (r.stop_ns >= 0 || tables_->losses[Loss::kEventsDropped] == 0)
+    NoteSlow(r, route, duration_ns, gc_ns);
   Free(slot);
 }
 
@@ -296,11 +364,15 @@ void RequestFold::FlushLong(int64_t now_ns) {
   }
 }
 
-void RequestFold::HandOutOpen(Request& r, int64_t now_ns) {
+uint32_t RequestFold::RouteSoFar(const Request& r) {
   const std::string_view method = strings_->Get(StringId(r.method));
-  uint32_t route = book_.Match(method, r.path_text());
-  if (route == RouteBook::kNone) route = book_.OfPath(method, r.path_text());
-  HandOutEvents(r, route, DurationScale::Rounded(DurationScale::StepOf(now_ns - r.start_ns)));
+  const uint32_t route = book_.Match(method, r.path_text());
+  return route != RouteBook::kNone ? route : book_.OfPath(method, r.path_text());
+}
+
+void RequestFold::HandOutOpen(Request& r, int64_t now_ns) {
+  HandOutEvents(r, RouteSoFar(r),
+                DurationScale::Rounded(DurationScale::StepOf(now_ns - r.start_ns)));
 }
 
 void RequestFold::TakePauses() {
@@ -338,6 +410,15 @@ void RequestFold::Advance(int64_t now_ns) {
   slices_.Flush();
 }
 
+void RequestFold::Interrupt(int64_t now_ns) {
+  for (const Turn& turn : begun_) {
+    Request& r = requests_[turn.slot];
+    if (r.serial != turn.serial || r.stop_ns >= 0) continue;
+    HandOutOpen(r, now_ns);
+    Free(turn.slot);
+  }
+}
+
 void RequestFold::Finish(int64_t last_ns) {
   if (!on_) return;
   RetryUnknown(last_ns, false);
@@ -367,8 +448,7 @@ void RequestFold::Flush(int64_t now_ns) {
 void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
   for (Request& r : requests_) r.method = strings->Intern(strings_->Get(StringId(r.method))).value;
   shares_ = {};
-  pauses_.Clear();
-  pauses_seen_ = 0;
+  pauses_seen_ = pauses_.count();
   strings_ = strings;
   tables_ = home.tables;
   slices_.MoveTo(home);
@@ -377,6 +457,7 @@ void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
 
 void RequestFold::Shift(int64_t shift_ns) {
   for (Request& r : requests_) r.start_ns -= shift_ns;
+  pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
 }
 

@@ -67,6 +67,8 @@ class RequestFold {
 
   // Time passes.
   void Advance(int64_t now_ns);
+  // The session has begun anew: the ends of requests that were open may have been missed.
+  void Interrupt(int64_t now_ns);
   // Requests that end later are not counted: the recording has.
   void EndAt(int64_t time_ns) { end_ns_ = time_ns; }
   // Nothing more comes.
@@ -81,6 +83,8 @@ class RequestFold {
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr size_t kPathBytes = 120;
+  // A longer path is kept apart: cut, it could fit another template. What all of these may take.
+  static constexpr size_t kLongPathBytes = 4096, kMostLongBytes = 16 << 20;
   // A request's events wait for its end so long.
   static constexpr int64_t kLongestWaitNs = 5'000'000'000;
   // Sessions are read one after the other: an event may come so long after the request's stop.
@@ -102,7 +106,11 @@ class RequestFold {
     int64_t lock_wait_ns = 0;
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
-    std::string_view path_text() const { return {text.data(), text_size}; }
+    std::string long_text{};  // of a path that `text` has no room for
+    std::string_view path_text() const {
+      return long_text.empty() ? std::string_view(text.data(), text_size) : long_text;
+    }
+    std::string_view short_text() const { return {text.data(), text_size}; }
   };
   struct Waiting {
     Event event;
@@ -115,14 +123,25 @@ class RequestFold {
   uint32_t Find(const ActivityPath& path) const;
   uint32_t NewSlot();
   void MakeRoom(int64_t now_ns);
-  void Attach(Request& r, Event event);
+  // What has come to its end is taken out of a queue, so that it does not grow behind one that
+  // never ends.
+  void Prune(std::deque<Turn>& turns);
+  void SetPath(Request& r, Utf16View path);
+  // Events count to their request as they come, those that turn out to be after it no longer.
+  static void CountEvent(Request& r, const Event& event);
+  static void UncountEvent(Request& r, const Event& event);
+  void Attach(Request& r, const Event& event);
+  uint32_t RouteSoFar(const Request& r);
   void RetryUnknown(int64_t now_ns, bool all);
   bool TemplatesKnown(const Request& r, int64_t now_ns) const;
   void End(uint32_t slot, int64_t now_ns, bool certain);
+  void HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step);
   void HandOutEvents(Request& r, uint32_t route, uint16_t step);
   void HandOut(const Event& e, uint64_t route, uint16_t step);
   void Count(uint32_t route, profile::RequestPart part, uint16_t step, int64_t time_ns,
              const profile::Sums& sums);
+  // Of requests themselves.
+  void AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& sums);
   void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns);
   void FlushLong(int64_t now_ns);
   void HandOutOpen(Request& r, int64_t now_ns);
@@ -149,6 +168,7 @@ class RequestFold {
   std::vector<Waiting> waiting_;
   uint32_t free_waiting_ = kNone;
   size_t waiting_count_ = 0;
+  size_t long_bytes_ = 0;  // of Request::long_text
   std::vector<Event> unknown_;
   std::string scratch_, refused_;
   int64_t collected_to_ns_ = 0;

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What following requests costs a web service.
+
+usage: bench/requests.py [PAIRS] [--seconds S]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
+The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, and under `record --requests`.
+Requests a second, and the service's CPU time of each request: medians of the rounds' ratios and differences, with the 95 % interval of a median (order
+statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from agent import cpu_seconds, median_interval
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+import harness  # noqa: E402
+import routes  # noqa: E402
+
+harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
+harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
+MODES = {"alone": None, "record": [], "requests": ["--requests"]}
+
+
+def load(service, seconds):
+    """Requests a second, and seconds of the service's CPU for each."""
+    before = cpu_seconds(service.pid)
+    out = subprocess.run([routes.WRK, "-t1", "-c2", f"-d{seconds}s", service.url + "/small"], capture_output=True, text=True, check=True).stdout
+    spent = cpu_seconds(service.pid) - before
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1)), spent / int(re.search(r"(\d+) requests in", out).group(1))
+
+
+def one(service, mode, seconds, folder):
+    if MODES[mode] is None:
+        return load(service, seconds)
+    path = os.path.join(folder, "requests.clrscope")
+    recorder = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(service.pid), "-q", "-f", "-o", path, *MODES[mode]])
+    time.sleep(2)  # the rundown is over
+    figures = load(service, seconds)
+    recorder.terminate()
+    if recorder.wait(timeout=60) != 0:
+        sys.exit(f"record {' '.join(MODES[mode])} failed")
+    return figures
+
+
+def say(title, unit, values):
+    median, low, high = median_interval(values)
+    print(f"{title:48} {median:8.3f} {unit:2} [{low:.3f}, {high:.3f}]")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", nargs="?", type=int, default=20)
+    parser.add_argument("--seconds", type=int, default=4)
+    options = parser.parse_args()
+    rounds = {mode: [] for mode in MODES}
+    with tempfile.TemporaryDirectory() as folder:
+        service = routes.Service()
+        try:
+            load(service, options.seconds)  # its methods are compiled
+            for _ in range(options.pairs):
+                for mode in MODES:
+                    rounds[mode].append(one(service, mode, options.seconds, folder))
+        finally:
+            service.stop()
+    print(f"{options.pairs} rounds of {options.seconds} s; alone {statistics.median(r for r, _ in rounds['alone']):,.0f} requests a second")
+    for mode in ("record", "requests"):
+        say(f"{mode}: requests a second, of those alone", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds["alone"])])
+        say(f"{mode}: CPU of a request more than alone", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds["alone"])])
+    say("requests: requests a second, of those of record", "", [r / a for (r, _), (a, _) in zip(rounds["requests"], rounds["record"])])
+    say("requests: CPU of a request more than record", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds["requests"], rounds["record"])])
+
+
+if __name__ == "__main__":
+    main()
