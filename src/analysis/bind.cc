@@ -273,7 +273,11 @@ class Binder {
   void FinishDetail() {
     profile::Figure& figure = out_.shown();
     figure.cells_by_time = aggregate_.detail().times;
-    figure.cells_by_request = aggregate_.detail().requests && profile::KeepsThreads(figure.source);
+    // An agent does not tell them.
+    figure.cells_by_request = aggregate_.detail().requests &&
+                              profile::KeepsThreads(figure.source) &&
+                              std::none_of(out_.processes.begin(), out_.processes.end(),
+                                           [](const profile::Process& p) { return p.by_agent; });
     const bool told =
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });
