@@ -20,9 +20,8 @@ inline constexpr std::string_view kCount = "count", kBytes = "bytes", kNanosecon
 // of its bucket (profile::kAgeStarts), so that `-tagfocus=age=600s:` is "older than 10 minutes";
 // the thread, and the one that held the lock, are the numbers that the operating system has for
 // them, the thread's name is a label of its own; `holding` is the method that the latter was in;
-// `unfinished` (kYes) are waits that went on when
-// the recording ended. `endpoint`, a word of other profilers too, is the route of the request that
-// it happened for.
+// `unfinished` (kYes) are waits that went on when the recording ended; `endpoint` is the route of
+// the request that it happened for.
 inline constexpr std::string_view kHeapKey = "heap", kGenerationKey = "generation", kAgeKey = "age",
                                   kProcessKey = "process", kThreadKey = "thread",
                                   kThreadNameKey = "thread_name", kOwnerKey = "owner",
