@@ -11,6 +11,7 @@
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/column_codec.h"
+#include "store/schema.h"
 #include "store/testing/captures.h"
 
 namespace clrscope::store {
@@ -152,7 +153,7 @@ TEST(Capture, RoundTripKeepsLabelsAndMeasures) {
   writer->reset();
   auto reader = CaptureReader::Open(file.str());
   ASSERT_TRUE(reader.ok()) << reader.error().message;
-  EXPECT_EQ((*reader)->schema_version(), 2);
+  EXPECT_EQ((*reader)->schema_version(), kSchemaVersion);
   const profile::ProcessTables& read = *(*reader)->recording().processes[0];
   EXPECT_EQ(read.info.measures, t.info.measures);
   EXPECT_TRUE(read.info.Recorded(profile::Measure::kWaits));

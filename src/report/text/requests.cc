@@ -131,7 +131,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
          !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
          bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
          Number(r.exceptions), Duration(r.lock_wait_ns), wide ? Duration(r.facts.gc_caused_ns) : "",
-         ShortenMiddle(Printable(process), wide ? 24 : 12), Printable(r.route)});
+         ShortenMiddle(Printable(process), std::max<size_t>(12, o.width / 8)), Printable(r.route)});
     longest = std::max(longest, DisplayWidth(lines.rows.back()[kRequest]));
   }
   const size_t wanted = std::min(longest, std::max(kLeastRoute, wide ? o.width / 4 : o.width / 3));
@@ -185,7 +185,7 @@ std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
   const size_t room =
       MakeRoom(lines, kRequest, least, {kGc, kLockWait, kThrown, kBytes, kAt}, o.width);
   // The path has what the route leaves, or half.
-  const size_t half = std::max(std::min(room, kLeastRoute), room / 2);
+  const size_t half = room >= least ? std::max(kLeastRoute, room / 2) : room / 2;
   const size_t taken = path + kColumnGap + half < room ? room - path - kColumnGap : half;
   const size_t of_route = std::min(route, taken);
   const size_t of_path = room > of_route + kColumnGap ? room - of_route - kColumnGap : 0;

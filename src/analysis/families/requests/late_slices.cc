@@ -14,9 +14,9 @@ void LateSlices::Add(int64_t time_ns, profile::SeriesKey key, uint16_t label, ui
   const uint32_t series =
       home_.tables->series.Find(key, nominal_size, profile::StackTree::kOther, &capped);
   if (capped) home_.tables->losses.Add(Loss::kSeriesCapped, sums.samples);
-  const bool kept = profile::KeepsThreads(key.source());
-  rows_.push_back(
-      {std::max<int64_t>(0, time_ns) / home_.slice_ns, series, kept ? thread : 0, sums});
+  const bool by_thread = profile::KeepsThreads(key.source());
+  rows_.push_back({std::max<int64_t>(0, time_ns) / home_.slice_ns, series, by_thread,
+                   by_thread ? thread : 0, sums});
 }
 
 void LateSlices::Flush() {
@@ -38,7 +38,7 @@ void LateSlices::Emit(const Row* from, const Row* to) {
   slice.start_ns = from->slice * home_.slice_ns;
   slice.end_ns = slice.start_ns + home_.slice_ns;
   for (const Row* r = from; r != to; ++r)
-    if (r->thread != 0) slice.thread_ids.push_back(r->thread);
+    if (r->by_thread) slice.thread_ids.push_back(r->thread);
   std::sort(slice.thread_ids.begin(), slice.thread_ids.end());
   slice.thread_ids.erase(std::unique(slice.thread_ids.begin(), slice.thread_ids.end()),
                          slice.thread_ids.end());
@@ -46,7 +46,7 @@ void LateSlices::Emit(const Row* from, const Row* to) {
     if (slice.rows.empty() || slice.rows.back().series != r->series)
       slice.rows.push_back({r->series, {}});
     slice.rows.back().sums += r->sums;
-    if (r->thread == 0) continue;
+    if (!r->by_thread) continue;
     const auto at = std::lower_bound(slice.thread_ids.begin(), slice.thread_ids.end(), r->thread);
     const auto thread = static_cast<uint32_t>(at - slice.thread_ids.begin());
     if (slice.parts.empty() || slice.parts.back().series != r->series ||

@@ -34,6 +34,7 @@ class LateSlices {
   struct Row {
     int64_t slice = 0;  // its number
     uint32_t series = 0;
+    bool by_thread = false;
     uint64_t thread = 0;
     profile::Sums sums;
   };

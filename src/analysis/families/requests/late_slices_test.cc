@@ -41,7 +41,7 @@ TEST(LateSlices, EverySliceIsInOrderAndNothingIsLost) {
                {n, 10 * n, n});
       const int64_t slice = std::max<int64_t>(0, time) / kSlice;
       want[{slice, node, source}] += n;
-      if (source == Source::kSampled && thread != 0) want_parts[{slice, node, source, thread}] += n;
+      if (source == Source::kSampled) want_parts[{slice, node, source, thread}] += n;
     }
     late.Flush();
   }

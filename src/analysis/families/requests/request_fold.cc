@@ -80,8 +80,8 @@ void RequestFold::MakeRoom(int64_t now_ns) {
     begun_.pop_front();
     const Request& r = requests_[turn.slot];
     if (r.serial != turn.serial) continue;
-    if (r.stop_ns < 0) tables_->losses.Add(Loss::kRequestsCapped);
-    End(turn.slot, now_ns, r.stop_ns >= 0);
+    if (!r.stopped()) tables_->losses.Add(Loss::kRequestsCapped);
+    End(turn.slot, now_ns, r.stopped());
   }
 }
 
@@ -130,7 +130,7 @@ void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
     return;
   }
   Request& r = requests_[slot];
-  if (r.stop_ns >= 0) return;
+  if (r.stopped()) return;
   r.stop_ns = std::max(now_ns, r.start_ns);
   ended_.push_back({slot, r.serial});
   Prune(ended_);
@@ -200,8 +200,7 @@ void RequestFold::UncountEvent(Request& r, const Event& event) {
 void RequestFold::Attach(Request& r, const Event& event) {
   CountEvent(r, event);
   if (waiting_count_ >= kMostEvents) {  // as of a long request: what is known by now
-    const bool stopped = r.stop_ns >= 0;
-    const int64_t to_ns = stopped ? r.stop_ns : event.time_ns;
+    const int64_t to_ns = r.stopped() ? r.stop_ns : event.time_ns;
     return HandOutOne(r, event, RouteSoFar(r),
                       DurationScale::Rounded(DurationScale::StepOf(to_ns - r.start_ns)));
   }
@@ -268,7 +267,7 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
 }
 
 void RequestFold::HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step) {
-  const bool after = r.stop_ns >= 0 && e.time_ns > r.stop_ns;
+  const bool after = r.stopped() && e.time_ns > r.stop_ns;
   if (after) UncountEvent(r, e);
   HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step);
 }
@@ -316,7 +315,7 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
     std::pop_heap(slowest.begin(), slowest.end(), slower);
     slowest.pop_back();
   }
-  slowest.push_back({r.start_ns, duration_ns, route, std::string(r.short_text()), r.stop_ns >= 0,
+  slowest.push_back({r.start_ns, duration_ns, route, std::string(r.short_text()), r.stopped(),
                      r.samples, r.bytes, r.objects, r.exceptions, r.lock_wait_ns, gc_ns});
   std::push_heap(slowest.begin(), slowest.end(), slower);
 }
@@ -327,14 +326,15 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   const std::string_view method = strings_->Get(StringId(r.method));
   uint32_t route = book_.Match(method, r.path_text());
   if (route == RouteBook::kNone)
-    route = certain && collected_to_ns_ >= r.stop_ns ? book_.NoRoute(method)
-                                                     : book_.OfPath(method, r.path_text());
+    route = certain && collected_ && collected_to_ns_ >= r.stop_ns
+                ? book_.NoRoute(method)
+                : book_.OfPath(method, r.path_text());
   if (tables_->requests.routes[route].kind == profile::RouteKind::kOther)
     tables_->losses.Add(Loss::kRoutesCapped);
-  const int64_t to_ns = std::min(r.stop_ns >= 0 ? r.stop_ns : now_ns, end_ns_);
+  const int64_t to_ns = std::min(r.stopped() ? r.stop_ns : now_ns, end_ns_);
   const int64_t duration_ns = std::max<int64_t>(0, to_ns - r.start_ns);
   const uint16_t step = DurationScale::StepOf(duration_ns);
-  const bool counts = r.stop_ns >= 0 && r.stop_ns <= end_ns_;
+  const bool counts = r.stopped() && r.stop_ns <= end_ns_;
   Count(route, counts ? RequestPart::kEnded : RequestPart::kUnended, step, to_ns,
         {1, static_cast<uint64_t>(duration_ns), 1});
   if (counts) {
@@ -360,7 +360,7 @@ void RequestFold::FlushLong(int64_t now_ns) {
     Request& r = requests_[turn.slot];
     if (r.serial != turn.serial) continue;
     if (r.start_ns > now_ns - kLongestWaitNs || ++looked > kMostRequests) return;
-    if (r.stop_ns < 0 && r.oldest_ns <= now_ns - kLongestWaitNs) HandOutOpen(r, now_ns);
+    if (!r.stopped() && r.oldest_ns <= now_ns - kLongestWaitNs) HandOutOpen(r, now_ns);
   }
 }
 

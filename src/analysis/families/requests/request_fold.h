@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +44,10 @@ class RequestFold {
   void OnStop(const clr::RawEvent& event, int64_t now_ns);
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
   // The end of one of its intervals.
-  void OnCollected(int64_t now_ns) { collected_to_ns_ = std::max(collected_to_ns_, now_ns); }
+  void OnCollected(int64_t now_ns) {
+    collected_ = true;
+    collected_to_ns_ = std::max(collected_to_ns_, now_ns);
+  }
   // A session was refused, its own or another tool's: its identifier.
   void OnRefused(const clr::RawEvent& event);
   std::string TakeRefused() { return std::exchange(refused_, {}); }
@@ -94,19 +98,23 @@ class RequestFold {
   // An id whose request never shows up.
   static constexpr int64_t kUnknownNs = 2'000'000'000;
 
+  // Times may be negative: of what began in the recording before.
+  static constexpr int64_t kGoesOn = std::numeric_limits<int64_t>::min();
+
   struct Request {
     ActivityPath path;
-    int64_t start_ns = 0, stop_ns = -1;  // -1: it goes on
-    int64_t oldest_ns = INT64_MAX;       // of the events that wait
-    uint32_t events = kNone;             // a list
-    uint32_t serial = 0;                 // of the slot's use
-    uint32_t method = 0;                 // StringId
+    int64_t start_ns = 0, stop_ns = kGoesOn;
+    int64_t oldest_ns = INT64_MAX;  // of the events that wait
+    uint32_t events = kNone;        // a list
+    uint32_t serial = 0;            // of the slot's use
+    uint32_t method = 0;            // StringId
     uint64_t samples = 0, exceptions = 0;
     double bytes = 0, objects = 0;
     int64_t lock_wait_ns = 0;
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
     std::string long_text{};  // of a path that `text` has no room for
+    bool stopped() const { return stop_ns != kGoesOn; }
     std::string_view path_text() const {
       return long_text.empty() ? std::string_view(text.data(), text_size) : long_text;
     }
@@ -173,7 +181,7 @@ class RequestFold {
   std::string scratch_, refused_;
   int64_t collected_to_ns_ = 0;
   int64_t end_ns_ = INT64_MAX;
-  bool on_ = false, templates_expected_ = false;
+  bool on_ = false, templates_expected_ = false, collected_ = false;
 };
 
 }  // namespace clrscope::analysis
