@@ -65,8 +65,11 @@ class Requests(Case):
             self.assertEqual(row["statuses"], sums["statuses"], name)
             self.assertEqual(row["errors"], sums["errors"], name)
             mean_ns = sums["duration_ns"] / sums["count"]
-            if mean_ns > 20e6:
-                self.assertLess(abs(row["duration_ns"]["mean"] / mean_ns - 1), 0.05, (name, row, mean_ns))
+            # A stopwatch within the request; a busy machine may stop the thread between the two. A client that goes away is
+            # noticed by both in their own time.
+            if mean_ns > 20e6 and "cancel" not in name:
+                self.assertGreater(row["duration_ns"]["mean"], 0.95 * mean_ns, (name, row, mean_ns))
+                self.assertLess(row["duration_ns"]["mean"], 1.05 * mean_ns + 30e6, (name, row, mean_ns))
                 self.assertLessEqual(row["duration_ns"]["p50"], 1.04 * row["duration_ns"]["max"], name)
         return rows, truth
 

@@ -54,8 +54,9 @@ Result<std::string> MeasureText(const AgentArguments& a) {
   capture::TargetOptions chosen;
   RETURN_IF_ERROR(ChooseMeasures(m, &live, chosen));
   if (chosen.requests)
-    return Error{ErrorCode::kUsage,
-                 "--requests: the agent does not follow requests, `clrscope record --requests` does"};
+    return Error{
+        ErrorCode::kUsage,
+        "--requests: the agent does not follow requests, `clrscope record --requests` does"};
   std::string text;
   const auto add = [&](std::string_view key, bool on, bool said) {
     if (said) text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, on ? 1 : 0);

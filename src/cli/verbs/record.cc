@@ -119,8 +119,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage,
                  "--exact and --types count allocations: --only and --measures leave them out"};
   if (options.target.requests && (a.exact || !a.types.empty()))
-    return Error{ErrorCode::kUsage,
-                 "--requests goes with neither --exact nor --types: counts are not kept by request"};
+    return Error{
+        ErrorCode::kUsage,
+        "--requests goes with neither --exact nor --types: counts are not kept by request"};
   if (live && a.all)
     return Error{ErrorCode::kUsage, "live objects and gc-cpu are of named processes, not of --all"};
   if (live || a.exact) {
