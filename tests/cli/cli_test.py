@@ -528,7 +528,7 @@ class Convert(Case):
             self.assertEqual(a["losses"], b["losses"])
         document = self.json("inspect", self.capture)
         self.assertEqual(document["format"]["name"], "clrscope")
-        self.assertEqual(document["format"]["version"], 2)
+        self.assertEqual(document["format"]["version"], 3)
         self.assertGreater(document["slices"]["count"], 0)
         # A trace does not tell what was asked for.
         (measure,) = document["measures"]
