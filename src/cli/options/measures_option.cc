@@ -42,7 +42,7 @@ Status Choose(const std::string& option, const std::string& list, bool* live,
 
 }  // namespace
 
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests) {
   verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
   verb.Flag("--messages", a.messages,
             "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
@@ -50,16 +50,20 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a) {
   verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
             "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
-  verb.FlagOrWord(
-      "--requests", a.requests, "auto", "all",
-      "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
-      "belongs; takes the program about 12 µs of CPU a request");
+  if (requests)
+    verb.FlagOrWord(
+        "--requests", a.requests, "auto", "all",
+        "also every request of ASP.NET Core (.NET 8 and later), and to which of them all of this "
+        "belongs; takes the program about 12 µs of CPU a request");
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
   verb.Add("--measures", a.measures,
-           "the same in one list: allocations, exceptions, locks, waits, requests, live, gc-cpu; "
-           "all is all that needs no agent, without requests")
+           requests
+               ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
+                 "gc-cpu; all is all that needs no agent, without requests"
+               : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
+                 "all is all that needs no agent")
       .Value("LIST")
       .Excludes("--only");
 }

@@ -17,7 +17,8 @@ struct MeasureArguments {
   std::string only, measures;  // names, separated by commas
 };
 
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments);
+// `requests`: whether the verb can follow requests.
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true);
 
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,

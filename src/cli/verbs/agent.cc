@@ -38,7 +38,7 @@ void AddAgentOptions(VerbOptions& verb, AgentArguments& a) {
            "where the agent itself writes a pprof file each interval; %n is the program's "
            "name, %p its pid, %t the time. As the program sees it")
       .Value("FILE");
-  AddMeasureOptions(verb, a.measures);
+  AddMeasureOptions(verb, a.measures, /*requests=*/false);
   verb.Flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
   verb.Add("--cap", a.cap, "follow at most so many objects (20000)")
       .Value("N")
