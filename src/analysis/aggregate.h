@@ -41,8 +41,9 @@ class Aggregate final : public profile::SliceSink {
   explicit Aggregate(const profile::Recording* recording, TimeRange range = {},
                      Keep keep = Keep::kMoments)
       : recording_(recording), range_(range), keep_(keep) {}
-  Aggregate(const profile::Recording* recording, TimeRange range, Detail detail)
-      : recording_(recording), range_(range), keep_(Keep::kMoments), detail_(detail) {}
+  Aggregate(const profile::Recording* recording, TimeRange range, Detail detail,
+            Keep keep = Keep::kMoments)
+      : recording_(recording), range_(range), keep_(keep), detail_(detail) {}
   const Detail& detail() const { return detail_; }
 
   void OnSlice(profile::Slice&& slice) override { Add(slice); }

@@ -20,8 +20,10 @@ LiveView::LiveView(SessionEngine* engine) : engine_(engine) {
 
 void LiveView::BeginAggregates() {
   BeginSecond();
-  since_start_ = std::make_unique<analysis::Aggregate>(&engine_->recording(), analysis::TimeRange{},
-                                                       analysis::Aggregate::Keep::kSums);
+  since_start_ = std::make_unique<analysis::Aggregate>(
+      &engine_->recording(), analysis::TimeRange{},
+      analysis::Aggregate::Detail{.threads = false, .times = false, .requests = requests_},
+      analysis::Aggregate::Keep::kSums);
   slices_ = false;
 }
 
@@ -68,7 +70,7 @@ void LiveView::OnJoined(const Target& target) {
   processes_[id].measures = info.measures;
   if (!requests_ && info.Recorded(profile::Measure::kRequests)) {
     requests_ = true;
-    if (!slices_) BeginSecond();
+    if (!slices_) BeginAggregates();
   }
 }
 

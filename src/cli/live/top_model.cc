@@ -153,6 +153,7 @@ void TopModel::Enter() {
     return;
   }
   if (selected_ >= rows_.size() || by == LiveBy::kThread) return;
+  if (measure == profile::Measure::kRequests) return;  // these have no stacks
   opened_ = rows_[selected_];
   row_before_ = selected_;
   BuildTree();
@@ -187,6 +188,8 @@ void TopModel::BuildTree() {
   std::erase_if(profile_.shown().cells, [&](const profile::Cell& c) {
     if (profile_.processes[c.process].pid != pid) return true;
     if (by == LiveBy::kProcess) return false;
+    if (by == LiveBy::kRequest)
+      return profile_.RequestName(profile_.labels[c.labels]) != opened_->name;
     const std::string_view type = profile_.str(profile_.types[c.type].name);
     const std::string_view method = profile_.str(profile_.frames[sites[c.node]].method);
     if (!spec().typed) return method != opened_->name;

@@ -27,11 +27,13 @@ std::string_view HeadWord(profile::Measure m) {
   return m == profile::Measure::kExceptions ? "Thrown"
          : m == profile::Measure::kLocks    ? "Locks "
          : m == profile::Measure::kWaits    ? "Waits "
+         : m == profile::Measure::kRequests ? "Served"
                                             : "Alloc ";
 }
 std::string_view OtherWord(profile::Measure m) {
   return m == profile::Measure::kAllocations  ? "objects"
          : m == profile::Measure::kExceptions ? "thrown again"
+         : m == profile::Measure::kRequests   ? "requests"
                                               : "waits";
 }
 
@@ -140,7 +142,12 @@ void TopScreen::DrawTabs(const TopModel& m) {
                                                              {LiveBy::kThread, "4 Threads"},
                                                              {LiveBy::kRequest, "5 Requests"}};
   int x = 0;
+  const auto& all = m.view().processes();
+  const bool requests = std::any_of(all.begin(), all.end(), [](const auto& p) {
+    return p.Recorded(profile::Measure::kRequests);
+  });
   for (const auto& [by, title] : kTabs) {
+    if (by == LiveBy::kRequest && !requests && m.by != by) continue;
     if (by == m.by) ::attron(A_BOLD | A_UNDERLINE);
     Text(4, x, title, 14);
     if (by == m.by) ::attroff(A_BOLD | A_UNDERLINE);

@@ -33,7 +33,7 @@ double RequestSortValue(const RequestRow& r, std::string_view sort) {
   return r.allocated.amount;
 }
 
-Json Number(double v) { return std::llround(v); }
+Json WholeNumber(double v) { return std::llround(v); }
 
 }  // namespace
 
@@ -59,7 +59,7 @@ RequestTable RequestRows(const Profile& p, std::string_view sort, size_t limit) 
 Json RequestJson(const RequestRow& r, const Profile& p) {
   const profile::Process& process = p.processes[r.process];
   const auto recorded = [&](Measure m) { return process.measures == 0 || process.Recorded(m); };
-  const auto told = [](bool known, double v) { return known ? Number(v) : Json(); };
+  const auto told = [](bool known, double v) { return known ? WholeNumber(v) : Json(); };
   const bool requests = r.is_route;
   const bool counted = requests && !p.requests.narrowed && r.facts.counted > 0;
   Json json{{"request", r.route}};
@@ -70,7 +70,7 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   Json statuses = Json::object();
   if (counted)
     for (const auto& [status, count] : r.facts.statuses)
-      statuses[std::to_string(status)] = Number(count);
+      statuses[std::to_string(status)] = WholeNumber(count);
   json["statuses"] = counted ? statuses : Json();
   const bool timed = r.durations.count > 0;
   json["duration_ns"] = {{"mean", told(timed, r.durations.mean_ns())},
@@ -81,9 +81,9 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   if (p.figures.front().by_request() && recorded(Measure::kAllocations)) {
     const profile::Bounds bytes = profile::AmountBounds(p, r.allocated);
     const profile::Bounds objects = profile::CountBounds(p, r.allocated);
-    const auto bound = [](const std::optional<double>& v) { return v ? Number(*v) : Json(); };
+    const auto bound = [](const std::optional<double>& v) { return v ? WholeNumber(*v) : Json(); };
     json["samples"] = r.allocated.samples;
-    json["bytes"] = Number(r.allocated.amount);
+    json["bytes"] = WholeNumber(r.allocated.amount);
     json["bytes_low"] = bound(bytes.low);
     json["bytes_high"] = bound(bytes.high);
     json["objects"] = told(p.figures.front().counts_known, r.allocated.count);
@@ -114,7 +114,7 @@ Json SlowRequestJson(const profile::SlowRequestRow& r, const Profile& p) {
   json["finished"] = r.finished;
   const bool allocations = recorded(Measure::kAllocations);
   json["samples"] = allocations ? Json(r.samples) : Json();
-  json["bytes"] = allocations ? Number(r.bytes) : Json();
+  json["bytes"] = allocations ? WholeNumber(r.bytes) : Json();
   json["exceptions"] = recorded(Measure::kExceptions) ? Json(r.exceptions) : Json();
   json["lock_wait_ns"] = recorded(Measure::kLocks) ? Json(r.lock_wait_ns) : Json();
   json["gc_waited_ns"] = r.gc_waited_ns;

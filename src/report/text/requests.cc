@@ -21,8 +21,8 @@ namespace {
 
 using profile::Profile;
 
-std::string Duration(double ns) { return ns > 0 ? HumanTime(ns / 1e9) : ""; }
-std::string Number(double n) {
+std::string TimeCell(double ns) { return ns > 0 ? HumanTime(ns / 1e9) : ""; }
+std::string CountCell(double n) {
   return n > 0 ? Thousands(static_cast<uint64_t>(std::llround(n))) : "";
 }
 
@@ -124,13 +124,14 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     lines.rows.push_back(
         {lines.few.back() ? "~" : "",
          r.is_route ? Thousands(static_cast<uint64_t>(std::llround(r.count))) : "",
-         Number(r.facts.failed), Duration(r.durations.At(0.5)), Duration(r.durations.At(0.95)),
+         CountCell(r.facts.failed), TimeCell(r.durations.At(0.5)), TimeCell(r.durations.At(0.95)),
          !bytes           ? ""
          : e.samples == 0 ? "-"
                           : HumanBytes(e.amount),
          !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
          bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
-         Number(r.exceptions), Duration(r.lock_wait_ns), wide ? Duration(r.facts.gc_caused_ns) : "",
+         CountCell(r.exceptions), TimeCell(r.lock_wait_ns),
+         wide ? TimeCell(r.facts.gc_caused_ns) : "",
          ShortenMiddle(Printable(process), std::max<size_t>(12, o.width / 8)), Printable(r.route)});
     longest = std::max(longest, DisplayWidth(lines.rows.back()[kRequest]));
   }
@@ -148,7 +149,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
   for (const RequestRow& r : table.rows) unended += r.facts.unended;
   if (unended > 0)
     out += Wrap(fmt::format("{} had not ended when the recording did: they are in no count",
-                            Number(unended)),
+                            CountCell(unended)),
                 0, 0, o.width);
   return out;
 }
@@ -172,9 +173,10 @@ std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
     lines.rows.push_back(
         {r.finished ? "" : "…",
          r.start_ns < 0 ? "earlier" : ClockText(static_cast<double>(r.start_ns) / 1e9),
-         Duration(static_cast<double>(r.duration_ns)), r.samples == 0 ? "" : HumanBytes(r.bytes),
-         Number(static_cast<double>(r.exceptions)), Duration(static_cast<double>(r.lock_wait_ns)),
-         Duration(static_cast<double>(r.gc_waited_ns)), Printable(p.str(r.route)),
+         TimeCell(static_cast<double>(r.duration_ns)), r.samples == 0 ? "" : HumanBytes(r.bytes),
+         CountCell(static_cast<double>(r.exceptions)),
+         TimeCell(static_cast<double>(r.lock_wait_ns)),
+         TimeCell(static_cast<double>(r.gc_waited_ns)), Printable(p.str(r.route)),
          Printable(p.str(r.path))});
     route = std::max(route, DisplayWidth(lines.rows.back()[kRequest]));
     path = std::max(path, DisplayWidth(lines.rows.back()[kPath]));

@@ -347,7 +347,7 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
     Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});
   HandOutEvents(r, route, DurationScale::Rounded(step));
   // Where events were dropped, perhaps its end was.
-  if (r.stop_ns >= 0 || tables_->losses[Loss::kEventsDropped] == 0)
+  if (r.stopped() || tables_->losses[Loss::kEventsDropped] == 0)
     NoteSlow(r, route, duration_ns, gc_ns);
   Free(slot);
 }
@@ -366,8 +366,12 @@ void RequestFold::FlushLong(int64_t now_ns) {
 
 uint32_t RequestFold::RouteSoFar(const Request& r) {
   const std::string_view method = strings_->Get(StringId(r.method));
-  const uint32_t route = book_.Match(method, r.path_text());
-  return route != RouteBook::kNone ? route : book_.OfPath(method, r.path_text());
+  // Its own template may be told at its end only, and a broader one is known already: names are
+  // given when all are known.
+  const uint32_t route = book_.OfPath(method, r.path_text());
+  if (tables_->requests.routes[route].kind != profile::RouteKind::kOther) return route;
+  const uint32_t match = book_.Match(method, r.path_text());
+  return match != RouteBook::kNone ? match : route;
 }
 
 void RequestFold::HandOutOpen(Request& r, int64_t now_ns) {
@@ -413,7 +417,7 @@ void RequestFold::Advance(int64_t now_ns) {
 void RequestFold::Interrupt(int64_t now_ns) {
   for (const Turn& turn : begun_) {
     Request& r = requests_[turn.slot];
-    if (r.serial != turn.serial || r.stop_ns >= 0) continue;
+    if (r.serial != turn.serial || r.stopped()) continue;
     HandOutOpen(r, now_ns);
     Free(turn.slot);
   }
