@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "clr/process_name.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/proc_stat.h"
@@ -18,6 +20,9 @@ bool BrokeOff(const Error& error) {
          error.code != ErrorCode::kNotFound && error.code != ErrorCode::kRefused;
 }
 constexpr std::chrono::milliseconds kEnding{100};
+
+constexpr int kLooks = 5;
+constexpr std::chrono::milliseconds kBetweenLooks{20};
 
 // …/Microsoft.NETCore.App/10.0.12/libcoreclr.so → "10.0.12"; "" for a self-contained program.
 std::string VersionFromPath(std::string_view coreclr_path) {
@@ -76,6 +81,12 @@ Diagnosis Diagnose(const ProcessFacts& facts, bool ask, std::chrono::millisecond
 
 Diagnosis Diagnose(pid_t pid, std::chrono::milliseconds timeout) {
   Result<ProcessFacts> facts = GatherFacts(pid);
+  // A question that was answered a moment ago looks like a session until the runtime has closed its
+  // end, too.
+  for (int i = 0; i < kLooks && facts.ok() && facts->open_sessions != 0; ++i) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    facts = GatherFacts(pid);
+  }
   if (facts.ok()) return Diagnose(*facts, true, timeout);
   Diagnosis diagnosis;
   diagnosis.process.pid = pid;
