@@ -363,8 +363,7 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
                                     .With(profile::LabelKey::kMessage, message)
                                     .With(profile::LabelKey::kInner, e.has_inner() ? 1 : 0)
                                     .With(profile::LabelKey::kNested, e.nested() ? 1 : 0)),
-           {1, again, 1 - again},
-           event.activity == nullptr ? ActivityPath() : ActivityPath::Of(*event.activity), now_ns_);
+           {1, again, 1 - again}, ActivityPath::Of(event.activity), now_ns_);
 }
 
 void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
@@ -379,7 +378,7 @@ void ProcessFold::OnWaitStart(const clr::RawEvent& event, Source source) {
   wait.source = source;
   wait.node = NodeOf(event);
   wait.start_ns = now_ns_;
-  if (event.activity != nullptr) wait.activity = ActivityPath::Of(*event.activity);
+  wait.activity = ActivityPath::Of(event.activity);
   if (source == Source::kContention) {
     clr::ContentionStart start;
     if (!clr::Decode(event, start)) return tables_->losses.Add(Loss::kUnsupportedVersion);

@@ -68,6 +68,11 @@ class ActivityPath {
     return ActivityPath(high, low, ends);
   }
 
+  // Of an event's activity; null = it has none.
+  static ActivityPath Of(const clr::ActivityId* id) {
+    return id == nullptr ? ActivityPath() : Of(*id);
+  }
+
   // Elements; 0 for no activity.
   size_t size() const { return static_cast<size_t>(std::popcount(ends_)); }
   bool empty() const { return ends_ == 0; }

@@ -423,12 +423,17 @@ void RequestFold::Interrupt(int64_t now_ns) {
   }
 }
 
+// All whose end was told, whatever is known of their templates.
+void RequestFold::EndStopped(int64_t now_ns) {
+  for (const Turn& turn : ended_)
+    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, now_ns, true);
+  ended_.clear();
+}
+
 void RequestFold::Finish(int64_t last_ns) {
   if (!on_) return;
   RetryUnknown(last_ns, false);
-  for (const Turn& turn : ended_)
-    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, last_ns, true);
-  ended_.clear();
+  EndStopped(last_ns);
   for (const Turn& turn : begun_)
     if (requests_[turn.slot].serial == turn.serial) End(turn.slot, last_ns, false);
   begun_.clear();
@@ -440,9 +445,7 @@ void RequestFold::Finish(int64_t last_ns) {
 void RequestFold::Flush(int64_t now_ns) {
   if (!on_) return;
   RetryUnknown(now_ns, true);
-  for (const Turn& turn : ended_)
-    if (requests_[turn.slot].serial == turn.serial) End(turn.slot, now_ns, true);
-  ended_.clear();
+  EndStopped(now_ns);
   for (Request& r : requests_)
     if (r.events != kNone) HandOutOpen(r, now_ns);
   CountCaused();

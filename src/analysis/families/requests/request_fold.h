@@ -151,6 +151,7 @@ class RequestFold {
   // Of requests themselves.
   void AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& sums);
   void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns);
+  void EndStopped(int64_t now_ns);
   void FlushLong(int64_t now_ns);
   void HandOutOpen(Request& r, int64_t now_ns);
   // Of a sample of an allocation: its epoch.
