@@ -101,6 +101,7 @@ class Binder {
     const bool both = ChooseSources();
     events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    events_.FinishWindows();
     if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     SortCells(out_.shown());
@@ -295,7 +296,13 @@ class Binder {
     const auto moments = aggregate_.moments().find({index, series});
     if (moments == aggregate_.moments().end()) return;
     profile::LabelSet labels = LabelsOf(key);
-    labels = WithRequest(labels, labels);
+    const bool of_windows = key.source() == Source::kRequest &&
+                            labels[profile::LabelKey::kRequest] == 0 &&
+                            labels[profile::LabelKey::kRequestWindow] != 0;
+    if (!of_windows) labels = WithRequest(labels, labels);
+    // Each event is one of the process's; by request, those in windows stand for others.
+    if (key.source() != Source::kRequest && !aggregate_.detail().requests)
+      labels = labels.With(profile::LabelKey::kRequestWindow, 0).With(profile::LabelKey::kAge, 0);
     if (const uint64_t message = labels[profile::LabelKey::kMessage]; message != 0)
       labels = labels.With(
           profile::LabelKey::kMessage,
@@ -320,8 +327,11 @@ class Binder {
                                 const profile::LabelSet& of) const {
     const uint64_t route = of[profile::LabelKey::kRequest];
     const bool known = route != 0 && route <= routes_.size();
+    const auto if_known = [&](profile::LabelKey key) { return known ? of[key] : 0; };
     return labels.With(profile::LabelKey::kRequest, known ? routes_[route - 1].value : 0)
-        .With(profile::LabelKey::kDuration, known ? of[profile::LabelKey::kDuration] : 0);
+        .With(profile::LabelKey::kDuration, if_known(profile::LabelKey::kDuration))
+        .With(profile::LabelKey::kRequestWindow, if_known(profile::LabelKey::kRequestWindow))
+        .With(profile::LabelKey::kAge, if_known(profile::LabelKey::kAge));
   }
 
   void BindRequests(uint32_t index, const profile::ProcessTables& t) {
@@ -515,7 +525,7 @@ class Binder {
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};
-  EventBinder events_{&out_, &tree_};
+  EventBinder events_{&out_, &tree_, options_.count_by_histogram};
   FlatMap module_by_name_;
 };
 

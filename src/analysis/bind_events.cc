@@ -45,8 +45,10 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
                    [source](const profile::Figure& f) { return f.source == source; });
   if (figure == out_.figures.end()) return;
   bool again = false;
-  if (source == Source::kRequest && labels[profile::LabelKey::kRequestPart] != 0)
-    return AddFacts(process, labels, moments);
+  if (source == Source::kRequest) {
+    windows_.Add(process, labels, moments);
+    if (labels[profile::LabelKey::kRequestPart] != 0) return AddFacts(process, labels, moments);
+  }
   if (source == Source::kException) {
     const Throw t = ThrowAt(out_, node, out_.str(out_.types[type].name));
     node = t.node;
@@ -95,6 +97,8 @@ void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns) {
 void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
                            std::span<const Aggregate::Moment> moments) {
   using profile::RequestPart;
+  if (static_cast<RequestPart>(labels[profile::LabelKey::kRequestPart]) == RequestPart::kWindows)
+    return;
   profile::RouteFacts& facts = FactsOf(process, labels[profile::LabelKey::kRequest]);
   double count = 0, ns = 0;
   for (const Aggregate::Moment& m : moments) {
@@ -110,8 +114,8 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
       facts.statuses[static_cast<uint32_t>(status >> 1)] += count;
       return;
     }
-    case RequestPart::kGcWaited:
-      facts.gc_waited_ns += ns;
+    case RequestPart::kGcWaited:  // in windows, by their weight
+      if (labels[profile::LabelKey::kRequestWindow] == 0) facts.gc_waited_ns += ns;
       return;
     case RequestPart::kGcCaused:
       facts.gc_caused_ns += ns;
@@ -120,6 +124,8 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
       facts.unended += count;
       return;
     case RequestPart::kEnded:
+    case RequestPart::kWatched:
+    case RequestPart::kWindows:
       return;
   }
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/families/exceptions/storm_estimate.h"
+#include "analysis/families/requests/window_estimate.h"
 #include "analysis/profile_tree.h"
 #include "profile/profile.h"
 
@@ -20,7 +21,9 @@ namespace clrscope::analysis {
 class EventBinder {
  public:
   // Both must outlive this.
-  EventBinder(profile::Profile* profile, ProfileTree* tree) : out_(*profile), tree_(*tree) {}
+  // `by_histogram`: as WindowEstimate has it.
+  EventBinder(profile::Profile* profile, ProfileTree* tree, bool by_histogram)
+      : out_(*profile), tree_(*tree), windows_(by_histogram) {}
 
   // A figure for each measure that is recorded of any process, or seen.
   void MakeFigures(const profile::Recording& recording);
@@ -29,7 +32,11 @@ class EventBinder {
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
   // A route of a process, and how long its longest request took.
   void NoteRoute(uint32_t process, StringId route, int64_t max_ns);
-  // Everything was added.
+  // Everything was added, and cells of allocations are as they came.
+  void FinishWindows() {
+    if (!windows_.empty()) windows_.Finish(out_);
+  }
+  // … and all of them are there.
   void Finish();
 
  private:
@@ -43,6 +50,7 @@ class EventBinder {
   profile::Profile& out_;
   ProfileTree& tree_;
   StormEstimate storms_;
+  WindowEstimate windows_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> facts_;  // by process and route
   std::map<std::tuple<profile::Measure, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> cells_;
 };

@@ -12,6 +12,7 @@
 #include "export/stack_walk.h"
 #include "profile/notes.h"
 #include "profile/storm_note.h"
+#include "profile/window_note.h"
 
 namespace clrscope::exporter {
 namespace {
@@ -42,7 +43,8 @@ void AddCounting(const Profile& p, std::vector<std::string>& notes) {
         *missing));
 }
 
-void AddTotals(const profile::Figure& f, std::vector<std::string>& notes) {
+void AddTotals(const profile::Figure& f, const profile::RequestWindows& windows,
+               std::vector<std::string>& notes) {
   const profile::Estimate total = f.Total();
   if (f.events()) {
     // "total wait_ns" alone would not say of what.
@@ -52,6 +54,7 @@ void AddTotals(const profile::Figure& f, std::vector<std::string>& notes) {
           fmt::format("{} ({})", q.pprof, q.unit == profile::Unit::kNanoseconds ? "ns" : "count"),
           value, nullptr));
     if (f.storms.any()) notes.push_back(profile::StormNote(f));
+    if (f.by_windows) notes.push_back(profile::WindowNote(windows));
     return;
   }
   const bool interval = f.has_interval() && !total.biased;
@@ -64,6 +67,7 @@ void AddTotals(const profile::Figure& f, std::vector<std::string>& notes) {
     notes.emplace_back("objects are unknown: this runtime's event does not tell object sizes");
   }
   notes.push_back(profile::SamplesNote(total.samples));
+  if (f.by_windows) notes.push_back(profile::WindowNote(windows));
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ std::vector<std::string> Notes(const Profile& profile, bool only_shown) {
     const bool shown = f == &profile.shown();
     notes.push_back(
         profile::EventNote(f->source, shown && profile.by_callbacks(), shown && profile.exact()));
-    AddTotals(*f, notes);
+    AddTotals(*f, profile.requests.windows, notes);
     if (shown && profile.counted()) AddCounting(profile, notes);
     if (f->biased() || f->mixed) notes.emplace_back(profile::BiasNote());
   }

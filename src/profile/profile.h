@@ -191,6 +191,8 @@ struct Figure {
   // cells' labels (by_thread()). Of events always; of allocations on demand.
   std::vector<TimedCell> timed;
   bool cells_by_thread = false, cells_by_time = false, cells_by_request = false;
+  // Some of its cells rest on windows of time in which requests were followed (Requests::windows).
+  bool by_windows = false;
   bool handling_told = true;  // of exceptions, whether they are inner or nested; the agent does not
   // Of what lives: what the cells add up, with ages and generations, and the young, which are in no
   // cell; and what lived at each moment, by process, then by time.
@@ -209,6 +211,8 @@ struct Figure {
   bool by_time() const { return cells_by_time || IsEvent(source); }
   // Its cells' labels tell the request's route and duration.
   bool by_request() const { return cells_by_request || IsEvent(source); }
+  // Things of which there may have been events, and nobody recorded them.
+  double unseen() const { return storms.any() ? storms.unseen() : kAnyNumber; }
   // Every event is one thing, and none was left out on purpose.
   bool events() const { return SpecOf(source).error == ErrorKind::kExact && !counted(); }
   Estimate Total() const {

@@ -22,6 +22,15 @@ struct RouteFacts {
   double unended = 0;  // they went on when the recording ended
   double gc_waited_ns = 0, gc_caused_ns = 0;
   int64_t max_ns = 0;  // of the whole recording
+  // In windows of time: requests that were seen to begin in one, how many requests each of them
+  // stands for, and the part of the route's requests that took longer than a window.
+  double watched = 0, stands_for = 1, beyond_windows = 0;
+};
+
+// The windows of time in which requests were followed: their length in all, and of what time.
+struct RequestWindows {
+  double count = 0, ns = 0, of_ns = 0;
+  bool any() const { return count > 0; }
 };
 
 // One of the slowest.
@@ -39,6 +48,7 @@ struct SlowRequestRow {
 struct Requests {
   std::vector<RouteFacts> routes;
   std::vector<SlowRequestRow> slowest;  // the slowest first
+  RequestWindows windows;
   bool narrowed = false;  // to some of the requests of a route: what is told of all is of no use
 };
 

@@ -5,19 +5,15 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
-#include <random>
 
-#include "analysis/families/exceptions/storm_fold.h"
+#include "capture/sessions/window_plan.h"
 
 namespace clrscope::capture {
 
 class StormWatch {
  public:
-  static constexpr int64_t kPeriodNs = 1'000'000'000;
+  static constexpr int64_t kPeriodNs = WindowPlan::kPeriodNs;
   // What a window is to hold, and how long it may be. An open and a stop take the program about a
   // millisecond, so shorter ones would not be cheaper.
   static constexpr double kThrowsPerWindow = 2'500;
@@ -26,36 +22,15 @@ class StormWatch {
   static constexpr double kCalmPerSecond = 5'000;
   static constexpr size_t kCalmSeconds = 3;
 
-  struct Window {
-    int64_t begin_ns = 0, length_ns = 0;
-    uint64_t group = 1;
-  };
+  using Window = WindowPlan::Window;
 
-  explicit StormWatch(uint64_t seed) : random_(seed) {
-    std::iota(groups_.begin(), groups_.end(), 1);
-  }
+  explicit StormWatch(uint64_t seed) : plan_(seed) {}
 
-  // The next window: each period has one, which begins anywhere in it, and may reach into the next
-  // one. Periods are those of the counter, whose values come at `phase_ns` of a second.
+  // The next window. Periods are those of the counter, whose values come at `phase_ns` of a second.
   // `per_second`: the highest rate of the last seconds, so that a lull before a burst does not make
   // the window long.
   Window Next(int64_t now_ns, int64_t phase_ns, double per_second) {
-    phase_ns %= kPeriodNs;
-    const auto part = static_cast<int64_t>(std::uniform_real_distribution<double>(0, 1)(random_) *
-                                           static_cast<double>(kPeriodNs));
-    const int64_t period = (now_ns - phase_ns) / kPeriodNs;
-    Window w;
-    if (first_) {
-      w.begin_ns = now_ns + part;
-      last_ = (w.begin_ns - phase_ns) / kPeriodNs;
-    } else {
-      last_ = period > last_ + 1 ? period + 1 : last_ + 1;
-      w.begin_ns = std::max(now_ns, phase_ns + last_ * kPeriodNs + part);
-    }
-    first_ = false;
-    w.length_ns = Length(per_second);
-    w.group = NextGroup();
-    return w;
+    return plan_.Next(now_ns, phase_ns, Length(per_second));
   }
   static int64_t Length(double per_second) {
     if (per_second <= 0) return kLongestNs;
@@ -82,18 +57,7 @@ class StormWatch {
   }
 
  private:
-  // Sixteen windows in a row are one of each group, in random order.
-  uint64_t NextGroup() {
-    if (at_ == groups_.size()) at_ = 0;
-    if (at_ == 0) std::shuffle(groups_.begin(), groups_.end(), random_);
-    return groups_[at_++];
-  }
-
-  std::mt19937_64 random_;
-  std::array<uint64_t, profile::kWindowGroups> groups_{};
-  size_t at_ = 0;
-  int64_t last_ = 0;
-  bool first_ = true;
+  WindowPlan plan_;
 };
 
 }  // namespace clrscope::capture

@@ -41,7 +41,8 @@ void WaitForOthers(const RingPool* waiting) {
 bool PassesBy(OpenedTarget::Kind kind) {
   using enum OpenedTarget::Kind;
   return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
-         kind == kCounter || kind == kRequests || kind == kRequestCounter;
+         kind == kCounter || kind == kRequests || kind == kRequestsEnding ||
+         kind == kRequestWindow || kind == kRequestCounter;
 }
 
 // Of a session that shares what the runtime measures: another one each time.
@@ -141,7 +142,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       options_(options),
       gc_threads_(process_.pid),
       image_reader_(process_.pid),
-      storm_watch_(std::random_device{}()) {
+      storm_watch_(std::random_device{}()),
+      request_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
   MakeTables();
   profile::Process& info = tables_->info;
   StringPool& s = home_.recording->strings;
@@ -186,6 +188,7 @@ void Target::Take(OpenedTarget opened) {
   source_ = opened.source;
   state_ = State::kRecording;
   ResetStorm();
+  ResetRequests();
   fold_->requests().EndAt(INT64_MAX);
   fold_->requests().Interrupt(fold_->last_ns());
   if (std::any_of(opened.streams.begin(), opened.streams.end(),
@@ -227,7 +230,7 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
-      kind == Kind::kCounter)
+      kind == Kind::kCounter || kind == Kind::kRequestWindow)
     return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
@@ -239,7 +242,8 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
     suffix +=
         whole_sessions_++ == 0 ? ".exceptions" : fmt::format(".exceptions-{}", whole_sessions_);
   if (kind == Kind::kLocks) suffix += ".locks";
-  if (kind == Kind::kRequests) suffix += ".requests";
+  if (kind == Kind::kRequests)  // one more after windows
+    suffix += whole_requests_++ == 0 ? ".requests" : fmt::format(".requests-{}", whole_requests_);
   if (kind == Kind::kRequestCounter) suffix += ".request-counter";
   Result<std::shared_ptr<StreamKeeper::File>> file = options_.keeper->Create(suffix);
   if (!file.ok()) {
@@ -313,6 +317,7 @@ void Target::Settle() {
     }
     NoteLosses(*it);
     if (it->kind == Kind::kWindow) EndWindow(*it);
+    if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
     if (!d.complete()) {
       if (it->kind == Kind::kRundown)
         tables_->losses.Add(Loss::kRundownIncomplete);
@@ -337,6 +342,7 @@ void Target::Settle() {
   if (state_ != State::kRecording) {
     TakeRundowns();
     TakeStormStreams();
+    TakeRequestStreams();
   }
   if (stopped && sessions_.empty() && state_ != State::kEnded) state_ = State::kEnded;
 }
@@ -356,64 +362,6 @@ void Target::BeginStop() {
   StopRequests();
   settings_.reset();
   if (!ids.empty()) StopInBackground(std::move(ids));
-}
-
-// The runtime has one set of histograms for all tools. Who comes second has to ask for the same, or
-// for nothing in particular.
-void Target::WatchRequests() {
-  std::optional<Result<OpenedStream>> joined;
-  {
-    const std::lock_guard lock(background_->mutex);
-    joined.swap(background_->request_counter);
-  }
-  if (joined && joined->ok()) {
-    AddSession(joined->Take(), Kind::kRequestCounter);
-    if (state_ != State::kRecording) StopInBackground({sessions_.back().id});
-  }
-  const std::string refused = fold_->requests().TakeRefused();
-  if (refused.empty() || state_ != State::kRecording) return;
-  if (refused != request_counter_ || request_counter_joined_) {
-    tables_->losses.Add(Loss::kRequestsUncounted);
-    return;
-  }
-  notes_.push_back(
-      fmt::format("another tool reads the metrics of process {}: this recording shares its "
-                  "session, whose limits "
-                  "may leave routes out",
-                  process_.pid));
-  request_counter_joined_ = true;
-  std::vector<uint64_t> ids;
-  for (const Live& s : sessions_)
-    if (s.kind == Kind::kRequestCounter) ids.push_back(s.id);
-  InBackground(*home_.workers, [ids = std::move(ids), identifier = request_counter_ + "-2"](
-                                   RuntimeLink& link, Background& background) {
-    for (const uint64_t id : ids) (void)link.Stop(id);
-    Result<OpenedStream> counter = link.Open(RequestCounterSession(identifier));
-    const std::lock_guard lock(background.mutex);
-    background.request_counter = std::move(counter);
-  });
-}
-
-// The last value of the histogram is waited for: it comes once a second, and a stop brings none.
-void Target::StopRequests() {
-  if (!options_.requests) return;
-  constexpr int64_t kPeriodNs = 1'000'000'000, kDrainedNs = 250'000'000;
-  const int64_t now_ns = home_.clock->now_ns();
-  fold_->requests().EndAt(now_ns);
-  std::vector<uint64_t> ids;
-  bool counted = false;
-  for (const Live& s : sessions_) {
-    if (s.kind != Kind::kRequests && s.kind != Kind::kRequestCounter) continue;
-    ids.push_back(s.id);
-    counted = counted || s.kind == Kind::kRequestCounter;
-  }
-  const int64_t since_ns = std::max<int64_t>(0, now_ns - fold_->requests().collected_to_ns());
-  const int64_t wait_ns = counted ? kPeriodNs - since_ns % kPeriodNs + kDrainedNs : 0;
-  InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
-               [ids = std::move(ids), wait_ns](RuntimeLink& link, Background&) {
-                 std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns));
-                 for (const uint64_t id : ids) (void)link.Stop(id);
-               });
 }
 
 void Target::BeginFinalRundown() {
@@ -450,6 +398,7 @@ void Target::TakeRundowns() {
 void Target::Abandon(std::string_view why) {
   TakeRundowns();
   TakeStormStreams();
+  TakeRequestStreams();
   for (const Live& s : sessions_) {
     link_->Drop(s.ring);
     if (s.window) s.window->over = s.window->failed = true;
@@ -528,6 +477,9 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
+  next_request_window_.reset();
+  request_watch_ =
+      RequestWatch(static_cast<uint64_t>(shift_ns), std::thread::hardware_concurrency());
   gc_threads_.Restart(0);
 }
 

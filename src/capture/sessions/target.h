@@ -20,6 +20,7 @@
 #include "capture/sessions/gc_threads.h"
 #include "capture/sessions/image_reader.h"
 #include "capture/sessions/providers.h"
+#include "capture/sessions/request_watch.h"
 #include "capture/sessions/runtime_link.h"
 #include "capture/sessions/storm_watch.h"
 #include "capture/sessions/tick_watch.h"
@@ -40,7 +41,8 @@ struct TargetOptions {
   profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
   uint32_t buffer_mb = 256;
   bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
-  bool requests = false;                                  // of ASP.NET Core, every one
+  bool requests = false;                                  // of ASP.NET Core
+  bool every_request = false;                             // at any rate, not in windows of time
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -61,6 +63,8 @@ struct OpenedTarget {
     kCounter,           // how many exceptions there are
     kLocks,
     kRequests,
+    kRequestsEnding,  // being stopped, as windows begin
+    kRequestWindow,   // requests, for a moment
     kRequestCounter,
     kEntryPoints,
     kRundown,
@@ -167,7 +171,8 @@ class Target final : public Feed {
 
  private:
   using Kind = OpenedTarget::Kind;
-  // A window of a storm, between the thread that opens and stops it and the engine's.
+  // A window of a storm or of requests, between the thread that opens and stops it and the
+  // engine's.
   struct WindowRun {
     uint64_t group = 1;
     std::atomic<int64_t> end_ns{0};  // on the machine's clock, when it was asked to stop
@@ -202,8 +207,6 @@ class Target final : public Feed {
     });
   }
   void StopInBackground(std::vector<uint64_t> ids);
-  void StopRequests();
-  void WatchRequests();
   void RunDownInBackground(std::vector<uint64_t> ids);
   void NoteLosses(Live& live);
   void Settle();
@@ -220,6 +223,16 @@ class Target final : public Feed {
   void ResetStorm();
   std::chrono::nanoseconds UntilCounted() const;
   void RepairTicks();
+  // Requests: target_requests.cc
+  void ResetRequests();
+  void WatchRequests();
+  void JoinCounter();
+  void BeginRequestWindows();
+  void OpenRequestWindow(int64_t now_ns);
+  void EndRequestWindow(const Live& live);
+  void EndRequestWindows();
+  void TakeRequestStreams();
+  void StopRequests();
 
   ipc::DotnetProcess process_;
   std::shared_ptr<RuntimeLink> link_;
@@ -243,6 +256,12 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> window_;  // under way
   int64_t storm_ends_ns_ = 0;
   size_t whole_sessions_ = 0;
+  enum class RequestPhase : uint8_t { kAll, kEnding, kWindows, kBeginning };
+  RequestPhase request_phase_ = RequestPhase::kAll;
+  RequestWatch request_watch_;
+  std::optional<RequestWatch::Window> next_request_window_;
+  std::shared_ptr<WindowRun> request_window_;  // under way
+  size_t whole_requests_ = 0;
   // Shared with the worker threads, which may outlive the target.
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions
@@ -256,8 +275,7 @@ class Target final : public Feed {
       std::shared_ptr<WindowRun> window;
       int64_t opened_ns = 0;  // of a counter, on the machine's clock
     };
-    std::vector<Opened> of_storms;
-    std::optional<Result<OpenedStream>> request_counter;
+    std::vector<Opened> of_storms, of_requests;
   };
   std::shared_ptr<Background> background_ = std::make_shared<Background>();
   State state_ = State::kEnded;

@@ -101,6 +101,7 @@ void LiveView::BindSecond(const profile::Recording& recording) {
   for (const Source source : {Source::kSampled, Source::kTick}) {
     analysis::BindOptions options;
     options.source = source;
+    options.count_by_histogram = false;  // it tells of the second before
     profile::Profile p = analysis::Bind(recording, *second_, options);
     for (const profile::Cell& c : p.shown().cells) {
       if (c.process >= ids_.size() || ids_[c.process] == kNobody) continue;
@@ -141,6 +142,7 @@ void LiveView::CountRoutes(const profile::Profile& p, bool events) {
       ProcessState::Route* route = RouteOf(c.process, p.RequestName(p.labels[c.labels]));
       if (route == nullptr) continue;
       if (f.measure == Measure::kRequests) {
+        if (processes_[ids_[c.process]].counted) continue;
         route->requests += c.value.count;
         route->seconds += c.value.amount / 1e9;
       } else if (f.measure == Measure::kAllocations) {
@@ -153,10 +155,18 @@ void LiveView::CountRoutes(const profile::Profile& p, bool events) {
     }
   }
   if (!events) return;
-  for (const profile::RouteFacts& f : p.requests.routes)
-    if (f.failed > 0)
-      if (ProcessState::Route* route = RouteOf(f.process, p.str(f.route)))
-        route->errors += f.failed;
+  for (const profile::RouteFacts& f : p.requests.routes) {
+    if (f.counted == 0) continue;
+    ProcessState::Route* route = RouteOf(f.process, p.str(f.route));
+    if (route == nullptr) continue;
+    route->errors += f.failed;
+    // Exact in windows of time, too. Those of before the first value are among them.
+    ProcessState& state = processes_[ids_[f.process]];
+    if (!std::exchange(state.counted, true))
+      for (auto& [name, of_before] : state.routes) of_before.requests = of_before.seconds = 0;
+    route->requests += f.counted;
+    route->seconds += f.counted_ns / 1e9;
+  }
 }
 
 void LiveView::CountEvents(const profile::Profile& p) {

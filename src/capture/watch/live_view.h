@@ -33,6 +33,7 @@ class LiveView final : public SessionObserver {
       double requests = 0, seconds = 0, errors = 0, bytes = 0, exceptions = 0, lock_wait_s = 0;
     };
     std::map<std::string, Route, std::less<>> routes;
+    bool counted = false;  // the runtime's histogram tells how many requests there are
 
     bool Recorded(profile::Measure m) const {
       return (measures >> static_cast<uint32_t>(m) & 1) != 0;

@@ -192,8 +192,8 @@ int RunRecord(const RecordArguments& arguments) {
   if (options->target.types != profile::CountMode::kUnknown && !arguments.quiet)
     fmt::print(stderr, "{}", SlowDown(options->target.types));
   // As bench/requests.py measures it.
-  if (options->target.requests && !arguments.quiet)
-    fmt::print(stderr, "note: --requests takes the program about 12 µs of CPU a request\n");
+  if (options->target.every_request && !arguments.quiet)
+    fmt::print(stderr, "note: --requests=all takes the program about 12 µs of CPU a request\n");
   Result<std::unique_ptr<capture::Recorder>> recorder = capture::Recorder::Start(options.Take());
   if (!recorder.ok()) {
     const int code = FailRecording(recorder.error());

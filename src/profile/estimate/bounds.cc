@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/estimate/bounds.h"
 
+#include <cmath>
+
 namespace clrscope::profile {
 namespace {
 
-Bounds Of(const Interval& interval) { return {interval.low, interval.high}; }
+Bounds Of(const Interval& interval) {
+  Bounds bounds{interval.low, interval.high};
+  if (std::isinf(interval.high)) bounds.high.reset();
+  return bounds;
+}
 
 // `low` is certain; what is missing may all belong to this figure.
 Bounds AtLeast(const Profile& p, double low, double value, double unit) {
@@ -19,7 +25,7 @@ Bounds AtLeast(const Profile& p, double low, double value, double unit) {
 
 Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
   if (p.has_interval()) return value.biased ? Bounds{} : Of(AmountInterval(value));
-  if (p.shown().events()) return Of(WindowedAmount(value, p.shown().storms.unseen()));
+  if (p.shown().events()) return Of(WindowedAmount(value, p.shown().unseen()));
   if (!p.counted()) return {};
   if (IsExact(p, value) && !partial) return {value.amount, value.amount};
   return AtLeast(p, value.seen_amount, value.amount, 1);
@@ -27,7 +33,7 @@ Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
 
 Bounds CountBounds(const Profile& p, const Estimate& value, bool partial, HeapKind kind) {
   if (p.has_interval()) return value.biased ? Bounds{} : Of(CountInterval(value, kind));
-  if (p.shown().events()) return Of(WindowedCount(value, p.shown().storms.unseen()));
+  if (p.shown().events()) return Of(WindowedCount(value, p.shown().unseen()));
   if (!p.counted()) return {};
   if (p.exact() && !partial) return {value.count, value.count};
   return AtLeast(p, value.count, value.count, kSmallestObject);

@@ -51,8 +51,11 @@ class DurationScale {
     if (step < kFirst) return step;
     return static_cast<uint16_t>(kFirst + (step - kFirst) / kFine * kFine);
   }
+  // How old a request was: as Rounded(), but all that is shorter than any window is one.
+  static uint16_t AgeOf(int64_t ns) { return ns < kYoungNs ? kShortest : Rounded(StepOf(ns)); }
 
  private:
+  static constexpr int64_t kYoungNs = 1'000'000;
   static constexpr double kLeastNs = 10'000;
   static constexpr std::array<double, kRound + 1> kEdges{1, 1.5, 2, 3, 5, 7, 10};
 };

@@ -77,17 +77,19 @@ double HiddenObjects(const Estimate& e, HeapKind kind) {
   return kMeanOfHidden / -std::expm1(-least / mean);
 }
 
-// Of a sum over windows. `less`: WindowGroups::less_count or less_amount.
+// Of a sum over windows. `less`: WindowGroups::less_count or less_amount; `least`: least_count or
+// least_amount; `other`: the variance of what is not of windows.
 Interval Windowed(double value, double seen, const std::array<float, kGroups>& without,
-                  const WindowGroups& w, double less, double unseen_of_all) {
+                  const WindowGroups& w, double less, double unseen_of_all, double least,
+                  double other) {
   const double most = seen + unseen_of_all;
   if (w.few) return {seen, most};
-  // Student's t over the normal law's 1.96, for 5 to 15 degrees of freedom.
-  constexpr double kWider[] = {1.3116, 1.2485, 1.2065, 1.1766, 1.1542, 1.1368,
-                               1.1230, 1.1117, 1.1023, 1.0943, 1.0875};
-  const size_t freedom = std::clamp<size_t>(w.groups, 6, kGroups) - 1;
-  const double wider = kWider[freedom - 5];
-  const double variance = WindowGroups::Variance(without) * wider * wider;
+  // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
+  constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,
+                               1.1542, 1.1368, 1.1230, 1.1117, 1.1023, 1.0943, 1.0875};
+  const size_t freedom = std::clamp<size_t>(w.groups, 2, kGroups) - 1;
+  const double wider = kWider[freedom - 1];
+  const double variance = std::max(WindowGroups::Variance(without) * wider * wider, least) + other;
   // Everything together is as the counter says: what is left are the digits of floats.
   constexpr double kDigits = 1e-6;
   if (std::sqrt(variance) <= kDigits * value)
@@ -105,12 +107,14 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
 Interval WindowedCount(const Estimate& e, double unseen) {
   const WindowGroups* w = e.windows.get();
   if (w == nullptr) return {e.count, e.count};
-  return Windowed(e.count, e.seen_count, w->count, *w, w->less_count, unseen);
+  return Windowed(e.count, e.seen_count, w->count, *w, w->less_count, unseen, w->least_count,
+                  e.var_count);
 }
 Interval WindowedAmount(const Estimate& e, double unseen) {
   const WindowGroups* w = e.windows.get();
   if (w == nullptr) return {e.amount, e.amount};
-  return Windowed(e.amount, e.seen_amount, w->amount, *w, w->less_amount, unseen);
+  return Windowed(e.amount, e.seen_amount, w->amount, *w, w->less_amount, unseen, w->least_amount,
+                  e.var_amount);
 }
 
 bool SizesDiffer(const Estimate& e) {
@@ -120,6 +124,7 @@ bool SizesDiffer(const Estimate& e) {
 }
 
 Interval AmountInterval(const Estimate& e) {
+  if (e.windows.get() != nullptr) return WindowedAmount(e, kAnyNumber);
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return Sum{e.seen_amount, e.amount - e.seen_amount, e.var_amount, e.count - e.seen_count,
              e.max_amount}
@@ -127,6 +132,7 @@ Interval AmountInterval(const Estimate& e) {
 }
 
 Interval CountInterval(const Estimate& e, HeapKind kind) {
+  if (e.windows.get() != nullptr) return WindowedCount(e, kAnyNumber);
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_count, e.count - e.seen_count, e.var_count, e.count - e.seen_count,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "profile/estimate/source.h"
@@ -93,7 +94,8 @@ Interval CountInterval(const Estimate& e, HeapKind kind = HeapKind::kUnknown);
 
 // 95 % intervals of sums that rest on windows (Estimate::windows). What was seen is certain; the
 // rest is a gamma law of the variance between windows, wider by Student's t for as few groups.
-//   unseen: how many there are in all that nobody saw
+//   unseen: how many there are in all that nobody saw, kAnyNumber where that is not known
+inline constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 Interval WindowedCount(const Estimate& e, double unseen);
 Interval WindowedAmount(const Estimate& e, double unseen);
 

@@ -23,6 +23,8 @@ struct WindowGroups {
   double less_count = 0, less_amount = 0;
   // What may be there although no window saw it. Of a sum it is the largest.
   double hidden = 0;
+  // The least variance: of what comes by itself, whatever the windows say of it.
+  double least_count = 0, least_amount = 0;
   uint8_t groups = kGroups;  // that have windows; the fewest of all parts
   // Of so few windows, in part, that they do not tell how they differ: it can be anything from what
   // was seen to all that was counted.
@@ -36,6 +38,8 @@ struct WindowGroups {
     less_count += o.less_count;
     less_amount += o.less_amount;
     hidden = std::max(hidden, o.hidden);
+    least_count += o.least_count;
+    least_amount += o.least_amount;
     groups = std::min(groups, o.groups);
     few = few || o.few;
     return *this;

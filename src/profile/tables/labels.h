@@ -31,8 +31,12 @@ enum class LabelKey : uint8_t {
   kDuration = 9,
   kRequestPart = 10,  // of requests: what the series tells, see RequestPart
   kStatus = 11,       // of requests that the runtime counted: the status, see StatusLabel()
+  // Requests were recorded in windows of time: the group of the window, 1 to kWindowGroups, and how
+  // long after its request's start something was, DurationScale::AgeOf(). Both or none.
+  kRequestWindow = 12,
+  kAge = 13,
 };
-inline constexpr size_t kLabelKeys = 12;
+inline constexpr size_t kLabelKeys = 14;
 
 // Values of LabelKey::kRequestPart.
 enum class RequestPart : uint64_t {
@@ -41,6 +45,8 @@ enum class RequestPart : uint64_t {
   kGcWaited = 2,  // `amount`: ns of GC pauses within requests, each request's in full
   kGcCaused = 3,  // `amount`: ns of GC pauses, split by who allocated before
   kUnended = 4,   // requests that went on when the recording ended
+  kWatched = 5,   // requests that were seen to begin in a window; kAge: how long they were watched
+  kWindows = 6,   // the windows themselves: `amount` ns, for `stands_for` ns of the recording
 };
 
 // A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or
@@ -53,7 +59,7 @@ constexpr uint64_t StatusLabel(uint32_t status, bool failed) {
 // the groups, by which estimates know their error. Series of a group have what the window holds in
 // `samples`, weighted by the share of time that the window is: throws in `stands_for`, rethrows in
 // `amount`.
-inline constexpr uint64_t kWindowGroups = 16;  // 1 to 16
+inline constexpr uint64_t kWindowGroups = 16;  // 1 to 16; of kRequestWindow, too
 enum StormLabel : uint64_t {
   // Not an event: how many a counter of the runtime told for the time that no session was open all
   // along, in `stands_for`; `samples` of its values, over `amount` ns.

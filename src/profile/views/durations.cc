@@ -10,7 +10,8 @@ double Durations::At(double quantile) const {
   for (const auto& [step, n] : steps) {
     below += n;
     // A hair less than the quantile is the quantile: sums of doubles.
-    if (below >= quantile * count - 1e-9 * count) return DurationScale::MiddleNs(step);
+    if (below * (1 - beyond) >= quantile * count - 1e-9 * count)
+      return DurationScale::MiddleNs(step);
   }
   return 0;
 }

@@ -13,6 +13,8 @@ namespace clrscope::profile {
 struct Durations {
   std::map<uint16_t, double> steps;  // how many took so long
   double count = 0, sum_ns = 0;
+  double exact_ns = 0;  // the mean, where it is known apart from them
+  double beyond = 0;    // the part of them that took longer than all of these, and was not seen
 
   Durations& operator+=(const Durations& other) {
     for (const auto& [step, n] : other.steps) steps[step] += n;
@@ -20,8 +22,9 @@ struct Durations {
     sum_ns += other.sum_ns;
     return *this;
   }
-  double mean_ns() const { return count > 0 ? sum_ns / count : 0; }
-  // The duration that this part of them did not exceed, ns; within a step's half, 3.3 %. 0 of none.
+  double mean_ns() const { return exact_ns > 0 ? exact_ns : count > 0 ? sum_ns / count : 0; }
+  // The duration that this part of them did not exceed, ns; within a step's half, 3.3 %. 0 of
+  // none, and where it is beyond what was seen.
   double At(double quantile) const;
 };
 

@@ -46,8 +46,16 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
   for (auto& [key, r] : rows) {
     r.route = key.second == 0 ? kNoRequest : p.str(StringId(static_cast<uint32_t>(key.second)));
     r.is_route = !IsOfNoRoute(r.route) || r.count > 0;
-    // Without Start and Stop, the runtime's own count.
-    if (r.count == 0 && !p.requests.narrowed) r.count = r.facts.counted;
+    // Without Start and Stop, and where only some were followed, the runtime's own count.
+    if (!p.requests.narrowed && (r.count == 0 || (r.facts.watched > 0 && r.facts.counted > 0))) {
+      r.count = r.facts.counted;
+      if (r.durations.count > 0) {
+        r.durations.exact_ns = r.facts.counted_ns / r.facts.counted;
+        r.durations.beyond = r.facts.beyond_windows;
+      }
+    }
+    // Of no sample; otherwise each part has its own weight.
+    if (r.facts.watched > 0) r.unseen_weight = r.facts.stands_for;
     const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
                      r.exceptions > 0 || r.lock_wait_ns > 0;
     if (any) out.push_back(std::move(r));

@@ -20,6 +20,7 @@ struct RequestCost {
   RouteFacts facts;
   Estimate allocated;  // where allocations know requests: Figure::by_request()
   double exceptions = 0, lock_wait_ns = 0;
+  double unseen_weight = 1;  // what a sample would have stood for, where there is none
 };
 
 // By process and route; what belongs to no request has a row too. `profile` must outlive them.

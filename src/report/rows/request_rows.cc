@@ -73,14 +73,23 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
       statuses[std::to_string(status)] = WholeNumber(count);
   json["statuses"] = counted ? statuses : Json();
   const bool timed = r.durations.count > 0;
+  const auto quantile = [&](double q) {
+    const double ns = r.durations.At(q);
+    return told(timed && ns > 0, ns);
+  };
   json["duration_ns"] = {{"mean", told(timed, r.durations.mean_ns())},
-                         {"p50", told(timed, r.durations.At(0.5))},
-                         {"p95", told(timed, r.durations.At(0.95))},
-                         {"p99", told(timed, r.durations.At(0.99))},
+                         {"p50", quantile(0.5)},
+                         {"p95", quantile(0.95)},
+                         {"p99", quantile(0.99)},
                          {"max", told(timed, profile::LongestNs(r.durations, r.facts.max_ns))}};
   if (p.figures.front().by_request() && recorded(Measure::kAllocations)) {
-    const profile::Bounds bytes = profile::AmountBounds(p, r.allocated);
-    const profile::Bounds objects = profile::CountBounds(p, r.allocated);
+    profile::Bounds bytes = profile::AmountBounds(p, r.allocated);
+    profile::Bounds objects = profile::CountBounds(p, r.allocated);
+    for (profile::Bounds* b : {&bytes, &objects}) {
+      if (r.allocated.samples == 0 && b->high) *b->high *= r.unseen_weight;
+      // What the longest requests allocated at last, no window saw.
+      if (r.facts.beyond_windows > 0) b->high.reset();
+    }
     const auto bound = [](const std::optional<double>& v) { return v ? WholeNumber(*v) : Json(); };
     json["samples"] = r.allocated.samples;
     json["bytes"] = WholeNumber(r.allocated.amount);
@@ -98,6 +107,9 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   }
   json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
+  json["watched"] = told(requests && r.facts.watched > 0, r.facts.watched);
+  json["longer_than_windows"] =
+      requests && r.facts.watched > 0 ? Json(r.facts.beyond_windows) : Json();
   json["gc_waited_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_waited_ns);
   json["gc_caused_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_caused_ns);
   return json;

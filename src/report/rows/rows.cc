@@ -305,7 +305,7 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std:
   if (profile.shown().events() || spec.id == profile::Measure::kGcCpu) {
     const auto quantity = [&](const profile::Quantity& q, double v, const profile::Bounds& b) {
       set(q.name, true, v);
-      if (!profile.shown().storms.any()) return;
+      if (!profile.shown().storms.any() && !profile.shown().by_windows) return;
       set(fmt::format("{}_low", q.name), b.low.has_value(), b.low.value_or(0));
       set(fmt::format("{}_high", q.name), b.high.has_value(), b.high.value_or(0));
     };

@@ -27,37 +27,43 @@ std::string QuantityText(profile::Unit unit, double value, bool exact) {
 namespace {
 
 // Everything together is as the counter says, however it is divided.
-bool IsSure(const Profile& p, double value, const profile::Interval& interval) {
-  return !p.shown().storms.any() || interval.low == interval.high || value == 0;
+bool IsSure(const Estimate& e, double value, const profile::Interval& interval) {
+  return e.windows.get() == nullptr || interval.low == interval.high || value == 0;
 }
 
 std::string ErrorText(double value, const profile::Interval& interval) {
-  return interval.low == interval.high ? "" : HumanCountInterval(value, interval);
+  return interval.low == interval.high || std::isinf(interval.high)
+             ? ""
+             : HumanCountInterval(value, interval);
 }
 
 }  // namespace
 
 std::string AmountText(const Profile& p, const Estimate& e) {
-  const bool exact = p.shown().events() &&
-                     IsSure(p, e.amount, profile::WindowedAmount(e, p.shown().storms.unseen()));
+  const bool exact =
+      p.shown().events() && IsSure(e, e.amount, profile::WindowedAmount(e, p.shown().unseen()));
   return QuantityText(p.shown().spec().amount.unit, e.amount, exact);
 }
 std::string CountText(const Profile& p, const Estimate& e) {
   if (!p.shown().counts_known) return "";
   const bool exact =
-      p.counted() || (p.shown().events() &&
-                      IsSure(p, e.count, profile::WindowedCount(e, p.shown().storms.unseen())));
+      p.counted() ||
+      (p.shown().events() && IsSure(e, e.count, profile::WindowedCount(e, p.shown().unseen())));
   return QuantityText(p.shown().spec().count.unit, e.count, exact);
 }
 std::string AmountError(const Profile& p, const Estimate& e) {
   if (e.windows.get() != nullptr && p.shown().events())
-    return ErrorText(e.amount, profile::WindowedAmount(e, p.shown().storms.unseen()));
-  return p.has_interval(e) ? HumanBytesInterval(e.amount, profile::AmountInterval(e)) : "";
+    return ErrorText(e.amount, profile::WindowedAmount(e, p.shown().unseen()));
+  if (!p.has_interval(e)) return "";
+  const profile::Interval interval = profile::AmountInterval(e);
+  return std::isinf(interval.high) ? "" : HumanBytesInterval(e.amount, interval);
 }
 std::string CountError(const Profile& p, const Estimate& e, profile::HeapKind kind) {
   if (e.windows.get() != nullptr && p.shown().events())
-    return ErrorText(e.count, profile::WindowedCount(e, p.shown().storms.unseen()));
-  return p.has_interval(e) ? HumanCountInterval(e.count, profile::CountInterval(e, kind)) : "";
+    return ErrorText(e.count, profile::WindowedCount(e, p.shown().unseen()));
+  if (!p.has_interval(e)) return "";
+  const profile::Interval interval = profile::CountInterval(e, kind);
+  return std::isinf(interval.high) ? "" : HumanCountInterval(e.count, interval);
 }
 
 std::string Text(const Json& value) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profile/storm_note.h"
+#include "profile/window_note.h"
 #include "report/rows/counting.h"
 #include "report/rows/losses.h"
 #include "report/text/cells.h"
@@ -53,6 +54,7 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
   std::string out = o.style.Bold(first) + Wrap(first + rest, 0, 0, o.width).substr(first.size());
   out += HandlingText(p, total, o);
   if (p.shown().storms.any()) out += Wrap(profile::StormNote(p.shown()), 0, 0, o.width);
+  if (p.shown().by_windows) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
   double unfinished = 0;
   for (const profile::Cell& c : p.shown().cells)
     if (p.labels[c.labels][profile::LabelKey::kUnfinished] != 0) unfinished += c.value.count;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/window_note.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
 #include "report/text/shorten.h"
@@ -145,6 +146,14 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
   if (table.all_rows > table.rows.size())
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
+  if (p.requests.windows.any()) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
+  for (const RequestRow& r : table.rows)
+    if (r.facts.beyond_windows > 0)
+      out +=
+          Wrap(fmt::format("{:.0f} % of {} took longer than a window: what they did after that is "
+                           "in {}, so its figures are too small",
+                           100 * r.facts.beyond_windows, Printable(r.route), profile::kNoRequest),
+               0, 0, o.width);
   double unended = 0;
   for (const RequestRow& r : table.rows) unended += r.facts.unended;
   if (unended > 0)

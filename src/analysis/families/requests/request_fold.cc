@@ -107,8 +107,18 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   if (event.activity == nullptr || now_ns > end_ns_) return;
   const ActivityPath path = ActivityPath::Of(*event.activity);
   if (path.size() == 0) return;
-  if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) End(same, now_ns, false);
+  if (in_windows_ && (windows_.empty() || windows_.back().closed())) return;
+  starts_.Add(now_ns);
+  if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) {
+    if (requests_[same].windowed) {
+      GiveUp(requests_[same]);
+      Free(same);
+    } else {
+      End(same, now_ns, false);
+    }
+  }
   MakeRoom(now_ns);
+  if (index_.size() >= kMostRequests) return tables_->losses.Add(Loss::kRequestsCapped);
   const uint32_t slot = NewSlot();
   Request& r = requests_[slot];
   r.path = path;
@@ -118,6 +128,8 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   r.method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
   SetPath(r, start.path);
   index_.Add(path, slot);
+  r.windowed = in_windows_;
+  if (in_windows_) return windows_.back().requests.push_back({slot, r.serial});
   begun_.push_back({slot, r.serial});
   Prune(begun_);
 }
@@ -126,12 +138,13 @@ void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
   if (event.activity == nullptr) return;
   const uint32_t slot = index_.Find(ActivityPath::Of(*event.activity));
   if (slot == PathIndex::kNone) {
-    if (now_ns <= end_ns_) tables_->losses.Add(Loss::kRequestsBefore);
+    if (now_ns <= end_ns_ && !in_windows_) tables_->losses.Add(Loss::kRequestsBefore);
     return;
   }
   Request& r = requests_[slot];
   if (r.stopped()) return;
   r.stop_ns = std::max(now_ns, r.start_ns);
+  if (r.windowed) return;
   ended_.push_back({slot, r.serial});
   Prune(ended_);
 }
@@ -154,10 +167,24 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
                 profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
   const uint16_t label = tables_->labels.Find(labels);
   if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
+  counting_ += value.count;
   // A value comes at the end of its interval.
   AddOwn(std::min(now_ns, end_ns_) - 1, label,
          {static_cast<uint64_t>(value.count), Nanoseconds(value.sum * 1e9),
           static_cast<uint64_t>(value.count)});
+}
+
+void RequestFold::OnCollected(int64_t now_ns) {
+  collected_ = true;
+  const int64_t length_ns = now_ns - collected_to_ns_;
+  if (collected_to_ns_ != 0 && length_ns > 0) {
+    // A burst counts for some seconds: windows are not to be too long.
+    constexpr double kFading = 0.7;
+    counted_ = std::max(counting_ * 1e9 / static_cast<double>(length_ns), counted_ * kFading);
+    ++intervals_;
+  }
+  counting_ = 0;
+  collected_to_ns_ = std::max(collected_to_ns_, now_ns);
 }
 
 void RequestFold::OnRefused(const clr::RawEvent& event) {
@@ -198,6 +225,7 @@ void RequestFold::UncountEvent(Request& r, const Event& event) {
 }
 
 void RequestFold::Attach(Request& r, const Event& event) {
+  if (waiting_count_ >= kMostEvents && r.windowed) return HandOut(event);
   CountEvent(r, event);
   if (waiting_count_ >= kMostEvents) {  // as of a long request: what is known by now
     const int64_t to_ns = r.stopped() ? r.stop_ns : event.time_ns;
@@ -223,7 +251,7 @@ void RequestFold::Add(Event event) {
   const uint32_t slot = Find(event.path);
   if (slot != kNone) return Attach(requests_[slot], event);
   if (!event.path.empty() && unknown_.size() < kMostEvents) return unknown_.push_back(event);
-  HandOut(event, 0, DurationScale::kUnknown);
+  HandOut(event);
 }
 
 // Sessions are read one after the other: the start may come after the event.
@@ -235,7 +263,7 @@ void RequestFold::RetryUnknown(int64_t now_ns, bool all) {
     if (slot != kNone) {
       Attach(requests_[slot], e);
     } else if (all || e.time_ns < now_ns - kUnknownNs) {
-      HandOut(e, 0, DurationScale::kUnknown);
+      HandOut(e);
     } else {
       unknown_[kept++] = e;
     }
@@ -248,9 +276,12 @@ bool RequestFold::TemplatesKnown(const Request& r, int64_t now_ns) const {
          r.stop_ns < now_ns - kLongestTemplateNs;
 }
 
-void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
+void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step, const Watched& watched,
+                          double weight) {
   const LabelSet& known = tables_->labels.sets()[e.key.labels];
-  const LabelSet with = known.With(LabelKey::kRequest, route);
+  const LabelSet with = known.With(LabelKey::kRequest, route)
+                            .With(LabelKey::kRequestWindow, watched.group)
+                            .With(LabelKey::kAge, watched.age);
   uint16_t label = LabelTable::kNone;
   if (route != 0) {
     label = tables_->labels.Find(with.With(LabelKey::kDuration, step), kMostSets);
@@ -261,20 +292,27 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step) {
   }
   slices_.Add(e.time_ns, e.key, label, e.nominal_size, e.thread, e.sums);
   if (e.bytes > 0 && route != 0)
-    shares_.OnRoute(e.epoch, static_cast<uint32_t>(route - 1), e.bytes, [&](uint32_t r, double ns) {
-      Count(r, RequestPart::kGcCaused, 0, e.time_ns, {1, Nanoseconds(ns), 0});
-    });
+    shares_.OnRoute(e.epoch, static_cast<uint32_t>(route - 1), weight * e.bytes,
+                    [&](uint32_t r, double ns) {
+                      Count(r, RequestPart::kGcCaused, 0, e.time_ns, {1, Nanoseconds(ns), 0});
+                    });
 }
 
 void RequestFold::HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step) {
   const bool after = r.stopped() && e.time_ns > r.stop_ns;
   if (after) UncountEvent(r, e);
-  HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step);
+  HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step,
+          {}, 1);
 }
 
 void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
+  TakeEvents(r, [&](const Event& e) { HandOutOne(r, e, route, step); });
+}
+
+template <class F>
+void RequestFold::TakeEvents(Request& r, F&& take) {
   for (uint32_t at = r.events; at != kNone;) {
-    HandOutOne(r, waiting_[at].event, route, step);
+    take(waiting_[at].event);
     const uint32_t next = waiting_[at].next;
     waiting_[at].next = free_waiting_;
     free_waiting_ = at;
@@ -286,10 +324,12 @@ void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
 }
 
 void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t time_ns,
-                        const profile::Sums& sums) {
+                        const profile::Sums& sums, const Watched& watched) {
   const LabelSet labels = LabelSet()
                               .With(LabelKey::kRequest, route + uint64_t{1})
-                              .With(LabelKey::kRequestPart, static_cast<uint64_t>(part));
+                              .With(LabelKey::kRequestPart, static_cast<uint64_t>(part))
+                              .With(LabelKey::kRequestWindow, watched.group)
+                              .With(LabelKey::kAge, watched.age);
   uint16_t label = tables_->labels.Find(labels.With(LabelKey::kDuration, step), kMostSets);
   if (label == LabelTable::kOther)
     label = tables_->labels.Find(labels.With(LabelKey::kDuration, DurationScale::Rounded(step)));
@@ -320,17 +360,23 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
   std::push_heap(slowest.begin(), slowest.end(), slower);
 }
 
-// `certain`: its end was told, and the templates of its time are known.
-void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
-  Request& r = requests_[slot];
+// `certain`: it is known that it went on to `to_ns`, or ended then.
+uint32_t RequestFold::RouteOf(const Request& r, bool certain, int64_t to_ns) {
   const std::string_view method = strings_->Get(StringId(r.method));
   uint32_t route = book_.Match(method, r.path_text());
   if (route == RouteBook::kNone)
-    route = certain && collected_ && collected_to_ns_ >= r.stop_ns
+    route = certain && collected_ && collected_to_ns_ >= to_ns
                 ? book_.NoRoute(method)
                 : book_.OfPath(method, r.path_text());
   if (tables_->requests.routes[route].kind == profile::RouteKind::kOther)
     tables_->losses.Add(Loss::kRoutesCapped);
+  return route;
+}
+
+// `certain`: its end was told, and the templates of its time are known.
+void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
+  Request& r = requests_[slot];
+  const uint32_t route = RouteOf(r, certain, r.stop_ns);
   const int64_t to_ns = std::min(r.stopped() ? r.stop_ns : now_ns, end_ns_);
   const int64_t duration_ns = std::max<int64_t>(0, to_ns - r.start_ns);
   const uint16_t step = DurationScale::StepOf(duration_ns);
@@ -407,6 +453,7 @@ void RequestFold::Advance(int64_t now_ns) {
     }
     ended_.pop_front();
   }
+  FinishWindows(now_ns, false);
   FlushLong(now_ns);
   while (!begun_.empty() && requests_[begun_.front().slot].serial != begun_.front().serial)
     begun_.pop_front();
@@ -421,6 +468,7 @@ void RequestFold::Interrupt(int64_t now_ns) {
     HandOutOpen(r, now_ns);
     Free(turn.slot);
   }
+  EndWindows();
 }
 
 // All whose end was told, whatever is known of their templates.
@@ -433,6 +481,7 @@ void RequestFold::EndStopped(int64_t now_ns) {
 void RequestFold::Finish(int64_t last_ns) {
   if (!on_) return;
   RetryUnknown(last_ns, false);
+  FinishWindows(last_ns, true);
   EndStopped(last_ns);
   for (const Turn& turn : begun_)
     if (requests_[turn.slot].serial == turn.serial) End(turn.slot, last_ns, false);
@@ -445,6 +494,7 @@ void RequestFold::Finish(int64_t last_ns) {
 void RequestFold::Flush(int64_t now_ns) {
   if (!on_) return;
   RetryUnknown(now_ns, true);
+  FinishWindows(now_ns, true);
   EndStopped(now_ns);
   for (Request& r : requests_)
     if (r.events != kNone) HandOutOpen(r, now_ns);
@@ -464,6 +514,8 @@ void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
 
 void RequestFold::Shift(int64_t shift_ns) {
   for (Request& r : requests_) r.start_ns -= shift_ns;
+  watched_to_ns_ -= shift_ns;
+  starts_.Clear();
   pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
 }

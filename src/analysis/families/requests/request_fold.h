@@ -18,6 +18,7 @@
 #include "analysis/families/requests/gc_shares.h"
 #include "analysis/families/requests/late_slices.h"
 #include "analysis/families/requests/open_requests.h"
+#include "analysis/families/requests/recent_rate.h"
 #include "analysis/families/requests/route_book.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
@@ -44,14 +45,25 @@ class RequestFold {
   void OnStop(const clr::RawEvent& event, int64_t now_ns);
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
   // The end of one of its intervals.
-  void OnCollected(int64_t now_ns) {
-    collected_ = true;
-    collected_to_ns_ = std::max(collected_to_ns_, now_ns);
-  }
+  void OnCollected(int64_t now_ns);
   // A session was refused, its own or another tool's: its identifier.
   void OnRefused(const clr::RawEvent& event);
   std::string TakeRefused() { return std::exchange(refused_, {}); }
   int64_t collected_to_ns() const { return collected_to_ns_; }
+
+  // Requests are followed in windows of time (request_windows.cc): from now on, with those that go
+  // on given up. Windows do not overlap.
+  void BeginWindows(int64_t now_ns);
+  // What is told of requests next is of a window; group: from 1.
+  void OpenWindow(uint64_t group);
+  // All of it was told: ids were there up to `end_ns`. `failed`: some of it may be missing.
+  void CloseWindow(int64_t end_ns, bool failed);
+  // Every request is followed again.
+  void EndWindows();
+  // Requests a second, of the last moments; in windows, of the last seconds by the histogram.
+  double per_second() const;
+  // Intervals of the histogram since BeginWindows().
+  uint64_t intervals() const { return intervals_; }
 
   // Something that happened on a thread while it had an activity.
   struct Event {
@@ -111,6 +123,7 @@ class RequestFold {
     uint64_t samples = 0, exceptions = 0;
     double bytes = 0, objects = 0;
     int64_t lock_wait_ns = 0;
+    bool windowed = false;  // it is of a window
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
     std::string long_text{};  // of a path that `text` has no room for
@@ -126,6 +139,19 @@ class RequestFold {
   };
   struct Turn {
     uint32_t slot, serial;
+  };
+  // A window, until all that is of it has arrived.
+  struct Window {
+    uint64_t group = 1;
+    int64_t end_ns = kGoesOn;
+    bool failed = false;
+    std::vector<Turn> requests{};  // that began in it
+    bool closed() const { return end_ns != kGoesOn; }
+  };
+  // Where something is within a window: 0 = it is of none.
+  struct Watched {
+    uint64_t group;
+    uint16_t age;
   };
 
   uint32_t Find(const ActivityPath& path) const;
@@ -145,9 +171,19 @@ class RequestFold {
   void End(uint32_t slot, int64_t now_ns, bool certain);
   void HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step);
   void HandOutEvents(Request& r, uint32_t route, uint16_t step);
-  void HandOut(const Event& e, uint64_t route, uint16_t step);
+  // One after the other, and the list is empty.
+  template <class F>
+  void TakeEvents(Request& r, F&& take);
+  void HandOut(const Event& e, uint64_t route, uint16_t step, const Watched& watched,
+               double weight);
+  void HandOut(const Event& e) { HandOut(e, 0, 0, {}, 1); }
   void Count(uint32_t route, profile::RequestPart part, uint16_t step, int64_t time_ns,
-             const profile::Sums& sums);
+             const profile::Sums& sums, const Watched& watched = {});
+  uint32_t RouteOf(const Request& r, bool certain, int64_t to_ns);
+  void FinishWindow(Window& window, int64_t now_ns);
+  void EndWatched(Request& r, const Window& window, double weight);
+  void GiveUp(Request& r);
+  void FinishWindows(int64_t now_ns, bool all);
   // Of requests themselves.
   void AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& sums);
   void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns);
@@ -173,7 +209,13 @@ class RequestFold {
   PathIndex index_;
   std::vector<Request> requests_;
   std::vector<uint32_t> free_;
-  std::deque<Turn> begun_, ended_;  // in order of time
+  std::deque<Turn> begun_, ended_;  // in order of time; of windows, neither
+  std::deque<Window> windows_;      // oldest first; only the last may be open
+  int64_t watched_to_ns_ = 0;       // the end of the last window, or when windows began
+  bool in_windows_ = false;
+  RecentRate starts_;
+  double counting_ = 0, counted_ = 0;  // by the histogram: of this interval, the most of the last
+  uint64_t intervals_ = 0;
   std::vector<Waiting> waiting_;
   uint32_t free_waiting_ = kNone;
   size_t waiting_count_ = 0;

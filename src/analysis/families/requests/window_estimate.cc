@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/requests/window_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace clrscope::analysis {
+
+using profile::Cell;
+using profile::Estimate;
+using profile::Figure;
+using profile::LabelKey;
+using profile::LabelSet;
+using profile::Measure;
+using profile::Profile;
+using profile::RequestPart;
+using profile::TimedCell;
+
+namespace {
+
+LabelSet WithoutWindow(const LabelSet& labels) {
+  return labels.With(LabelKey::kRequestWindow, 0).With(LabelKey::kAge, 0);
+}
+LabelSet WithoutRequest(const LabelSet& labels) {
+  return WithoutWindow(labels).With(LabelKey::kRequest, 0).With(LabelKey::kDuration, 0);
+}
+
+Estimate Times(const Estimate& e, double factor) {
+  Estimate out = e;
+  out.amount *= factor;
+  out.count *= factor;
+  out.seen_amount = out.seen_count = 0;
+  out.var_amount *= factor * factor;
+  out.var_count *= factor * factor;
+  out.max_amount *= factor;
+  out.max_count *= factor;
+  return out;
+}
+
+}  // namespace
+
+uint8_t WindowEstimate::Process::groups() const {
+  return static_cast<uint8_t>(
+      std::count_if(windows_of.begin(), windows_of.end(), [](double n) { return n > 0; }));
+}
+
+void WindowEstimate::Add(uint32_t index, const LabelSet& labels,
+                         std::span<const Aggregate::Moment> moments) {
+  double count = 0, amount = 0, samples = 0;
+  for (const Aggregate::Moment& m : moments) {
+    count += static_cast<double>(m.sums.stands_for);
+    amount += static_cast<double>(m.sums.amount);
+    samples += static_cast<double>(m.sums.samples);
+  }
+  Process& p = processes_[index];
+  const uint64_t group = labels[LabelKey::kRequestWindow];
+  const auto part = static_cast<RequestPart>(labels[LabelKey::kRequestPart]);
+  const bool windowed = group >= 1 && group <= kG;
+  if (part == RequestPart::kWindows) {
+    if (!windowed) return;
+    p.windows += samples;
+    p.windows_ns += amount;
+    p.stands_for_ns += count;
+    p.windows_of[group - 1] += samples;
+    p.ns_of[group - 1] += amount;
+    return;
+  }
+  Route& r = p.routes[labels[LabelKey::kRequest]];
+  const auto age = static_cast<uint16_t>(labels[LabelKey::kAge]);
+  switch (part) {
+    case RequestPart::kCounted:
+      r.counted += count;
+      return;
+    case RequestPart::kEnded:
+      if (!windowed) r.ended += count;
+      return;
+    case RequestPart::kWatched:
+      if (!windowed) return;
+      r.ages[age].watched += count;
+      r.ages[age].watched_of[group - 1] += count;
+      return;
+    case RequestPart::kGcWaited:
+      if (windowed) r.waited[{age, group}] += amount;
+      return;
+    default:
+      return;
+  }
+}
+
+// Requests that ended in windows, by how long they took.
+void WindowEstimate::CountEnded(const Profile& p) {
+  const Figure* figure = p.Find(Measure::kRequests);
+  if (figure == nullptr) return;
+  for (const Cell& c : figure->cells) {
+    const LabelSet& labels = p.labels[c.labels];
+    if (labels[LabelKey::kRequestWindow] == 0) continue;
+    processes_[c.process]
+        .routes[labels[LabelKey::kRequest]]
+        .ages[static_cast<uint16_t>(labels[LabelKey::kAge])]
+        .ended += c.value.count;
+  }
+}
+
+// The part of them that took longer than they could be watched: what the others leave. 0 unless it
+// is more than chance.
+double WindowEstimate::Beyond(const Route& route) {
+  constexpr double kErrors = 2, kLeast = 0.01;
+  double above = 0, within = 0, variance = 0, ended = 0;
+  for (const auto& [age, a] : route.ages) above += a.watched;
+  const double all = above;
+  for (const auto& [age, a] : route.ages) {
+    const double watched = std::max(above - a.watched / 2, 0.5);
+    within += a.ended / watched;
+    variance += a.ended / (watched * watched);
+    above -= a.watched;
+    ended += a.ended;
+  }
+  if (ended == 0) return 1;
+  const double beyond = std::clamp(1 - within, 0.0, 1.0);
+  variance = std::max(0.0, variance - within * within / all);
+  return beyond > kLeast && beyond > kErrors * std::sqrt(variance) ? beyond : 0;
+}
+
+void WindowEstimate::Weigh(Process& p) {
+  for (auto& [name, r] : p.routes) {
+    double seen = 0;
+    PerGroup seen_of{};
+    for (const auto& [age, a] : r.ages) {
+      seen += a.watched;
+      for (size_t g = 0; g < kG; ++g) seen_of[g] += a.watched_of[g];
+    }
+    if (seen <= 0) continue;
+    const double counted = r.counted - r.ended;
+    const bool by_histogram = by_histogram_ && r.counted > 0;
+    const double scale = p.windows_ns > 0 ? p.stands_for_ns / p.windows_ns : 1;
+    r.all = std::max(seen, by_histogram ? counted : seen * scale);
+    r.beyond = Beyond(r);
+    double above = seen;
+    PerGroup above_of = seen_of;
+    for (const auto& [age, a] : r.ages) {
+      // Of those whose window ended at about this age, half were watched to it.
+      const double watched = above - a.watched / 2;
+      Weight& w = r.weights[age];
+      w.factor = r.all / std::max(watched, 0.5);
+      w.few = p.few();
+      for (size_t g = 0; g < kG; ++g) {
+        const double rest = watched - (above_of[g] - a.watched_of[g] / 2);
+        double all = r.all;
+        if (!by_histogram && p.windows_ns > p.ns_of[g])
+          all = std::max(seen - seen_of[g],
+                         (seen - seen_of[g]) * p.stands_for_ns / (p.windows_ns - p.ns_of[g]));
+        // One group saw all of them, to this age.
+        if (rest < 0.25)
+          w.without[g] = 0;
+        else
+          w.without[g] = all / rest - w.factor;
+        above_of[g] -= a.watched_of[g];
+      }
+      above -= a.watched;
+    }
+    double weighted = 0;
+    for (const auto& [age, a] : r.ages) weighted += a.ended * r.weights[age].factor;
+    if (weighted > 0) r.normal = r.all * (1 - r.beyond) / weighted;
+  }
+}
+
+const WindowEstimate::Weight* WindowEstimate::WeightOf(uint32_t process,
+                                                       const LabelSet& labels) const {
+  const auto p = processes_.find(process);
+  if (p == processes_.end()) return nullptr;
+  const auto r = p->second.routes.find(labels[LabelKey::kRequest]);
+  if (r == p->second.routes.end() || r->second.weights.empty()) return nullptr;
+  // What nobody was watched to is told of the oldest that somebody was.
+  auto w = r->second.weights.upper_bound(static_cast<uint16_t>(labels[LabelKey::kAge]));
+  if (w != r->second.weights.begin()) --w;
+  return &w->second;
+}
+
+Estimate WindowEstimate::Weighted(const Estimate& e, uint32_t process, const LabelSet& labels,
+                                  double normal) const {
+  const Weight* weight = WeightOf(process, labels);
+  if (weight == nullptr) return e;
+  const Process& p = processes_.at(process);
+  const size_t group = labels[LabelKey::kRequestWindow] - 1;
+  const double factor = weight->factor * normal;
+  Estimate out = Times(e, factor);
+  out.seen_amount = e.seen_amount;
+  out.seen_count = e.seen_count;
+  out.var_amount = out.var_count = 0;
+  profile::WindowGroups& w = out.windows.Make();
+  for (size_t g = 0; g < kG; ++g) {
+    const double change = g == group ? -factor : weight->without[g] * normal;
+    w.count[g] = static_cast<float>(e.count * change);
+    w.amount[g] = static_cast<float>(e.amount * change);
+  }
+  // No less than if everything had come by itself.
+  const auto samples = static_cast<double>(std::max<uint64_t>(1, e.samples));
+  w.least_count = out.count * out.count / samples;
+  w.least_amount = out.amount * out.amount / samples;
+  w.groups = p.groups();
+  w.few = weight->few;
+  return out;
+}
+
+// Cells without windows, of the figure's old ones.
+class WindowEstimate::Cells {
+ public:
+  explicit Cells(Profile* profile) : p_(*profile) {
+    for (uint32_t i = 0; i < p_.labels.size(); ++i) labels_.emplace(p_.labels[i], i);
+  }
+  uint32_t Find(const Cell& like, const LabelSet& labels) {
+    const auto [label, new_label] =
+        labels_.try_emplace(labels, static_cast<uint32_t>(p_.labels.size()));
+    if (new_label) p_.labels.push_back(labels);
+    const auto [cell, new_cell] =
+        index_.try_emplace({like.process, like.node, like.type, like.kind, label->second},
+                           static_cast<uint32_t>(cells.size()));
+    if (new_cell) {
+      cells.push_back(like);
+      cells.back().labels = label->second;
+      cells.back().value = {};
+    }
+    return cell->second;
+  }
+  std::vector<Cell> cells{};
+
+ private:
+  Profile& p_;
+  std::map<LabelSet, uint32_t> labels_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, profile::HeapKind, uint32_t>, uint32_t> index_;
+};
+
+void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
+  const bool requests = figure.measure == Measure::kRequests;
+  const auto window = [&](const Cell& c) { return p.labels[c.labels][LabelKey::kRequestWindow]; };
+  if (std::none_of(figure.cells.begin(), figure.cells.end(),
+                   [&](const Cell& c) { return window(c) != 0; }))
+    return;
+  figure.by_windows = true;
+  const auto main = [&](const Estimate& e) {
+    return figure.measure == Measure::kExceptions ? e.count : e.amount;
+  };
+  // What belongs to no request, or to one that no window followed: what is left of each cell.
+  struct Pool {
+    Estimate all;  // without a request, and in windows
+    double routes = 0;
+    std::array<float, kG> count{}, amount{};
+    double part = 1;
+  };
+  Cells cells(&p);
+  std::vector<Pool> pools;
+  std::vector<uint32_t> place(figure.cells.size()), pool_of(figure.cells.size(), ~0u);
+  std::map<uint32_t, uint32_t> pool_at;  // by cell
+  std::vector<double> factor(figure.cells.size(), 1);
+  for (uint32_t i = 0; i < figure.cells.size(); ++i) {
+    const Cell old = figure.cells[i];
+    const LabelSet labels = p.labels[old.labels];
+    const bool windowed = labels[LabelKey::kRequestWindow] != 0;
+    if (requests || !processes_.contains(old.process) ||
+        (!windowed && labels[LabelKey::kRequest] != 0)) {
+      double normal = 1;
+      if (windowed)
+        normal = processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal;
+      place[i] = cells.Find(old, WithoutWindow(labels));
+      cells.cells[place[i]].value +=
+          windowed ? Weighted(old.value, old.process, labels, normal) : old.value;
+      continue;
+    }
+    const uint32_t rest = cells.Find(old, WithoutRequest(labels));
+    const auto [at, is_new] = pool_at.try_emplace(rest, static_cast<uint32_t>(pools.size()));
+    if (is_new) pools.emplace_back();
+    Pool& pool = pools[at->second];
+    pool_of[i] = at->second;
+    pool.all += old.value;
+    place[i] = rest;
+    if (!windowed) continue;
+    const Estimate e = Weighted(old.value, old.process, labels, 1);
+    pool.routes += main(e);
+    if (const profile::WindowGroups* w = e.windows.get())
+      for (size_t g = 0; g < kG; ++g) {
+        pool.count[g] -= w->count[g];
+        pool.amount[g] -= w->amount[g];
+      }
+    place[i] = cells.Find(old, WithoutWindow(labels));
+    cells.cells[place[i]].value += e;
+  }
+  // By process: cells whose routes seem to have more than there is have nothing left, and the
+  // others as much less.
+  struct Rest {
+    double left = 0, positive = 0;
+  };
+  std::map<uint32_t, Rest> rests;
+  for (const auto& [cell, pool] : pool_at) {
+    const double left = main(pools[pool].all) - pools[pool].routes;
+    Rest& r = rests[cells.cells[cell].process];
+    r.left += left;
+    r.positive += std::max(0.0, left);
+  }
+  for (const auto& [cell, at] : pool_at) {
+    Pool& pool = pools[at];
+    const Rest& r = rests[cells.cells[cell].process];
+    const double all = main(pool.all), left = std::max(0.0, all - pool.routes);
+    pool.part = all > 0 && r.positive > 0 ? left / all * std::max(0.0, r.left) / r.positive : 0;
+    if (pool.part <= 0) continue;
+    Estimate e = Times(pool.all, pool.part);
+    profile::WindowGroups& w = e.windows.Make();
+    w.count = pool.count;
+    w.amount = pool.amount;
+    w.groups = processes_.at(cells.cells[cell].process).groups();
+    w.few = processes_.at(cells.cells[cell].process).few();
+    cells.cells[cell].value += e;
+  }
+  std::vector<TimedCell> timed;
+  timed.reserve(figure.timed.size());
+  for (TimedCell& t : figure.timed) {
+    const Cell& old = figure.cells[t.cell];
+    const LabelSet& labels = p.labels[old.labels];
+    const uint32_t pool = pool_of[t.cell];
+    if (pool != ~0u && pools[pool].part > 0) {
+      // The window's own part of what is left, too.
+      const uint32_t rest = cells.Find(old, WithoutRequest(labels));
+      timed.push_back({rest, t.start_ns, t.end_ns, Times(t.value, pools[pool].part)});
+    }
+    if (labels[LabelKey::kRequestWindow] != 0) {
+      const double normal =
+          requests ? processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal : 1;
+      t.value = Weighted(t.value, old.process, labels, normal);
+    } else if (pool != ~0u) {
+      continue;
+    }
+    t.cell = place[t.cell];
+    timed.push_back(std::move(t));
+  }
+  figure.timed = std::move(timed);
+  figure.cells = std::move(cells.cells);
+  // A cell of which nothing is left.
+  std::vector<uint32_t> kept_at(figure.cells.size(), ~0u);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < figure.cells.size(); ++i) {
+    const Estimate& e = figure.cells[i].value;
+    if (e.samples == 0 && e.count == 0 && e.amount == 0) continue;
+    if (kept != i) figure.cells[kept] = std::move(figure.cells[i]);
+    kept_at[i] = kept++;
+  }
+  figure.cells.resize(kept);
+  std::erase_if(figure.timed, [&](const TimedCell& t) { return kept_at[t.cell] == ~0u; });
+  for (TimedCell& t : figure.timed) t.cell = kept_at[t.cell];
+}
+
+void WindowEstimate::FinishFacts(Profile& p) const {
+  for (profile::RouteFacts& f : p.requests.routes) {
+    const auto process = processes_.find(f.process);
+    if (process == processes_.end()) continue;
+    const auto route = process->second.routes.find(f.route.value);
+    if (route == process->second.routes.end()) continue;
+    const Route& r = route->second;
+    for (const auto& [age, a] : r.ages) f.watched += a.watched;
+    if (f.watched == 0) continue;
+    f.stands_for = r.all / f.watched;
+    f.beyond_windows = r.beyond;
+    for (const auto& [at, ns] : r.waited)
+      if (const Weight* w = WeightOf(
+              f.process,
+              LabelSet().With(LabelKey::kRequest, f.route.value).With(LabelKey::kAge, at.first)))
+        f.gc_waited_ns += w->factor * r.normal * ns;
+  }
+  for (const auto& [index, process] : processes_) {
+    p.requests.windows.count += process.windows;
+    p.requests.windows.ns += process.windows_ns;
+    p.requests.windows.of_ns += process.stands_for_ns;
+  }
+}
+
+void WindowEstimate::Finish(Profile& p) {
+  std::erase_if(processes_, [](const auto& entry) {
+    const auto& routes = entry.second.routes;
+    return entry.second.windows == 0 &&
+           std::all_of(routes.begin(), routes.end(),
+                       [](const auto& r) { return r.second.ages.empty(); });
+  });
+  if (processes_.empty()) return;
+  CountEnded(p);
+  for (auto& [index, process] : processes_) Weigh(process);
+  for (Figure& figure : p.figures) FinishFigure(p, figure);
+  FinishFacts(p);
+}
+
+}  // namespace clrscope::analysis

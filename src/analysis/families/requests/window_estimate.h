@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of requests that were followed in windows of time. What a request did at some age was
+// seen only if its window went on so long; of all N requests of its route, which the runtime's
+// histogram counts, S(age) were watched to that age, and so it stands for N / S(age) times as much
+// (weighting by the inverse probability of not being cut off: Robins & Rotnitzky 1992; at S
+// constant it is the ratio estimator of Cochran, Sampling Techniques, 6.2). How far off that may be
+// follows from what each group of windows changes (the jackknife). docs/decisions/0016-requests.md
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analysis/aggregate.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+class WindowEstimate {
+ public:
+  // `by_histogram`: how many requests there were is what the runtime counts. Else, it follows from
+  // the part of the time that windows are: of a second or so, whose values come in the next one.
+  explicit WindowEstimate(bool by_histogram) : by_histogram_(by_histogram) {}
+  // A series of LabelKey::kRequestPart of a process: of windows, or of a route with what the
+  // runtime's histogram counts. Labels are the profile's.
+  void Add(uint32_t process, const profile::LabelSet& labels,
+           std::span<const Aggregate::Moment> moments);
+  bool empty() const { return processes_.empty(); }
+  // Everything was added. Cells with LabelKey::kRequestWindow become figures of all requests, and
+  // what belongs to no request is what is left of the whole.
+  void Finish(profile::Profile& profile);
+
+ private:
+  static constexpr size_t kG = profile::kGroups;
+  using PerGroup = std::array<double, kG>;
+  struct Age {
+    double watched = 0, ended = 0;  // to this age; at this age
+    PerGroup watched_of{};
+  };
+  struct Weight {
+    double factor = 1;
+    PerGroup without{};  // the change of `factor` without each group
+    bool few = false;
+  };
+  struct Route {
+    std::map<uint16_t, Age> ages;
+    std::map<uint16_t, Weight> weights;
+    double counted = 0, ended = 0, waited_ns = 0;  // ended: of those that windows are not for
+    std::map<std::pair<uint16_t, uint64_t>, double> waited;
+    double all = 0, beyond = 0;
+    double normal = 1;  // what weighted requests that ended are off by
+  };
+  struct Process {
+    std::map<uint64_t, Route> routes;  // by name
+    double windows = 0, windows_ns = 0, stands_for_ns = 0;
+    PerGroup windows_of{}, ns_of{};
+    bool few() const { return windows < static_cast<double>(profile::kFewWindows); }
+    uint8_t groups() const;
+  };
+  class Cells;
+
+  void CountEnded(const profile::Profile& p);
+  void Weigh(Process& process);
+  static double Beyond(const Route& route);
+  const Weight* WeightOf(uint32_t process, const profile::LabelSet& labels) const;
+  profile::Estimate Weighted(const profile::Estimate& e, uint32_t process,
+                             const profile::LabelSet& labels, double normal) const;
+  void FinishFigure(profile::Profile& p, profile::Figure& figure) const;
+  void FinishFacts(profile::Profile& p) const;
+
+  const bool by_histogram_;
+  std::map<uint32_t, Process> processes_;
+};
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the requests of a process are followed one by one or in windows of time, and how long the
+// windows are: ids are to take the machine no more than a hundredth of its CPU. Knows neither
+// sessions nor the time: both are told. docs/decisions/0016-requests.md
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "capture/sessions/window_plan.h"
+
+namespace clrscope::capture {
+
+class RequestWatch {
+ public:
+  using Window = WindowPlan::Window;
+  // What ids take a server, of its CPU time, for each request (docs/performance.md).
+  static constexpr double kNsPerRequest = 12'000;
+  static constexpr double kPartOfMachine = 0.01;
+  // An open and a stop take the program about a millisecond, so shorter ones would not be cheaper.
+  static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 500'000'000;
+  // Intervals of the histogram, a second each, with few requests after which all are followed.
+  static constexpr size_t kCalmIntervals = 4;
+
+  RequestWatch(uint64_t seed, unsigned cpus)
+      : plan_(seed), most_(kPartOfMachine * std::max(1u, cpus) * 1e9 / kNsPerRequest) {}
+
+  // Requests a second that are all followed.
+  double most_per_second() const { return most_; }
+  bool TooMany(double per_second) const { return per_second > most_; }
+  // `interval`: the number of the histogram's interval whose rate this is.
+  bool FewAgain(double per_second, uint64_t interval) {
+    if (interval == seen_) return calm_ >= kCalmIntervals;
+    seen_ = interval;
+    calm_ = per_second < most_ / 2 ? calm_ + 1 : 0;
+    return calm_ >= kCalmIntervals;
+  }
+  void Restart() { calm_ = 0; }
+
+  Window Next(int64_t now_ns, double per_second) {
+    return plan_.Next(now_ns, 0, Length(per_second));
+  }
+  int64_t Length(double per_second) const {
+    if (per_second <= most_) return kLongestNs;
+    const double part = most_ / per_second;
+    return std::clamp(static_cast<int64_t>(part * static_cast<double>(WindowPlan::kPeriodNs)),
+                      kShortestNs, kLongestNs);
+  }
+
+ private:
+  WindowPlan plan_;
+  double most_;
+  uint64_t seen_ = 0;
+  size_t calm_ = 0;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sessions of requests: the one that gives ids and tells starts and ends, all along or in
+// windows of time, and the one in which the runtime's histogram counts. Whatever waits for the
+// runtime does so on the threads of WorkerPools. docs/decisions/0016-requests.md
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "capture/sessions/target.h"
+
+namespace clrscope::capture {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// A window is prepared so long before it begins; its thread sleeps until then.
+constexpr int64_t kRequestsAheadNs = 60'000'000;
+
+}  // namespace
+
+void Target::ResetRequests() {
+  request_phase_ = RequestPhase::kAll;
+  next_request_window_.reset();
+  request_window_.reset();
+}
+
+void Target::WatchRequests() {
+  TakeRequestStreams();
+  JoinCounter();
+  if (state_ != State::kRecording || options_.every_request || home_.storms == nullptr) return;
+  const auto any = [this](Kind kind) {
+    return std::any_of(sessions_.begin(), sessions_.end(),
+                       [kind](const Live& s) { return s.kind == kind; });
+  };
+  const int64_t now_ns = home_.clock->now_ns();
+  analysis::RequestFold& requests = fold_->requests();
+  switch (request_phase_) {
+    case RequestPhase::kAll:
+      if (request_watch_.TooMany(requests.per_second())) BeginRequestWindows();
+      return;
+    case RequestPhase::kEnding:
+      if (any(Kind::kRequestsEnding)) return;
+      requests.BeginWindows(fold_->last_ns());
+      request_watch_.Restart();
+      request_phase_ = RequestPhase::kWindows;
+      return;
+    case RequestPhase::kWindows:
+      if (request_window_ != nullptr) return;
+      if (request_watch_.FewAgain(requests.per_second(), requests.intervals()))
+        return EndRequestWindows();
+      if (!next_request_window_)
+        next_request_window_ = request_watch_.Next(now_ns, requests.per_second());
+      if (now_ns >= next_request_window_->begin_ns - kRequestsAheadNs) OpenRequestWindow(now_ns);
+      return;
+    case RequestPhase::kBeginning:
+      return;
+  }
+}
+
+void Target::BeginRequestWindows() {
+  const auto all = std::find_if(sessions_.begin(), sessions_.end(),
+                                [](const Live& s) { return s.kind == Kind::kRequests; });
+  if (all == sessions_.end()) return;
+  notes_.push_back(fmt::format(
+      "process {} answers more than {:.0f} requests a second: they are followed in windows of time "
+      "while that goes on, which take it about 1 % of the machine's CPU (--requests=all: every "
+      "one)",
+      process_.pid, request_watch_.most_per_second()));
+  request_phase_ = RequestPhase::kEnding;
+  all->kind = Kind::kRequestsEnding;
+  StopInBackground({all->id});
+}
+
+void Target::OpenRequestWindow(int64_t now_ns) {
+  const RequestWatch::Window next = *next_request_window_;
+  next_request_window_.reset();
+  request_window_ = std::make_shared<WindowRun>();
+  request_window_->group = next.group;
+  InBackground(
+      *home_.storms,
+      [run = request_window_, ahead = nanoseconds(std::max<int64_t>(0, next.begin_ns - now_ns)),
+       length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
+        std::this_thread::sleep_for(ahead);
+        Result<OpenedStream> opened = link.Open(RequestSession(kEventBufferMb));
+        run->failed = !opened.ok();
+        const uint64_t id = opened.ok() ? opened->id : 0;
+        {
+          const std::lock_guard lock(background.mutex);
+          background.of_requests.push_back({std::move(opened), Kind::kRequestWindow, run});
+        }
+        if (!run->failed) {
+          std::this_thread::sleep_for(length);
+          run->end_ns = Clock::System().monotonic_ns();
+          if (!link.Stop(id).ok()) run->failed = true;
+        }
+        run->over = true;
+      });
+}
+
+void Target::EndRequestWindow(const Live& live) {
+  const bool failed = live.window->failed || !live.decoder->complete() ||
+                      live.decoder->losses()[Loss::kEventsDropped] != 0;
+  fold_->requests().CloseWindow(home_.clock->SinceStart(live.window->end_ns), failed);
+  if (request_window_ == live.window) request_window_.reset();
+}
+
+void Target::EndRequestWindows() {
+  request_phase_ = RequestPhase::kBeginning;
+  next_request_window_.reset();
+  InBackground(*home_.storms, [](RuntimeLink& link, Background& background) {
+    Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb));
+    const std::lock_guard lock(background.mutex);
+    background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
+  });
+}
+
+void Target::TakeRequestStreams() {
+  std::vector<Background::Opened> opened;
+  {
+    const std::lock_guard lock(background_->mutex);
+    opened.swap(background_->of_requests);
+  }
+  for (Background::Opened& o : opened) {
+    if (!o.stream.ok()) {
+      if (o.kind == Kind::kRequestWindow && request_window_ == o.window) request_window_.reset();
+      // It is tried again.
+      if (o.kind == Kind::kRequests) request_phase_ = RequestPhase::kWindows;
+      continue;
+    }
+    AddSession(o.stream.Take(), o.kind);
+    sessions_.back().window = o.window;
+    if (o.kind == Kind::kRequestWindow) {
+      fold_->requests().OpenWindow(o.window->group);
+    } else if (o.kind == Kind::kRequests) {
+      fold_->requests().EndWindows();
+      request_phase_ = RequestPhase::kAll;
+      notes_.push_back(
+          fmt::format("process {} has fewer requests again: every one is followed", process_.pid));
+    }
+    // A recording that ends meanwhile has asked the others to stop already.
+    if (state_ != State::kRecording && o.kind != Kind::kRequestWindow)
+      StopInBackground({sessions_.back().id});
+  }
+}
+
+// The runtime has one set of histograms for all tools. Who comes second has to ask for the same, or
+// for nothing in particular.
+void Target::JoinCounter() {
+  const std::string refused = fold_->requests().TakeRefused();
+  if (refused.empty() || state_ != State::kRecording) return;
+  if (refused != request_counter_ || request_counter_joined_) {
+    tables_->losses.Add(Loss::kRequestsUncounted);
+    return;
+  }
+  notes_.push_back(
+      fmt::format("another tool reads the metrics of process {}: this recording shares its "
+                  "session, whose limits "
+                  "may leave routes out",
+                  process_.pid));
+  request_counter_joined_ = true;
+  std::vector<uint64_t> ids;
+  for (const Live& s : sessions_)
+    if (s.kind == Kind::kRequestCounter) ids.push_back(s.id);
+  InBackground(*home_.workers, [ids = std::move(ids), identifier = request_counter_ + "-2"](
+                                   RuntimeLink& link, Background& background) {
+    for (const uint64_t id : ids) (void)link.Stop(id);
+    Result<OpenedStream> counter = link.Open(RequestCounterSession(identifier));
+    const std::lock_guard lock(background.mutex);
+    background.of_requests.push_back({std::move(counter), Kind::kRequestCounter, nullptr});
+  });
+}
+
+// The last value of the histogram is waited for: it comes once a second, and a stop brings none.
+void Target::StopRequests() {
+  if (!options_.requests) return;
+  constexpr int64_t kPeriodNs = 1'000'000'000, kDrainedNs = 250'000'000;
+  const int64_t now_ns = home_.clock->now_ns();
+  fold_->requests().EndAt(now_ns);
+  std::vector<uint64_t> ids;
+  bool counted = false;
+  for (const Live& s : sessions_) {
+    if (s.kind != Kind::kRequests && s.kind != Kind::kRequestCounter) continue;
+    ids.push_back(s.id);
+    counted = counted || s.kind == Kind::kRequestCounter;
+  }
+  const int64_t since_ns = std::max<int64_t>(0, now_ns - fold_->requests().collected_to_ns());
+  const int64_t wait_ns = counted ? kPeriodNs - since_ns % kPeriodNs + kDrainedNs : 0;
+  InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
+               [ids = std::move(ids), wait_ns](RuntimeLink& link, Background&) {
+                 std::this_thread::sleep_for(nanoseconds(wait_ns));
+                 for (const uint64_t id : ids) (void)link.Stop(id);
+               });
+}
+
+}  // namespace clrscope::capture
