@@ -51,8 +51,12 @@ class DurationScale {
     if (step < kFirst) return step;
     return static_cast<uint16_t>(kFirst + (step - kFirst) / kFine * kFine);
   }
-  // How old a request was: as Rounded(), but all that is shorter than any window is one.
-  static uint16_t AgeOf(int64_t ns) { return ns < kYoungNs ? kShortest : Rounded(StepOf(ns)); }
+  // How old a request was, in twice as many steps as Rounded() has; what is much shorter than any
+  // window is one step.
+  static uint16_t AgeOf(int64_t ns) {
+    if (ns < kYoungNs) return kShortest;
+    return static_cast<uint16_t>(kFirst + (StepOf(ns) - kFirst) / (kFine / 2) * (kFine / 2));
+  }
 
  private:
   static constexpr int64_t kYoungNs = 1'000'000;

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests in windows of time: which of them are followed, what becomes of the others, and the
+// estimator against simulated servers whose requests are known. Here, as src/analysis may not use
+// the payload builders of src/nettrace/testing.
+//
+// Tolerances. As in profile/estimate/sampling_simulator_test.cc: 0.93 where 0.95 is promised, for
+// routes with ten requests or more in the windows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/families/requests/recent_rate.h"
+#include "capture/testing/request_simulator.h"
+#include "profile/views/filter.h"
+
+namespace clrscope::capture {
+namespace {
+
+using profile::LabelKey;
+using profile::Profile;
+using profile::RequestCost;
+using profile::RequestPart;
+using testing::RequestEvents;
+using testing::RequestSimulator;
+using testing::SimulatedServer;
+using testing::TestId;
+
+constexpr int64_t kWindowMs = 1'000'000, kWindowSecond = 1'000'000'000;
+constexpr uint64_t kObjectBytes = 102'400;
+
+// A process whose requests are followed in windows, from its beginning on.
+class Windows : public RequestEvents {
+ public:
+  Windows() {
+    recording_.processes.push_back(std::make_unique<profile::ProcessTables>());
+    tables().info.Record(profile::Measure::kAllocations);
+    tables().info.Record(profile::Measure::kExceptions);
+    tables().info.Record(profile::Measure::kRequests);
+    analysis::FoldOptions options;
+    options.requests = true;
+    both_.sinks = {&by_request_, &plain_};
+    fold_ =
+        std::make_unique<analysis::ProcessFold>(&recording_.strings, &tables(), 0, &both_, options);
+    Feed(fold_.get());
+    requests().ExpectTemplates();
+  }
+  profile::ProcessTables& tables() { return *recording_.processes[0]; }
+  analysis::RequestFold& requests() { return fold_->requests(); }
+  void Finish() {
+    fold_->Finish();
+    recording_.end_ns = 60 * kWindowSecond;
+  }
+  Profile ByRequest() { return analysis::Bind(recording_, by_request_); }
+  Profile Plain() { return analysis::Bind(recording_, plain_); }
+  std::map<std::string, RequestCost> Costs(const Profile& p) {
+    std::map<std::string, RequestCost> out;
+    for (const RequestCost& c : profile::RequestCosts(p)) out.emplace(c.route, c);
+    return out;
+  }
+  // A request of one sample in the middle, from `at` on.
+  void Request(uint32_t n, int64_t at, int64_t length, const std::string& path) {
+    Start(at, {n}, path);
+    Sample(at + length / 2, TestId{n}, kObjectBytes);
+    Stop(at + length, {n});
+  }
+
+ private:
+  struct Both final : profile::SliceSink {
+    std::vector<analysis::Aggregate*> sinks;
+    void OnSlice(profile::Slice&& s) override {
+      for (analysis::Aggregate* a : sinks) a->Add(s);
+    }
+  };
+  profile::Recording recording_;
+  analysis::Aggregate by_request_{&recording_, {}, {.requests = true}}, plain_{&recording_};
+  Both both_;
+  std::unique_ptr<analysis::ProcessFold> fold_;
+};
+
+TEST(RequestWindows, OneRequestStandsForThoseThatNobodyFollowed) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  uint32_t n = 0;
+  for (int64_t s = 0; s < 10; ++s) {
+    w.requests().OpenWindow(static_cast<uint64_t>(s) + 1);
+    const int64_t at = s * kWindowSecond + 300 * kWindowMs;
+    for (int64_t i = 0; i < 5; ++i) w.Request(++n, at + i * kWindowMs, kWindowMs / 2, "/a/1");
+    w.requests().CloseWindow(at + 100 * kWindowMs, false);
+    // Nobody follows these.
+    for (int i = 0; i < 45; ++i) w.Sample(at + 200 * kWindowMs + i, {}, kObjectBytes);
+    w.Template((s + 1) * kWindowSecond, "/a/{id}", 50);
+    w.Collected((s + 1) * kWindowSecond);
+    w.requests().Advance((s + 1) * kWindowSecond);
+  }
+  w.Finish();
+  const Profile p = w.ByRequest();
+  auto costs = w.Costs(p);
+  const RequestCost& a = costs.at("GET /a/{id}");
+  EXPECT_EQ(a.count, 500);
+  EXPECT_EQ(a.facts.watched, 50);
+  EXPECT_EQ(a.facts.beyond_windows, 0);
+  EXPECT_EQ(a.allocated.samples, 50u);
+  const double one = profile::EstimateSampled(1, static_cast<double>(kObjectBytes)).amount;
+  EXPECT_NEAR(a.allocated.amount, 500 * one, 1);
+  EXPECT_FALSE(costs.contains("(no request)")) << "nothing is left";
+  EXPECT_NEAR(p.requests.windows.count, 10, 0);
+  // Without requests each sample is what it is.
+  EXPECT_EQ(w.Plain().shown().Total().samples, 500u);
+  EXPECT_NEAR(w.Plain().shown().Total().amount, 500 * one, 1);
+}
+
+TEST(RequestWindows, WhatIsLeftBelongsToNoRequestAndSumsStay) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  for (int64_t s = 0; s < 16; ++s) {
+    const int64_t at = s * kWindowSecond;
+    w.requests().OpenWindow(static_cast<uint64_t>(s) + 1);
+    for (uint32_t i = 0; i < 4; ++i)
+      w.Request(static_cast<uint32_t>(s) * 4 + i + 1, at + i * kWindowMs, kWindowMs / 2, "/a");
+    w.requests().CloseWindow(at + 100 * kWindowMs, false);
+    for (int i = 0; i < 12 + 24; ++i) w.Sample(at + 500 * kWindowMs + i, {}, kObjectBytes);
+    w.Template(at + kWindowSecond, "/a", 16);
+    w.Collected(at + kWindowSecond);
+    w.requests().Advance(at + kWindowSecond);
+  }
+  w.Finish();
+  const Profile p = w.ByRequest();
+  auto costs = w.Costs(p);
+  const double one = profile::EstimateSampled(1, static_cast<double>(kObjectBytes)).amount;
+  EXPECT_NEAR(costs.at("GET /a").allocated.amount, 16 * 16 * one, 1);
+  EXPECT_NEAR(costs.at("(no request)").allocated.amount, 16 * 24 * one, 1);
+  EXPECT_NEAR(p.shown().Total().amount, w.Plain().shown().Total().amount, 1);
+  // Everything is steady: the error is what samples that come by themselves have.
+  const profile::Bounds b = profile::AmountBounds(p, costs.at("GET /a").allocated);
+  ASSERT_TRUE(b.low && b.high);
+  EXPECT_NEAR(*b.high - *b.low, 2 * 1.96 * 16 * 16 * one / std::sqrt(64.0), 0.2 * 16 * 16 * one);
+}
+
+TEST(RequestWindows, OnlyWhatBeganInTheWindowCounts) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  w.requests().OpenWindow(1);
+  w.Start(10 * kWindowMs, {1}, "/a");
+  w.Sample(20 * kWindowMs, TestId{1}, kObjectBytes);
+  w.Stop(25 * kWindowMs, {99});  // it had begun before
+  w.requests().CloseWindow(50 * kWindowMs, false);
+  w.Sample(60 * kWindowMs, TestId{1}, kObjectBytes);  // of the window before, no longer
+  w.Throw(1'060 * kWindowMs, TestId{1});              // … and in the next one, endless work
+  w.Start(1'010 * kWindowMs, {2}, "/a");              // no window is open
+  w.requests().OpenWindow(2);
+  w.Start(1'050 * kWindowMs, {3}, "/a");
+  w.Throw(1'060 * kWindowMs, TestId{3});
+  w.Stop(1'070 * kWindowMs, {3});
+  w.requests().CloseWindow(1'100 * kWindowMs, false);
+  w.Start(1'120 * kWindowMs, {4}, "/a");
+  w.Template(2 * kWindowSecond, "/a", 2);
+  w.Collected(2 * kWindowSecond);
+  w.Finish();
+  const Profile p = w.ByRequest();
+  auto costs = w.Costs(p);
+  const RequestCost& a = costs.at("GET /a");
+  EXPECT_EQ(a.facts.watched, 2);
+  EXPECT_EQ(a.allocated.samples, 1u) << "20 ms";
+  EXPECT_NEAR(a.exceptions, 1, 1e-6);
+  EXPECT_NEAR(costs.at("(no request)").exceptions, 1, 1e-6);
+  EXPECT_EQ(w.tables().losses[Loss::kRequestsBefore], 0u) << "that is what windows do";
+  EXPECT_EQ(p.requests.slowest.size(), 1u) << "the one that was seen to end";
+}
+
+TEST(RequestWindows, WhatAWindowMissedCountsNothing) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  for (const bool failed : {true, false}) {
+    w.requests().OpenWindow(failed ? 1 : 2);
+    w.Request(failed ? 1 : 2, failed ? 10 * kWindowMs : kWindowSecond, kWindowMs, "/a");
+    w.requests().CloseWindow(failed ? 50 * kWindowMs : kWindowSecond + 50 * kWindowMs, failed);
+  }
+  w.requests().OpenWindow(3);  // it is open when the recording ends
+  w.Start(1'800 * kWindowMs, {3}, "/a");
+  w.Template(2 * kWindowSecond, "/a", 10);
+  w.Collected(2 * kWindowSecond);
+  w.Finish();
+  const Profile p = w.ByRequest();
+  EXPECT_EQ(w.Costs(p).at("GET /a").facts.watched, 1);
+  EXPECT_EQ(p.requests.windows.count, 1);
+}
+
+TEST(RequestWindows, RequestsThatOutlastWindowsAreSaidToBe) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  uint32_t n = 0;
+  for (int64_t s = 0; s < 30; ++s) {
+    w.requests().OpenWindow(static_cast<uint64_t>(s) % 16 + 1);
+    const int64_t at = s * kWindowSecond;
+    for (int64_t i = 0; i < 10; ++i) {
+      w.Start(at + i * kWindowMs, {++n}, "/long");
+      w.Sample(at + i * kWindowMs + kWindowMs / 2, TestId{n}, kObjectBytes);
+      if (i % 2 == 0) w.Stop(at + i * kWindowMs + kWindowMs, {n});
+    }
+    w.requests().CloseWindow(at + 100 * kWindowMs, false);
+    w.Template(at + kWindowSecond, "/long", 100);
+    w.Collected(at + kWindowSecond);
+    w.requests().Advance(at + kWindowSecond);
+  }
+  w.Finish();
+  const Profile p = w.ByRequest();
+  const RequestCost c = w.Costs(p).at("GET /long");
+  EXPECT_NEAR(c.facts.beyond_windows, 0.5, 0.05);
+  EXPECT_EQ(c.count, 3'000);
+  EXPECT_GT(c.durations.At(0.4), 0);
+  EXPECT_EQ(c.durations.At(0.95), 0) << "nobody knows";
+}
+
+TEST(RequestWindows, WithoutAHistogramTheTimeTellsHowManyThereWere) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  for (uint32_t s = 0; s < 10; ++s) {
+    w.requests().OpenWindow(s + 1);
+    const int64_t at = s * kWindowSecond + 900 * kWindowMs;
+    for (uint32_t i = 0; i < 10; ++i)
+      w.Request(s * 10 + i + 1, at + i * 10 * kWindowMs, kWindowMs, "/a");
+    w.requests().CloseWindow(at + 100 * kWindowMs, false);
+  }
+  w.Finish();
+  const Profile p = w.ByRequest();
+  // 100 in 1 s of 10 s.
+  double requests = 0;
+  for (const auto& [name, c] : w.Costs(p)) requests += c.count;
+  EXPECT_NEAR(requests, 1'000, 1);
+}
+
+TEST(RequestWindows, RequestsOfAllTheTimeAndOfWindowsAddUp) {
+  Windows w;
+  uint32_t n = 0;
+  for (int i = 0; i < 100; ++i) w.Request(++n, i * 5 * kWindowMs, kWindowMs, "/a");
+  w.Start(600 * kWindowMs, {++n}, "/a");  // goes on
+  w.Template(kWindowSecond, "/a", 100);
+  w.Collected(kWindowSecond);
+  w.requests().BeginWindows(kWindowSecond);
+  for (uint32_t s = 1; s < 9; ++s) {
+    w.requests().OpenWindow(s);
+    const int64_t at = s * kWindowSecond + 10 * kWindowMs;
+    for (int i = 0; i < 10; ++i) w.Request(++n, at + i * kWindowMs, kWindowMs / 2, "/a");
+    w.requests().CloseWindow(at + 100 * kWindowMs, false);
+    w.Template((s + 1) * kWindowSecond, "/a", 100);
+    w.Collected((s + 1) * kWindowSecond);
+    w.requests().Advance((s + 1) * kWindowSecond);
+  }
+  w.requests().EndWindows();
+  for (int i = 0; i < 50; ++i)
+    w.Request(++n, 9 * kWindowSecond + i * 5 * kWindowMs, kWindowMs, "/a");
+  w.Template(10 * kWindowSecond, "/a", 50);
+  w.Collected(10 * kWindowSecond);
+  w.Finish();
+  const Profile p = w.ByRequest();
+  const RequestCost a = w.Costs(p).at("GET /a");
+  EXPECT_EQ(a.count, 100 + 800 + 50);
+  EXPECT_EQ(a.facts.watched, 80);
+  const double one = profile::EstimateSampled(1, static_cast<double>(kObjectBytes)).amount;
+  EXPECT_NEAR(a.allocated.amount, 950 * one, 1);
+  EXPECT_EQ(a.allocated.samples, 100u + 80 + 50);
+}
+
+TEST(RequestWindows, ARecordingThatIsRotatedLosesTheOpenWindowAlone) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  w.requests().OpenWindow(1);
+  w.Request(1, 10 * kWindowMs, kWindowMs, "/a");
+  w.requests().CloseWindow(50 * kWindowMs, false);
+  w.requests().OpenWindow(2);
+  w.Start(60 * kWindowMs, {2}, "/a");
+  w.requests().Flush(70 * kWindowMs);
+  w.Stop(75 * kWindowMs, {2});
+  w.requests().CloseWindow(80 * kWindowMs, false);
+  w.requests().OpenWindow(3);
+  w.Request(3, kWindowSecond, kWindowMs, "/a");
+  w.requests().CloseWindow(kWindowSecond + 20 * kWindowMs, false);
+  w.Template(2 * kWindowSecond, "/a", 20);
+  w.Collected(2 * kWindowSecond);
+  w.Finish();
+  const Profile p = w.ByRequest();
+  double watched = 0;
+  for (const auto& [name, c] : w.Costs(p)) watched += c.facts.watched;
+  EXPECT_EQ(watched, 2);
+  EXPECT_EQ(p.requests.windows.count, 2);
+}
+
+TEST(RequestWatch, TheMachineGivesAHundredthOfItsCpu) {
+  RequestWatch watch(1, 2);
+  EXPECT_NEAR(watch.most_per_second(), 0.01 * 2 / 12e-6, 1);
+  EXPECT_FALSE(watch.TooMany(1'600));
+  EXPECT_TRUE(watch.TooMany(1'700));
+  for (const double rate : {2'000.0, 10'000.0, 40'000.0}) {
+    const double cpu = rate * 12e-6 * static_cast<double>(watch.Length(rate)) / 1e9;
+    EXPECT_LE(cpu, 0.021) << rate;
+  }
+  EXPECT_EQ(watch.Length(1e9), RequestWatch::kShortestNs);
+  EXPECT_EQ(watch.Length(1'667), RequestWatch::kLongestNs);
+}
+
+TEST(RequestWatch, AFewCalmSecondsEndTheWindows) {
+  RequestWatch watch(1, 2);
+  EXPECT_FALSE(watch.FewAgain(500, 1));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(watch.FewAgain(500, 1)) << "it is one interval";
+  EXPECT_FALSE(watch.FewAgain(500, 2));
+  EXPECT_FALSE(watch.FewAgain(1'000, 3)) << "more than half: they would begin again";
+  for (uint64_t i = 4; i < 7; ++i) EXPECT_FALSE(watch.FewAgain(500, i));
+  EXPECT_TRUE(watch.FewAgain(500, 7));
+  watch.Restart();
+  EXPECT_FALSE(watch.FewAgain(500, 8));
+}
+
+TEST(RecentRate, IsOfTheLastHalfSecond) {
+  analysis::RecentRate rate;
+  for (int64_t i = 0; i < 1'000; ++i) rate.Add(i * kWindowMs);
+  EXPECT_NEAR(rate.per_second(), 1'000, 1);
+  rate.Add(2 * kWindowSecond);
+  EXPECT_NEAR(rate.per_second(), 2, 1e-9);
+  rate.Add(kWindowSecond);  // streams are read one after the other
+  EXPECT_NEAR(rate.per_second(), 2, 1e-9);
+}
+
+TEST(RequestEstimator, IsUnbiasedAndItsIntervalsCover) {
+  constexpr int kRuns = 12;
+  for (SimulatedServer server : testing::SimulatedServers()) {
+    server.seconds = 20;
+    const size_t routes = server.routes.size();
+    std::vector<int> covered(routes), known(routes);
+    std::vector<double> error(routes), error2(routes);
+    for (int run = 0; run < kRuns; ++run) {
+      const auto out = RequestSimulator(server, 500 + static_cast<uint64_t>(run)).Run();
+      for (size_t i = 0; i < routes; ++i) {
+        const RequestSimulator::Route& r = out[i];
+        EXPECT_NEAR(r.counted, r.requests, 0.001 * r.requests + 4) << server.name << " " << i;
+        EXPECT_EQ(r.beyond, 0) << server.name << " " << i;
+        if (r.watched < 10) continue;
+        const double off = r.estimate / r.bytes - 1;
+        error[i] += off;
+        error2[i] += off * off;
+        ++known[i];
+        ASSERT_TRUE(r.bounds.low && r.bounds.high);
+        covered[i] += r.bytes >= *r.bounds.low && r.bytes <= *r.bounds.high;
+      }
+    }
+    for (size_t i = 0; i < routes; ++i) {
+      if (known[i] < 6) continue;
+      const double n = known[i], mean = error[i] / n;
+      const double se = std::sqrt(std::max(0.0, error2[i] / n - mean * mean) / n);
+      EXPECT_LE(std::fabs(mean), 0.015 + 3 * se) << server.name << ", route " << i;
+      // Of 12 intervals four miss with a chance of 2 in 1,000, if each does with 5 %.
+      EXPECT_GE(covered[i], known[i] - 4) << server.name << ", route " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clrscope::capture
