@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --requests` on a web service that counts for itself: what each route cost."""
 import subprocess
+import threading
 import time
 
 import harness
@@ -37,10 +38,10 @@ class Requests(Case):
         self.addCleanup(service.stop)
         return service
 
-    def record(self, service, work, *options):
-        """What the ledger says of `work`, and the recording's file."""
+    def record(self, service, work, *options, requests="--requests=all"):
+        """What the ledger says of `work`, and the recording's file. `requests`: every one, as these come faster than windows begin."""
         path = self.path(f"requests-{service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, "--requests", "--exceptions", "--locks", "-o", path, *options)
+        recorder = start_clrscope("record", "-p", service.pid, requests, "--exceptions", "--locks", "-o", path, *options)
         self.addCleanup(recorder.kill)
         harness.wait_until(lambda: harness.sockets(service.pid) >= 4, 60, "the sessions are open")
         time.sleep(1)
@@ -118,6 +119,45 @@ class Requests(Case):
         self.assertIn("GET /slow", late)
         self.assertEqual(late["GET /slow"]["count"], truth["GET /slow"]["count"])
         self.assertNotIn("GET /small", {name for name, row in late.items() if (row["count"] or 0) > 5})
+
+    def test_many_requests_are_followed_in_windows_of_time(self):
+        service = self.service("--background", "30000000")
+        loads = {"/small": 4, "/items/17": 2, "/parallel": 1, "/delay/20": 4, "/throws/3": 1, "/nowhere": 1}
+
+        def work(s):
+            threads = [threading.Thread(target=s.wrk, args=(path, 20, connections, 1)) for path, connections in loads.items()]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        ledger, path = self.record(service, work, requests="--requests")
+        rows, truth = self.rows(path), known(ledger)
+        for name, sums in truth.items():
+            row = rows[name]
+            self.assertEqual(row["count"], sums["count"], name)
+            self.assertEqual(row["errors"], sums["errors"], name)
+            self.assertEqual(row["statuses"], sums["statuses"], name)
+        busy = rows["GET /small"]
+        self.assertGreater(busy["watched"], 100)
+        self.assertLess(busy["watched"], 0.7 * busy["count"], "some of them")
+        self.assertEqual(busy["longer_than_windows"], 0)
+        thrown, exact = rows["GET /throws/{n:int}"]["exceptions"], truth["GET /throws/{n:int}"]["exceptions"]
+        self.assertLess(abs(thrown / exact - 1), 0.5, (thrown, exact))
+        slow, mean_ns = rows["GET /delay/{ms:int}"], truth["GET /delay/{ms:int}"]["duration_ns"] / truth["GET /delay/{ms:int}"]["count"]
+        self.assertLess(abs(slow["duration_ns"]["mean"] / mean_ns - 1), 0.1)
+        self.assertGreater(slow["duration_ns"]["p95"], 18e6)
+        checked, marked = self.check_bytes(ledger, path, 20e6)
+        self.assertGreaterEqual(checked, 3)
+        other = self.rows(path, "--method", r"Routes\.Markers\.Background")
+        self.assertEqual({name for name, row in other.items() if row["bytes"] > 0}, {"(no request)"})
+        outside = ledger.raw["outside"]["bytes"]
+        self.assertLess(abs(marked["(no request)"]["bytes"] / outside - 1), 0.5)
+        # The same bytes, by request or not.
+        of_all = [report(path, "--by", by)["totals"]["bytes"] for by in ("type", "request")]
+        self.assertLess(abs(of_all[1] / of_all[0] - 1), 0.05, of_all)
+        text = clrscope("report", path, "--by", "request").stdout
+        self.assertIn("windows of time", " ".join(text.split()))
 
     def test_older_runtimes(self):
         """Ticks of .NET 8 and 9 carry ids as samples do; they are biased, so that there is no interval."""
