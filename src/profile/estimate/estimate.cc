@@ -87,7 +87,17 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
   // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
   constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,
                                1.1542, 1.1368, 1.1230, 1.1117, 1.1023, 1.0943, 1.0875};
-  const size_t freedom = std::clamp<size_t>(w.groups, 2, kGroups) - 1;
+  // Where a few groups hold most of it, there are as many as these: three times the inverse of the
+  // fourth moment, which is all of them for a normal law.
+  double squares = 0, fourths = 0;
+  for (const float d : without) {
+    const double square = static_cast<double>(d) * static_cast<double>(d);
+    squares += square;
+    fourths += square * square;
+  }
+  const double alike = fourths > 0 ? 3 * squares * squares / fourths : kGroups;
+  const size_t groups = std::min<size_t>(w.groups, static_cast<size_t>(alike));
+  const size_t freedom = std::clamp<size_t>(groups, 2, kGroups) - 1;
   const double wider = kWider[freedom - 1];
   const double variance = std::max(WindowGroups::Variance(without) * wider * wider, least) + other;
   // Everything together is as the counter says: what is left are the digits of floats.
