@@ -17,6 +17,7 @@ from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from request_costs import Requests  # noqa: F401
 from request_exports import RequestExports  # noqa: F401
+from request_hazards import RequestHazards  # noqa: F401
 from routes_workload import RoutesWorkload  # noqa: F401
 from together import Together  # noqa: F401
 from watching import Watching  # noqa: F401

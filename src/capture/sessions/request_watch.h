@@ -28,7 +28,18 @@ class RequestWatch {
 
   // Requests a second that are all followed.
   double most_per_second() const { return most_; }
-  bool TooMany(double per_second) const { return per_second > most_; }
+  // `started`: requests so far that were followed one by one. A burst of three seconds' worth is
+  // followed as a whole; what is far above the limit shows within a fraction of a second.
+  bool TooMany(uint64_t started, int64_t now_ns) {
+    constexpr double kBurst = 3;
+    if (now_ns > at_ns_) {
+      level_ = std::max(0.0, level_ - most_ * static_cast<double>(now_ns - at_ns_) / 1e9);
+      at_ns_ = now_ns;
+    }
+    level_ += static_cast<double>(started - started_);
+    started_ = started;
+    return level_ > kBurst * most_;
+  }
   // `interval`: the number of the histogram's interval whose rate this is.
   bool FewAgain(double per_second, uint64_t interval) {
     if (interval == seen_) return calm_ >= kCalmIntervals;
@@ -36,7 +47,11 @@ class RequestWatch {
     calm_ = per_second < most_ / 2 ? calm_ + 1 : 0;
     return calm_ >= kCalmIntervals;
   }
-  void Restart() { calm_ = 0; }
+  // Windows begin, or end.
+  void Restart() {
+    calm_ = 0;
+    level_ = 0;
+  }
 
   Window Next(int64_t now_ns, double per_second) {
     return plan_.Next(now_ns, 0, Length(per_second));
@@ -51,7 +66,9 @@ class RequestWatch {
  private:
   WindowPlan plan_;
   double most_;
-  uint64_t seen_ = 0;
+  double level_ = 0;  // requests above the limit, of a leaky bucket
+  int64_t at_ns_ = 0;
+  uint64_t started_ = 0, seen_ = 0;
   size_t calm_ = 0;
 };
 

@@ -293,14 +293,33 @@ TEST(RequestWindows, ARecordingThatIsRotatedLosesTheOpenWindowAlone) {
 TEST(RequestWatch, TheMachineGivesAHundredthOfItsCpu) {
   RequestWatch watch(1, 2);
   EXPECT_NEAR(watch.most_per_second(), 0.01 * 2 / 12e-6, 1);
-  EXPECT_FALSE(watch.TooMany(1'600));
-  EXPECT_TRUE(watch.TooMany(1'700));
   for (const double rate : {2'000.0, 10'000.0, 40'000.0}) {
     const double cpu = rate * 12e-6 * static_cast<double>(watch.Length(rate)) / 1e9;
     EXPECT_LE(cpu, 0.021) << rate;
   }
   EXPECT_EQ(watch.Length(1e9), RequestWatch::kShortestNs);
   EXPECT_EQ(watch.Length(1'667), RequestWatch::kLongestNs);
+}
+
+TEST(RequestWatch, ABurstIsFollowedAndWhatGoesOnIsNot) {
+  // When it is too many, of `per_second` from 10 s on; 0: not within a minute.
+  const auto after = [](double per_second) {
+    RequestWatch watch(1, 2);
+    EXPECT_FALSE(watch.TooMany(0, 10 * kWindowSecond));
+    for (int64_t ms = 1; ms < 60'000; ++ms)
+      if (watch.TooMany(static_cast<uint64_t>(per_second * static_cast<double>(ms) / 1e3),
+                        10 * kWindowSecond + ms * kWindowMs))
+        return static_cast<double>(ms) / 1e3;
+    return 0.0;
+  };
+  EXPECT_EQ(after(1'600), 0);
+  EXPECT_NEAR(after(2'000), 15, 0.1);
+  EXPECT_NEAR(after(30'000), 0.177, 0.003);
+  RequestWatch watch(1, 2);
+  EXPECT_FALSE(watch.TooMany(0, 10 * kWindowSecond));
+  EXPECT_FALSE(watch.TooMany(4'000, 10 * kWindowSecond)) << "all at once, and then nothing";
+  EXPECT_FALSE(watch.TooMany(8'000, 13 * kWindowSecond));
+  EXPECT_TRUE(watch.TooMany(12'000, 13 * kWindowSecond + 100 * kWindowMs));
 }
 
 TEST(RequestWatch, AFewCalmSecondsEndTheWindows) {

@@ -38,7 +38,7 @@ void Target::WatchRequests() {
   analysis::RequestFold& requests = fold_->requests();
   switch (request_phase_) {
     case RequestPhase::kAll:
-      if (request_watch_.TooMany(requests.per_second())) BeginRequestWindows();
+      if (request_watch_.TooMany(requests.started(), now_ns)) BeginRequestWindows();
       return;
     case RequestPhase::kEnding:
       if (any(Kind::kRequestsEnding)) return;
@@ -135,6 +135,7 @@ void Target::TakeRequestStreams() {
       fold_->requests().OpenWindow(o.window->group);
     } else if (o.kind == Kind::kRequests) {
       fold_->requests().EndWindows();
+      request_watch_.Restart();
       request_phase_ = RequestPhase::kAll;
       notes_.push_back(
           fmt::format("process {} has fewer requests again: every one is followed", process_.pid));

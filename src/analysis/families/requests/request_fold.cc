@@ -109,6 +109,7 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   if (path.size() == 0) return;
   if (in_windows_ && (windows_.empty() || windows_.back().closed())) return;
   starts_.Add(now_ns);
+  if (!in_windows_) ++started_;
   if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) {
     if (requests_[same].windowed) {
       GiveUp(requests_[same]);

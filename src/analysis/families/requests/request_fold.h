@@ -62,6 +62,8 @@ class RequestFold {
   void EndWindows();
   // Requests a second, of the last moments; in windows, of the last seconds by the histogram.
   double per_second() const;
+  // Requests so far that were followed outside of windows.
+  uint64_t started() const { return started_; }
   // Intervals of the histogram since BeginWindows().
   uint64_t intervals() const { return intervals_; }
 
@@ -215,7 +217,7 @@ class RequestFold {
   bool in_windows_ = false;
   RecentRate starts_;
   double counting_ = 0, counted_ = 0;  // by the histogram: of this interval, the most of the last
-  uint64_t intervals_ = 0;
+  uint64_t intervals_ = 0, started_ = 0;
   std::vector<Waiting> waiting_;
   uint32_t free_waiting_ = kNone;
   size_t waiting_count_ = 0;

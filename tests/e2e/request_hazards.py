@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`record --requests` on a service that is not at ease: many streams, many requests in flight, sockets without end, tools that come and go under full load."""
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+
+import harness
+import routes
+from harness import Case, report, start_clrscope
+from request_costs import known
+
+# Over one connection: `argv[1]` streams at a time, `argv[2]` of each path in `argv[3...]`. Prints how many of each status there were.
+STREAMS = """
+const http2 = require('http2');
+const [url, wide, each, ...paths] = process.argv.slice(1);
+const client = http2.connect(url);
+const asks = [];
+for (let i = 0; i < each; ++i) asks.push(...paths);
+const seen = {};
+let open = 0;
+function next() {
+  while (open < wide && asks.length > 0) {
+    ++open;
+    const stream = client.request({':path': asks.pop()});
+    stream.on('response', headers => { seen[headers[':status']] = (seen[headers[':status']] || 0) + 1; });
+    stream.resume();
+    stream.on('close', () => {
+      --open;
+      if (open === 0 && asks.length === 0) client.close(() => console.log(JSON.stringify(seen)));
+      else next();
+    });
+  }
+}
+next();
+"""
+
+
+class RequestHazards(Case):
+    def service(self, *args, **more):
+        service = routes.Service(*args, **more)
+        self.addCleanup(service.stop)
+        return service
+
+    def recorder(self, service, *options, name="x"):
+        path = self.path(f"{name}.clrscope")
+        recorder = start_clrscope("record", "-p", service.pid, "-f", "-o", path, *options)
+        self.addCleanup(recorder.kill)
+        harness.wait_until(lambda: harness.sockets(service.pid) >= 4, 60, "the sessions are open")
+        time.sleep(1)
+        return recorder, path
+
+    def finish(self, recorder):
+        recorder.terminate()
+        out, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, out + err)
+
+    def rows(self, path, *options):
+        return {row["request"]: row for row in report(path, "--by", "request", *options)["rows"]}
+
+    def check_counts(self, ledger, path):
+        rows = self.rows(path)
+        for name, sums in known(ledger).items():
+            self.assertEqual(rows[name]["count"], sums["count"], name)
+            self.assertEqual(rows[name]["errors"], sums["errors"], name)
+        return rows
+
+    def test_many_streams_of_one_connection(self):
+        """HTTP/2: requests of one connection at the same time."""
+        service = routes.Service(env={**os.environ, "Kestrel__EndpointDefaults__Protocols": "Http2"})
+        self.addCleanup(service.process.kill)
+        recorder, path = self.recorder(service, "--requests=all")
+        paths = ["/items/17", "/delay/20", "/parallel", "/stream", "/small", "/nowhere"]
+        result = subprocess.run(["node", "-e", STREAMS, service.url, "90", "200", *paths], capture_output=True, text=True, timeout=120, check=True)
+        self.assertEqual(json.loads(result.stdout), {"200": 1000, "404": 200})
+        ledger = routes.Ledger(json.loads(subprocess.run(["curl", "-s", "--http2-prior-knowledge", service.url + "/ledger"],
+                                                         capture_output=True, text=True, timeout=60, check=True).stdout))
+        self.finish(recorder)
+        rows = self.check_counts(ledger, path)
+        truth = known(ledger)
+        marked = self.rows(path, "--method", r"Routes\.Markers\.")
+        for name in ("GET /parallel", "GET /stream", "GET /items/{id:int}"):
+            row = marked[name]
+            if truth[name]["bytes"] > 4e6:
+                half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
+                self.assertLess(abs(row["bytes"] - truth[name]["bytes"]), 2 * half, (name, row, truth[name]))
+        self.assertGreater(rows["GET /delay/{ms:int}"]["duration_ns"]["p50"], 18e6)
+
+    def test_sockets_without_end_and_thousands_in_flight(self):
+        service = self.service("--background", "20000000")
+        early = [routes.WebSocket(service.address) for _ in range(5)]  # before the recording: their ids are not known
+        recorder, path = self.recorder(service, "--requests")
+        service.reset(settled=False)
+        late = [routes.WebSocket(service.address) for _ in range(10)]
+        load = subprocess.Popen([routes.WRK, "-t1", "-c4000", "-d6s", "--timeout", "20s", service.url + "/delay/3000"], stdout=subprocess.PIPE, text=True)
+        time.sleep(2)
+        before = service.ledger(settled=False)
+        self.assertGreater(before.raw["in_flight"], 2500, "so many at one time")
+        out, _ = load.communicate(timeout=60)
+        self.assertNotIn("Non-2xx", out)
+        for socket in late:
+            self.assertEqual(socket.echo("still there"), "still there")
+        with open(f"/proc/{recorder.pid}/status", encoding="utf-8") as f:
+            peak_kb = int(re.search(r"VmHWM:\s+(\d+)", f.read())[1])
+        self.assertLess(peak_kb, 300_000)
+        harness.wait_until(lambda: service.ledger(settled=False).raw["in_flight"] <= len(early) + len(late), 30, "nothing else is in flight")
+        ledger = service.ledger(settled=False)
+        self.finish(recorder)
+        rows = self.rows(path)
+        delay = known(ledger)["GET /delay/{ms:int}"]
+        self.assertEqual(rows["GET /delay/{ms:int}"]["count"], delay["count"])
+        self.assertGreater(rows["GET /delay/{ms:int}"]["duration_ns"]["p50"], 2.9e9)
+        sockets = [row for name, row in rows.items() if "/ws" in name]
+        self.assertEqual(len(sockets), 1, list(rows))
+        self.assertEqual((sockets[0]["count"], sockets[0]["unfinished"]), (0, len(late)))
+        for socket in early + late:
+            socket.close()
+
+    def test_tools_come_and_go_under_full_load(self):
+        service = self.service()
+        service.wrk("/small", 2)
+        service.reset()
+        answers = {}
+        load = threading.Thread(target=lambda: answers.update(subprocess_wrk(service, "/items/5", 16)))
+        load.start()
+        recordings = 0
+        while load.is_alive() and recordings < 5:
+            for options in (["--requests"], ["--requests=all", "--exceptions"]):
+                path = self.path(f"{recordings}.clrscope")
+                recorder = start_clrscope("record", "-p", service.pid, "-q", "-f", "-d", "1s", "-o", path, *options)
+                out, err = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, out + err)
+                row = self.rows(path)["GET /items/{id:int}"]
+                self.assertGreater(row["count"], 0)
+                self.assertEqual(row["errors"], 0)
+            recordings += 1
+        load.join()
+        self.assertGreaterEqual(recordings, 2)
+        self.assertEqual(answers["bad"], 0, answers)
+        ledger = known(service.ledger())["GET /items/{id:int}"]
+        self.assertEqual(ledger["errors"], 0)
+        self.assertGreaterEqual(ledger["count"], answers["requests"])
+
+    def test_two_recordings_at_the_same_time(self):
+        """The runtime has one set of histograms for all tools: both count what came while they were there."""
+        service = self.service()
+        first, one = self.recorder(service, "--requests=all", name="one")
+        second, two = self.recorder(service, "--requests=all", name="two")
+        time.sleep(2)
+        service.reset()
+        service.drive({"small": 300, "items": 200, "delay": 20, "unknown": 10} if "unknown" in routes.ASKS else {"small": 300, "items": 200, "delay": 20})
+        ledger = service.ledger()
+        self.finish(first)
+        service.drive({"small": 50})
+        self.finish(second)
+        truth = known(ledger)
+        for path, more in ((one, 0), (two, 50)):
+            rows = self.rows(path)
+            for name, sums in truth.items():
+                self.assertEqual(rows[name]["count"], sums["count"] + (more if name == "GET /small" else 0), (path, name))
+
+
+def subprocess_wrk(service, path, seconds):
+    """How many answers there were, and how many were none or wrong."""
+    result = subprocess.run([routes.WRK, "-t1", "-c8", f"-d{seconds}s", service.url + path], capture_output=True, text=True, timeout=seconds + 60, check=True)
+    bad = sum(int(n) for line in result.stdout.splitlines() if "Socket errors" in line or "Non-2xx" in line for n in re.findall(r"\d+", line.split(":", 1)[1]))
+    return {"requests": int(re.search(r"(\d+) requests in", result.stdout)[1]), "bad": bad}
