@@ -345,7 +345,8 @@ class Binder {
       if (r.route >= routes_.size() || !aggregate_.InRange(r.start_ns)) continue;
       out_.requests.slowest.push_back({index, routes_[r.route], out_.strings.Intern(r.path),
                                        r.start_ns, r.duration_ns, r.finished, r.samples, r.bytes,
-                                       r.objects, r.exceptions, r.lock_wait_ns, r.gc_waited_ns});
+                                       r.objects, r.exceptions, r.lock_wait_ns, r.gc_waited_ns,
+                                       r.queued_ns, r.awaiting_ns});
     }
   }
 

@@ -94,6 +94,12 @@ void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns) {
   longest = std::max(longest, max_ns);
 }
 
+profile::IdleFacts::Of& EventBinder::IdleOf(profile::IdleFacts& idle,
+                                            const profile::LabelSet& labels) {
+  if (labels[profile::LabelKey::kRequestWindow] == 0) return idle.whole;
+  return idle.ages[static_cast<uint16_t>(labels[profile::LabelKey::kAge])];
+}
+
 void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
                            std::span<const Aggregate::Moment> moments) {
   using profile::RequestPart;
@@ -122,6 +128,15 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
       return;
     case RequestPart::kUnended:
       facts.unended += count;
+      return;
+    case RequestPart::kIdleWatched:
+      IdleOf(facts.idle, labels).watched += count;
+      return;
+    case RequestPart::kQueued:
+      IdleOf(facts.idle, labels).queued_ns += ns;
+      return;
+    case RequestPart::kAwaited:
+      IdleOf(facts.idle, labels).awaiting_ns += ns;
       return;
     case RequestPart::kEnded:
     case RequestPart::kWatched:

@@ -42,6 +42,7 @@ class EventBinder {
  private:
   void FinishStorms(profile::Figure& figure);
   profile::RouteFacts& FactsOf(uint32_t process, uint64_t route);
+  static profile::IdleFacts::Of& IdleOf(profile::IdleFacts& idle, const profile::LabelSet& labels);
   void AddFacts(uint32_t process, const profile::LabelSet& labels,
                 std::span<const Aggregate::Moment> moments);
   uint32_t CellAt(profile::Figure& figure, uint32_t process, uint32_t node, uint32_t type,

@@ -114,6 +114,16 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return requests_.OnCollected(now_ns_);
     case EventTag::kMetricsSharingError:
       return requests_.OnRefused(event);
+    case EventTag::kTaskScheduled:
+    case EventTag::kTaskStarted:
+    case EventTag::kTaskCompleted:
+    case EventTag::kTaskWaitBegin:
+    case EventTag::kTaskWaitEnd:
+    case EventTag::kTaskContinued:
+    case EventTag::kPoolEnqueue:
+    case EventTag::kPoolDequeue:
+      if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+      return requests_.OnTask(event, now_ns_);
     case EventTag::kBulkType:
       return OnBulkType(event);
     case EventTag::kMethodLoadVerbose:

@@ -87,6 +87,9 @@ constexpr LossInfo kTable[] = {
     {"requests_begun_before",
      "requests that ended and had begun before the recording; what they cost counts as (no "
      "request)"},
+    {"tasks_capped",
+     "events of tasks that had no room; how long requests of their time were queued or awaited "
+     "is not told"},
     {"routes_capped",
      "requests that count as (other), as there were more routes than are kept apart"},
     {"requests_uncounted",

@@ -49,6 +49,7 @@ enum class Loss : uint8_t {
   kStormUncounted,        // milliseconds of a storm of exceptions that no counter told of
   kRequestsCapped,        // requests that were not followed: too many at one time
   kRequestsBefore,        // requests that had begun before the recording: their work has no id
+  kTasksCapped,           // events of tasks that had no room: idle times of their time are not told
   kRoutesCapped,          // requests that count as (other): too many routes
   kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
   kAgentOther,            // losses of the agent that this version has no name for

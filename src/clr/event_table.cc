@@ -12,6 +12,7 @@ Provider ProviderFromName(std::string_view name) {
   if (name == kAspNetHostingProvider) return Provider::kAspNetHosting;
   if (name == kMetricsProvider) return Provider::kMetrics;
   if (name == kTplProvider) return Provider::kTpl;
+  if (name == kFrameworkProvider) return Provider::kFramework;
   return Provider::kOther;
 }
 

@@ -20,6 +20,7 @@ enum class Provider : uint8_t {
   kAspNetHosting,   // Microsoft.AspNetCore.Hosting, an EventSource
   kMetrics,         // System.Diagnostics.Metrics, an EventSource
   kTpl,             // System.Threading.Tasks.TplEventSource
+  kFramework,       // System.Diagnostics.Eventing.FrameworkEventSource
 };
 inline constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime";
 inline constexpr std::string_view kRundownProvider = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -29,6 +30,8 @@ inline constexpr std::string_view kSystemRuntimeProvider = "System.Runtime";
 inline constexpr std::string_view kAspNetHostingProvider = "Microsoft.AspNetCore.Hosting";
 inline constexpr std::string_view kMetricsProvider = "System.Diagnostics.Metrics";
 inline constexpr std::string_view kTplProvider = "System.Threading.Tasks.TplEventSource";
+inline constexpr std::string_view kFrameworkProvider =
+    "System.Diagnostics.Eventing.FrameworkEventSource";
 Provider ProviderFromName(std::string_view name);
 
 enum class EventTag : uint8_t {
@@ -110,9 +113,16 @@ enum class EventTag : uint8_t {
   kHistogramValue,
   kMetricsSharingError,
   kMetricsLimit,
+  // what threads do for them
+  kTaskScheduled,
+  kTaskStarted,
+  kTaskCompleted,
   kTaskWaitBegin,
   kTaskWaitEnd,
   kAwaitScheduled,
+  kTaskContinued,
+  kPoolEnqueue,
+  kPoolDequeue,
   kCount,
 };
 
@@ -209,9 +219,15 @@ inline constexpr EventSpec kEventTable[] = {
     {EventTag::kMetricsSharingError, Provider::kMetrics, 15, "MultipleSessionsNotSupportedError"},
     {EventTag::kMetricsSharingError, Provider::kMetrics, 17,
      "MultipleSessionsConfiguredIncorrectlyError"},
+    {EventTag::kTaskScheduled, Provider::kTpl, 7, "TaskScheduled/Send"},
+    {EventTag::kTaskStarted, Provider::kTpl, 8, "TaskStarted"},
+    {EventTag::kTaskCompleted, Provider::kTpl, 9, "TaskCompleted"},
     {EventTag::kTaskWaitBegin, Provider::kTpl, 10, "TaskWait/Send"},
     {EventTag::kTaskWaitEnd, Provider::kTpl, 11, "TaskWait/Stop"},
     {EventTag::kAwaitScheduled, Provider::kTpl, 12, "AwaitTaskContinuationScheduled/Send"},
+    {EventTag::kTaskContinued, Provider::kTpl, 13, "TaskWaitContinuationComplete"},
+    {EventTag::kPoolEnqueue, Provider::kFramework, 30, "ThreadPoolEnqueueWork"},
+    {EventTag::kPoolDequeue, Provider::kFramework, 31, "ThreadPoolDequeueWork"},
 };
 
 // Not defined: who asks for the id of an event that has none does not compile.

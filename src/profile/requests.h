@@ -5,12 +5,29 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/strong.h"
 
 namespace clrscope::profile {
+
+// What nothing ran for, of the requests of a route.
+struct IdleTime {
+  double queued_ns = 0, awaiting_ns = 0;
+};
+struct IdleFacts {
+  struct Of : IdleTime {
+    double watched = 0;  // requests
+  };
+  Of whole;                       // requests that were followed from their start to their end
+  std::map<uint16_t, Of> ages{};  // in windows: watched to this age, idle at it (DurationScale)
+  double watched() const;
+  // Of `count` requests; none: nobody looked. In windows what was seen at an age stands for as many
+  // requests more as fewer were watched to it.
+  std::optional<IdleTime> Sum(double count) const;
+};
 
 // Of one route of one process.
 struct RouteFacts {
@@ -25,6 +42,7 @@ struct RouteFacts {
   // In windows of time: requests that were seen to begin in one, how many requests each of them
   // stands for, and the part of the route's requests that took longer than a window.
   double watched = 0, stands_for = 1, beyond_windows = 0;
+  IdleFacts idle{};
 };
 
 // The windows of time in which requests were followed: their length in all, and of what time.
@@ -43,6 +61,7 @@ struct SlowRequestRow {
   double bytes = 0, objects = 0;
   uint64_t exceptions = 0;
   int64_t lock_wait_ns = 0, gc_waited_ns = 0;
+  int64_t queued_ns = -1, awaiting_ns = -1;  // negative: not known
 };
 
 struct Requests {

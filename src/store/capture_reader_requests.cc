@@ -30,7 +30,8 @@ Status CaptureReader::LoadRequests() {
   }
   ASSIGN_OR_RETURN(Statement slow,
                    db_.Prepare("select process,start_ns,duration_ns,route,path,finished,samples,"
-                               "bytes,objects,exceptions,lock_wait_ns,gc_waited_ns "
+                               "bytes,objects,exceptions,lock_wait_ns,gc_waited_ns,"
+                               "queued_ns,awaiting_ns "
                                "from slow_request"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, slow.Step());
@@ -47,7 +48,7 @@ Status CaptureReader::LoadRequests() {
                          std::string(slow.Text(4)), slow.Int(5) != 0,
                          static_cast<uint64_t>(slow.Int(6)), static_cast<double>(slow.Int(7)),
                          static_cast<double>(slow.Int(8)), static_cast<uint64_t>(slow.Int(9)),
-                         slow.Int(10), slow.Int(11)});
+                         slow.Int(10), slow.Int(11), slow.Int(12), slow.Int(13)});
   }
 }
 

@@ -37,13 +37,15 @@ void AddRequests(StringPool& strings, profile::ProcessTables& t, uint32_t seed, 
         {static_cast<int64_t>(random()) - (1 << 30), static_cast<int64_t>(random()),
          static_cast<uint32_t>(random() % routes), "/r/" + std::to_string(random()),
          random() % 2 == 0, random(), static_cast<double>(random()), static_cast<double>(random()),
-         random(), static_cast<int64_t>(random()), static_cast<int64_t>(random())});
+         random(), static_cast<int64_t>(random()), static_cast<int64_t>(random()),
+         static_cast<int64_t>(random()) - 9, static_cast<int64_t>(random()) - 9});
   ++t.requests.changes;
 }
 
 auto SlowFields(const profile::SlowRequest& r) {
   return std::tuple(r.start_ns, r.duration_ns, r.route, r.path, r.finished, r.samples, r.bytes,
-                    r.objects, r.exceptions, r.lock_wait_ns, r.gc_waited_ns);
+                    r.objects, r.exceptions, r.lock_wait_ns, r.gc_waited_ns, r.queued_ns,
+                    r.awaiting_ns);
 }
 
 void ExpectSame(const profile::Recording& want, const profile::Recording& got) {

@@ -54,7 +54,7 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_route_, "insert or replace into route values(?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(delete_slow_, "delete from slow_request where process=?"));
   RETURN_IF_ERROR(
-      prepare(insert_slow_, "insert into slow_request values(?,?,?,?,?,?,?,?,?,?,?,?)"));
+      prepare(insert_slow_, "insert into slow_request values(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_module_, "insert or replace into module values(?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_method_, "insert or replace into method values(?,?,?,?,?,?,?,?,?,?,?,?)"));

@@ -31,7 +31,9 @@ Status CaptureWriter::WriteRequests(uint32_t index) {
         .Bind(8, int64_t{std::llround(r.objects)});
     insert_slow_.Bind(9, static_cast<int64_t>(r.exceptions))
         .Bind(10, r.lock_wait_ns)
-        .Bind(11, r.gc_waited_ns);
+        .Bind(11, r.gc_waited_ns)
+        .Bind(12, r.queued_ns)
+        .Bind(13, r.awaiting_ns);
     RETURN_IF_ERROR(insert_slow_.Run());
   }
   return OkStatus();

@@ -46,10 +46,11 @@ insert into wait select start_s, end_s, process_key, stack_id, thread, unfinishe
   request from waits;
 create table request_cost as select request, process_key process_id, count, unfinished, errors,
   mean_ns, p50_ns, p95_ns, p99_ns, max_ns, samples, bytes, bytes_low, bytes_high, objects,
-  objects_low, objects_high, exceptions, lock_wait_ns, gc_waited_ns, gc_caused_ns
-  from request_costs;
+  objects_low, objects_high, exceptions, lock_wait_ns, gc_waited_ns, gc_caused_ns,
+  queue_ns, awaiting_ns from request_costs;
 create table slow_request as select start_s, duration_ns, request, path, process_key process_id,
-  finished, samples, bytes, exceptions, lock_wait_ns, gc_waited_ns from requests;
+  finished, samples, bytes, exceptions, lock_wait_ns, gc_waited_ns, queue_ns,
+  awaiting_ns from requests;
 create table thread as select thread, pid, kind, samples, bytes, objects from threads;
 create table gc as select pid, number, generation, type, reason, start_s, end_s, gen0_bytes,
   gen1_bytes, gen2_bytes, loh_bytes, poh_bytes, type_name, reason_name, pause_s, suspend_s,

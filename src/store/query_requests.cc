@@ -68,6 +68,10 @@ std::unique_ptr<TableCursor> RequestCosts(const Catalog& c, std::optional<int64_
             return told(r.is_route, r.facts.gc_waited_ns);
           case kFirstCostFigure + kFigures + 3:
             return told(r.is_route, r.facts.gc_caused_ns);
+          case kFirstCostFigure + kFigures + 4:
+            return told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
+          case kFirstCostFigure + kFigures + 5:
+            return told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);
           default:
             return Put(out, r.process);
         }
@@ -104,6 +108,10 @@ std::unique_ptr<TableCursor> SlowestRequests(const Catalog& c, std::optional<int
         return WasRecorded(p, r.process, Measure::kLocks) ? Put(out, r.lock_wait_ns) : void();
       case 11:
         return Put(out, r.gc_waited_ns);
+      case 12:
+        return r.queued_ns >= 0 ? Put(out, r.queued_ns) : void();
+      case 13:
+        return r.awaiting_ns >= 0 ? Put(out, r.awaiting_ns) : void();
       default:
         return Put(out, r.process);
     }

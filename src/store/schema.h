@@ -24,7 +24,8 @@ create table route(process integer, id integer, kind integer, method text, text 
   max_ns integer, primary key(process, id)) without rowid;
 create table slow_request(process integer, start_ns integer, duration_ns integer, route integer,
   path text, finished integer, samples integer, bytes integer, objects integer,
-  exceptions integer, lock_wait_ns integer, gc_waited_ns integer);
+  exceptions integer, lock_wait_ns integer, gc_waited_ns integer, queued_ns integer,
+  awaiting_ns integer);
 create table module(process integer, module_id integer, path text, native_path text, mvid text,
   primary key(process, module_id)) without rowid;
 create table method(process integer, start integer, load_ns integer, size integer, token integer,

@@ -131,7 +131,25 @@ ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits) {
   return config;
 }
 
-ipc::SessionConfig RequestSession(uint32_t buffer_mb) {
+ipc::SessionConfig TaskSession(uint32_t buffer_mb) {
+  // Waits end and work items are queued at level 5. TaskCompleted and TaskWaitContinuationComplete
+  // have TaskStops.
+  constexpr uint64_t kTasks = 0x2, kTaskStops = 0x40, kThreadPool = 0x2;
+  ipc::SessionConfig config;
+  ipc::ProviderConfig tasks, pool;
+  tasks.name = std::string(clr::kTplProvider);
+  tasks.keywords = kTasks | kTaskStops;
+  pool.name = std::string(clr::kFrameworkProvider);
+  pool.keywords = kThreadPool;
+  tasks.level = pool.level = kVerbose;
+  config.providers = {tasks, pool};
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool tasks) {
   // TasksFlowActivityIds alone makes no event of its own.
   constexpr uint64_t kFlowIds = 0x80;
   ipc::SessionConfig config;
@@ -143,6 +161,12 @@ ipc::SessionConfig RequestSession(uint32_t buffer_mb) {
   hosting.keywords = ~uint64_t{0};
   hosting.level = kInformational;
   config.providers = {flow, hosting};
+  if (tasks) {
+    std::vector<ipc::ProviderConfig> more = TaskSession(buffer_mb).providers;
+    config.providers[0].keywords |= more[0].keywords;
+    config.providers[0].level = more[0].level;
+    config.providers.push_back(std::move(more[1]));
+  }
   config.buffer_mb = buffer_mb;
   config.rundown_keyword = 0;
   config.stackwalk = false;

@@ -34,7 +34,10 @@ ipc::SessionConfig ExceptionCounterSession();
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
 // Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every
 // other session. No stacks.
-ipc::SessionConfig RequestSession(uint32_t buffer_mb);
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool tasks = false);
+// Tasks and the work items of the pool: what threads do for requests. Only their ids are told, so
+// that RequestSession() must be there too.
+ipc::SessionConfig TaskSession(uint32_t buffer_mb);
 // How many requests there are by route and status: the runtime's histogram of their durations, once
 // a second. `series`: of routes, methods and statuses at most. Without it another tool's session is
 // joined, and joins this one, whatever limits it has: the runtime has one for all.

@@ -42,7 +42,8 @@ bool PassesBy(OpenedTarget::Kind kind) {
   using enum OpenedTarget::Kind;
   return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
          kind == kCounter || kind == kRequests || kind == kRequestsEnding ||
-         kind == kRequestWindow || kind == kRequestCounter;
+         kind == kRequestWindow || kind == kRequestCounter || kind == kTasks ||
+         kind == kTasksEnding || kind == kTaskWindow;
 }
 
 // Of a session that shares what the runtime measures: another one each time.
@@ -82,6 +83,10 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     // First: what the others tell is to have ids from its first event on.
     ASSIGN_OR_RETURN(OpenedStream requests, out.link->Open(RequestSession(kEventBufferMb)));
     out.streams.push_back({std::move(requests), Kind::kRequests});
+    if (Result<OpenedStream> tasks = out.link->Open(TaskSession(kEventBufferMb)); tasks.ok())
+      out.streams.push_back({tasks.Take(), Kind::kTasks});
+    else
+      out.notes.push_back("how long requests wait is not told: " + tasks.error().message);
     out.request_counter = Identifier();
     if (Result<OpenedStream> counter =
             out.link->Open(RequestCounterSession(out.request_counter, kMostRequestSeries));
@@ -143,7 +148,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       gc_threads_(process_.pid),
       image_reader_(process_.pid),
       storm_watch_(std::random_device{}()),
-      request_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
+      request_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
+      task_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
   MakeTables();
   profile::Process& info = tables_->info;
   StringPool& s = home_.recording->strings;
@@ -207,6 +213,7 @@ void Target::Take(OpenedTarget opened) {
     AddSession(std::move(s.opened), s.kind);
   }
   opened.streams.clear();  // they are ours now
+  ResetTasks();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
@@ -230,7 +237,8 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
-      kind == Kind::kCounter || kind == Kind::kRequestWindow)
+      kind == Kind::kCounter || kind == Kind::kRequestWindow || kind == Kind::kTaskWindow ||
+      kind == Kind::kTasks || kind == Kind::kTasksEnding)
     return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
@@ -318,6 +326,8 @@ void Target::Settle() {
     NoteLosses(*it);
     if (it->kind == Kind::kWindow) EndWindow(*it);
     if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
+    if (it->kind == Kind::kTasks || it->kind == Kind::kTasksEnding || it->kind == Kind::kTaskWindow)
+      EndTasks(*it);
     if (!d.complete()) {
       if (it->kind == Kind::kRundown)
         tables_->losses.Add(Loss::kRundownIncomplete);
@@ -480,6 +490,11 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   next_request_window_.reset();
   request_watch_ =
       RequestWatch(static_cast<uint64_t>(shift_ns), std::thread::hardware_concurrency());
+  next_task_window_.reset();
+  task_watch_ = TaskWatch(static_cast<uint64_t>(shift_ns), std::thread::hardware_concurrency());
+  task_watch_.Restart(fold_->requests().tasks());
+  tasks_begin_ns_ -= shift_ns;
+  tasks_end_ns_ -= shift_ns;
   gc_threads_.Restart(0);
 }
 

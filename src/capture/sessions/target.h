@@ -23,6 +23,7 @@
 #include "capture/sessions/request_watch.h"
 #include "capture/sessions/runtime_link.h"
 #include "capture/sessions/storm_watch.h"
+#include "capture/sessions/task_watch.h"
 #include "capture/sessions/tick_watch.h"
 #include "capture/sessions/worker_pool.h"
 #include "capture/streams/stream_decoder.h"
@@ -65,6 +66,9 @@ struct OpenedTarget {
     kRequests,
     kRequestsEnding,  // being stopped, as windows begin
     kRequestWindow,   // requests, for a moment
+    kTasks,           // what threads do for requests
+    kTasksEnding,     // being stopped: it would cost too much
+    kTaskWindow,      // … for a moment
     kRequestCounter,
     kEntryPoints,
     kRundown,
@@ -171,12 +175,15 @@ class Target final : public Feed {
 
  private:
   using Kind = OpenedTarget::Kind;
+  // A window of requests or tasks is prepared so long before it begins; its thread sleeps.
+  static constexpr int64_t kWindowAheadNs = 60'000'000;
   // A window of a storm or of requests, between the thread that opens and stops it and the
   // engine's.
   struct WindowRun {
     uint64_t group = 1;
     std::atomic<int64_t> end_ns{0};  // on the machine's clock, when it was asked to stop
     std::atomic<bool> over{false}, failed{false};
+    bool tasks = false;  // of requests: what threads do, too
   };
   struct Live {
     uint64_t id = 0;
@@ -232,6 +239,16 @@ class Target final : public Feed {
   void EndRequestWindow(const Live& live);
   void EndRequestWindows();
   void TakeRequestStreams();
+  void RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,
+                 std::chrono::nanoseconds ahead, std::chrono::nanoseconds length);
+  // What threads do for them: target_tasks.cc
+  void ResetTasks();
+  void WatchTasks();
+  void BeginTaskWindows();
+  void OpenTaskWindow(int64_t now_ns);
+  void EndTaskWindows();
+  void BeginTasks(const Live& live);
+  void EndTasks(const Live& live);
   void StopRequests();
 
   ipc::DotnetProcess process_;
@@ -262,6 +279,13 @@ class Target final : public Feed {
   std::optional<RequestWatch::Window> next_request_window_;
   std::shared_ptr<WindowRun> request_window_;  // under way
   size_t whole_requests_ = 0;
+  enum class TaskPhase : uint8_t { kNone, kAll, kEnding, kWindows, kBeginning };
+  TaskPhase task_phase_ = TaskPhase::kNone;
+  TaskWatch task_watch_;
+  std::optional<TaskWatch::Window> next_task_window_;
+  std::shared_ptr<WindowRun> task_window_;  // under way
+  int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
+  uint64_t tasks_dropped_ = 0;
   // Shared with the worker threads, which may outlive the target.
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions

@@ -11,14 +11,8 @@
 #include "capture/sessions/target.h"
 
 namespace clrscope::capture {
-namespace {
 
 using std::chrono::nanoseconds;
-
-// A window is prepared so long before it begins; its thread sleeps until then.
-constexpr int64_t kRequestsAheadNs = 60'000'000;
-
-}  // namespace
 
 void Target::ResetRequests() {
   request_phase_ = RequestPhase::kAll;
@@ -29,6 +23,7 @@ void Target::ResetRequests() {
 void Target::WatchRequests() {
   TakeRequestStreams();
   JoinCounter();
+  WatchTasks();
   if (state_ != State::kRecording || options_.every_request || home_.storms == nullptr) return;
   const auto any = [this](Kind kind) {
     return std::any_of(sessions_.begin(), sessions_.end(),
@@ -52,7 +47,7 @@ void Target::WatchRequests() {
         return EndRequestWindows();
       if (!next_request_window_)
         next_request_window_ = request_watch_.Next(now_ns, requests.per_second());
-      if (now_ns >= next_request_window_->begin_ns - kRequestsAheadNs) OpenRequestWindow(now_ns);
+      if (now_ns >= next_request_window_->begin_ns - kWindowAheadNs) OpenRequestWindow(now_ns);
       return;
     case RequestPhase::kBeginning:
       return;
@@ -78,28 +73,37 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   next_request_window_.reset();
   request_window_ = std::make_shared<WindowRun>();
   request_window_->group = next.group;
-  InBackground(
-      *home_.storms,
-      [run = request_window_, ahead = nanoseconds(std::max<int64_t>(0, next.begin_ns - now_ns)),
-       length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
-        std::this_thread::sleep_for(ahead);
-        Result<OpenedStream> opened = link.Open(RequestSession(kEventBufferMb));
-        run->failed = !opened.ok();
-        const uint64_t id = opened.ok() ? opened->id : 0;
-        {
-          const std::lock_guard lock(background.mutex);
-          background.of_requests.push_back({std::move(opened), Kind::kRequestWindow, run});
-        }
-        if (!run->failed) {
-          std::this_thread::sleep_for(length);
-          run->end_ns = Clock::System().monotonic_ns();
-          if (!link.Stop(id).ok()) run->failed = true;
-        }
-        run->over = true;
-      });
+  request_window_->tasks =
+      task_phase_ == TaskPhase::kWindows &&
+      task_watch_.Affords(now_ns, next.length_ns, fold_->requests().per_second());
+  RunWindow(RequestSession(kEventBufferMb, request_window_->tasks), Kind::kRequestWindow,
+            request_window_, nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));
+}
+
+void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,
+                       nanoseconds ahead, nanoseconds length) {
+  InBackground(*home_.storms,
+               [config, kind, run = std::move(run), ahead = std::max(ahead, nanoseconds(0)),
+                length](RuntimeLink& link, Background& background) {
+                 std::this_thread::sleep_for(ahead);
+                 Result<OpenedStream> opened = link.Open(config);
+                 run->failed = !opened.ok();
+                 const uint64_t id = opened.ok() ? opened->id : 0;
+                 {
+                   const std::lock_guard lock(background.mutex);
+                   background.of_requests.push_back({std::move(opened), kind, run});
+                 }
+                 if (!run->failed) {
+                   std::this_thread::sleep_for(length);
+                   run->end_ns = Clock::System().monotonic_ns();
+                   if (!link.Stop(id).ok()) run->failed = true;
+                 }
+                 run->over = true;
+               });
 }
 
 void Target::EndRequestWindow(const Live& live) {
+  if (live.window->tasks) EndTasks(live);
   const bool failed = live.window->failed || !live.decoder->complete() ||
                       live.decoder->losses()[Loss::kEventsDropped] != 0;
   fold_->requests().CloseWindow(home_.clock->SinceStart(live.window->end_ns), failed);
@@ -125,7 +129,9 @@ void Target::TakeRequestStreams() {
   for (Background::Opened& o : opened) {
     if (!o.stream.ok()) {
       if (o.kind == Kind::kRequestWindow && request_window_ == o.window) request_window_.reset();
+      if (o.kind == Kind::kTaskWindow && task_window_ == o.window) task_window_.reset();
       // It is tried again.
+      if (o.kind == Kind::kTasks) task_phase_ = TaskPhase::kWindows;
       if (o.kind == Kind::kRequests) request_phase_ = RequestPhase::kWindows;
       continue;
     }
@@ -133,6 +139,9 @@ void Target::TakeRequestStreams() {
     sessions_.back().window = o.window;
     if (o.kind == Kind::kRequestWindow) {
       fold_->requests().OpenWindow(o.window->group);
+      if (o.window->tasks) BeginTasks(sessions_.back());
+    } else if (o.kind == Kind::kTaskWindow || o.kind == Kind::kTasks) {
+      BeginTasks(sessions_.back());
     } else if (o.kind == Kind::kRequests) {
       fold_->requests().EndWindows();
       request_watch_.Restart();
@@ -141,8 +150,7 @@ void Target::TakeRequestStreams() {
           fmt::format("process {} has fewer requests again: every one is followed", process_.pid));
     }
     // A recording that ends meanwhile has asked the others to stop already.
-    if (state_ != State::kRecording && o.kind != Kind::kRequestWindow)
-      StopInBackground({sessions_.back().id});
+    if (state_ != State::kRecording && o.window == nullptr) StopInBackground({sessions_.back().id});
   }
 }
 
@@ -182,7 +190,8 @@ void Target::StopRequests() {
   std::vector<uint64_t> ids;
   bool counted = false;
   for (const Live& s : sessions_) {
-    if (s.kind != Kind::kRequests && s.kind != Kind::kRequestCounter) continue;
+    if (s.kind != Kind::kRequests && s.kind != Kind::kRequestCounter && s.kind != Kind::kTasks)
+      continue;
     ids.push_back(s.id);
     counted = counted || s.kind == Kind::kRequestCounter;
   }

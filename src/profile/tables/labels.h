@@ -47,6 +47,11 @@ enum class RequestPart : uint64_t {
   kUnended = 4,   // requests that went on when the recording ended
   kWatched = 5,   // requests that were seen to begin in a window; kAge: how long they were watched
   kWindows = 6,   // the windows themselves: `amount` ns, for `stands_for` ns of the recording
+  // Requests of which it was followed when threads ran for them (with kRequestWindow: in a window,
+  // and kAge: how long); `amount`: ns that they were queued, and that they awaited.
+  kIdleWatched = 7,
+  kQueued = 8,
+  kAwaited = 10,
 };
 
 // A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or

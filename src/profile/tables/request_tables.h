@@ -35,6 +35,7 @@ struct SlowRequest {
   double bytes = 0, objects = 0;
   uint64_t exceptions = 0;
   int64_t lock_wait_ns = 0, gc_waited_ns = 0;
+  int64_t queued_ns = -1, awaiting_ns = -1;  // negative: not known
 };
 
 struct RequestTables {

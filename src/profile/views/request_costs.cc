@@ -54,6 +54,7 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
         r.durations.beyond = r.facts.beyond_windows;
       }
     }
+    if (!p.requests.narrowed) r.idle = r.facts.idle.Sum(r.count);
     // Of no sample; otherwise each part has its own weight.
     if (r.facts.watched > 0) r.unseen_weight = r.facts.stands_for;
     const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||

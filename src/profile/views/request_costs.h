@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct RequestCost {
   RouteFacts facts;
   Estimate allocated;  // where allocations know requests: Figure::by_request()
   double exceptions = 0, lock_wait_ns = 0;
+  std::optional<IdleTime> idle{};  // none: it was not looked at
   double unseen_weight = 1;  // what a sample would have stood for, where there is none
 };
 

@@ -17,8 +17,8 @@ namespace {
 using profile::Measure;
 using profile::Profile;
 
-constexpr std::array<std::string_view, 7> kRequestSorts = {
-    "bytes", "count", "duration", "errors", "exceptions", "lock_wait", "gc"};
+constexpr std::array<std::string_view, 9> kRequestSorts = {
+    "bytes", "count", "duration", "errors", "exceptions", "lock_wait", "queue", "awaiting", "gc"};
 
 using profile::IsOfNoRoute;
 
@@ -28,6 +28,8 @@ double RequestSortValue(const RequestRow& r, std::string_view sort) {
   if (sort == "errors") return r.facts.failed;
   if (sort == "exceptions") return r.exceptions;
   if (sort == "lock_wait") return r.lock_wait_ns;
+  if (sort == "queue") return r.idle ? r.idle->queued_ns : 0;
+  if (sort == "awaiting") return r.idle ? r.idle->awaiting_ns : 0;
   if (sort == "gc") return r.facts.gc_caused_ns;
   if (sort == "time") return r.durations.sum_ns;
   return r.allocated.amount;
@@ -107,6 +109,9 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   }
   json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
+  json["queue_ns"] = told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
+  json["awaiting_ns"] = told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);
+  json["idle_watched"] = told(r.idle.has_value(), r.facts.idle.watched());
   json["watched"] = told(requests && r.facts.watched > 0, r.facts.watched);
   json["longer_than_windows"] =
       requests && r.facts.watched > 0 ? Json(r.facts.beyond_windows) : Json();
@@ -130,6 +135,8 @@ Json SlowRequestJson(const profile::SlowRequestRow& r, const Profile& p) {
   json["exceptions"] = recorded(Measure::kExceptions) ? Json(r.exceptions) : Json();
   json["lock_wait_ns"] = recorded(Measure::kLocks) ? Json(r.lock_wait_ns) : Json();
   json["gc_waited_ns"] = r.gc_waited_ns;
+  json["queue_ns"] = r.queued_ns >= 0 ? Json(r.queued_ns) : Json();
+  json["awaiting_ns"] = r.awaiting_ns >= 0 ? Json(r.awaiting_ns) : Json();
   return json;
 }
 

@@ -21,7 +21,8 @@ struct RequestTable {
   size_t all_rows = 0;
 };
 
-// `sort`: "bytes", "count", "duration" (p95), "errors", "exceptions", "lock_wait", "gc", "" = bytes
+// `sort`: "bytes", "count", "duration" (p95), "errors", "exceptions", "lock_wait",
+// "queue", "awaiting", "gc", "" = bytes
 // where allocations were recorded, else the time that requests took in all.
 // Rows that belong to no request come last.
 RequestTable RequestRows(const profile::Profile& profile, std::string_view sort, size_t limit);

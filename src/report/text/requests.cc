@@ -27,6 +27,12 @@ std::string CountCell(double n) {
   return n > 0 ? Thousands(static_cast<uint64_t>(std::llround(n))) : "";
 }
 
+// Of one request on average; too short to matter: nothing.
+std::string EachCell(const RequestRow& r, double ns) {
+  constexpr double kLeast = 1e4;
+  return r.count > 0 && ns / r.count >= kLeast ? TimeCell(ns / r.count) : "";
+}
+
 bool AnyRecorded(const Profile& p, profile::Measure m) {
   return std::any_of(p.processes.begin(), p.processes.end(), [m](const profile::Process& process) {
     return process.measures == 0 || process.Recorded(m);
@@ -99,6 +105,8 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     kEach,
     kThrown,
     kLockWait,
+    kQueued,
+    kAwaiting,
     kGc,
     kProcess,
     kRequest
@@ -113,6 +121,8 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
                {"Each", Align::kRight},
                {"Thrown", Align::kRight},
                {"Lock wait", Align::kRight},
+               {"Queued", Align::kRight},
+               {"Awaiting", Align::kRight},
                {"GC", Align::kRight},
                {"Process", Align::kLeft},
                {"Request", Align::kLeft}}};
@@ -132,14 +142,16 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
          !bytes || e.samples == 0 || !wide ? "" : AmountError(p, e),
          bytes && r.is_route && r.count > 0 && e.samples > 0 ? HumanBytes(e.amount / r.count) : "",
          CountCell(r.exceptions), TimeCell(r.lock_wait_ns),
+         EachCell(r, r.idle ? r.idle->queued_ns : 0), EachCell(r, r.idle ? r.idle->awaiting_ns : 0),
          wide ? TimeCell(r.facts.gc_caused_ns) : "",
          ShortenMiddle(Printable(process), std::max<size_t>(12, o.width / 8)), Printable(r.route)});
     longest = std::max(longest, DisplayWidth(lines.rows.back()[kRequest]));
   }
   const size_t wanted = std::min(longest, std::max(kLeastRoute, wide ? o.width / 4 : o.width / 3));
-  const size_t room =
-      MakeRoom(lines, kRequest, wanted,
-               {kError, kGc, kEach, kP50, kLockWait, kThrown, kProcess, kErrors, kP95}, o.width);
+  const size_t room = MakeRoom(
+      lines, kRequest, wanted,
+      {kError, kGc, kEach, kLockWait, kP50, kQueued, kThrown, kProcess, kErrors, kAwaiting, kP95},
+      o.width);
   for (auto& row : lines.rows) row[kRequest] = ShortenRoute(row[kRequest], room);
   std::string out = o.style.Bold("Requests: what each route cost") + "\n";
   out += lines.Render(o);
@@ -164,10 +176,24 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
 }
 
 std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
-  enum Column : size_t { kGoesOn, kAt, kTook, kBytes, kThrown, kLockWait, kGc, kRequest, kPath };
+  enum Column : size_t {
+    kGoesOn,
+    kAt,
+    kTook,
+    kQueued,
+    kAwaiting,
+    kBytes,
+    kThrown,
+    kLockWait,
+    kGc,
+    kRequest,
+    kPath
+  };
   Lines lines{{{"", Align::kLeft},
                {"At", Align::kRight},
                {"Took", Align::kRight},
+               {"Queued", Align::kRight},
+               {"Awaiting", Align::kRight},
                {"Bytes", Align::kRight},
                {"Thrown", Align::kRight},
                {"Lock wait", Align::kRight},
@@ -182,7 +208,8 @@ std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
     lines.rows.push_back(
         {r.finished ? "" : "…",
          r.start_ns < 0 ? "earlier" : ClockText(static_cast<double>(r.start_ns) / 1e9),
-         TimeCell(static_cast<double>(r.duration_ns)), r.samples == 0 ? "" : HumanBytes(r.bytes),
+         TimeCell(static_cast<double>(r.duration_ns)), TimeCell(static_cast<double>(r.queued_ns)),
+         TimeCell(static_cast<double>(r.awaiting_ns)), r.samples == 0 ? "" : HumanBytes(r.bytes),
          CountCell(static_cast<double>(r.exceptions)),
          TimeCell(static_cast<double>(r.lock_wait_ns)),
          TimeCell(static_cast<double>(r.gc_waited_ns)), Printable(p.str(r.route)),
@@ -193,8 +220,8 @@ std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
   std::string out = o.style.Bold("The slowest requests") + "\n";
   if (rows.empty()) return out + "None has ended yet.\n";
   const size_t least = std::min(route, kLeastRoute) + kColumnGap + std::min(path, kLeastPath);
-  const size_t room =
-      MakeRoom(lines, kRequest, least, {kGc, kLockWait, kThrown, kBytes, kAt}, o.width);
+  const size_t room = MakeRoom(lines, kRequest, least,
+                               {kGc, kLockWait, kThrown, kQueued, kBytes, kAt, kAwaiting}, o.width);
   // The path has what the route leaves, or half.
   const size_t half = room >= least ? std::max(kLeastRoute, room / 2) : room / 2;
   const size_t taken = path + kColumnGap + half < room ? room - path - kColumnGap : half;

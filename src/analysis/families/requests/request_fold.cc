@@ -67,6 +67,7 @@ uint32_t RequestFold::NewSlot() {
 void RequestFold::Free(uint32_t slot) {
   Request& r = requests_[slot];
   index_.Erase(r.path);
+  idle_.Forget(r.path);
   long_bytes_ -= r.long_text.size();
   std::string().swap(r.long_text);
   ++r.serial;
@@ -129,6 +130,7 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   r.method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
   SetPath(r, start.path);
   index_.Add(path, slot);
+  if (!idle_watches_.empty()) (void)idle_.Add({now_ns, event.thread, 0, path});
   r.windowed = in_windows_;
   if (in_windows_) return windows_.back().requests.push_back({slot, r.serial});
   begun_.push_back({slot, r.serial});
@@ -145,6 +147,8 @@ void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
   Request& r = requests_[slot];
   if (r.stopped()) return;
   r.stop_ns = std::max(now_ns, r.start_ns);
+  if (!idle_watches_.empty())
+    (void)idle_.Add({r.stop_ns, event.thread, 0, r.path, IdleTimes::Kind::kStop});
   if (r.windowed) return;
   ended_.push_back({slot, r.serial});
   Prune(ended_);
@@ -190,8 +194,9 @@ void RequestFold::OnCollected(int64_t now_ns) {
 
 void RequestFold::OnRefused(const clr::RawEvent& event) {
   clr::MetricsSession session;
-  refused_ = clr::Decode(event, session) ? ToUtf8(session.id) : "?";
-  if (refused_.empty()) refused_ = "?";
+  refused_.clear();
+  if (clr::Decode(event, session)) refused_ = ToUtf8(session.id);
+  if (refused_.empty()) refused_.push_back('?');
 }
 
 void RequestFold::CountEvent(Request& r, const Event& event) {
@@ -310,20 +315,6 @@ void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
   TakeEvents(r, [&](const Event& e) { HandOutOne(r, e, route, step); });
 }
 
-template <class F>
-void RequestFold::TakeEvents(Request& r, F&& take) {
-  for (uint32_t at = r.events; at != kNone;) {
-    take(waiting_[at].event);
-    const uint32_t next = waiting_[at].next;
-    waiting_[at].next = free_waiting_;
-    free_waiting_ = at;
-    --waiting_count_;
-    at = next;
-  }
-  r.events = kNone;
-  r.oldest_ns = INT64_MAX;
-}
-
 void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t time_ns,
                         const profile::Sums& sums, const Watched& watched) {
   const LabelSet labels = LabelSet()
@@ -346,7 +337,8 @@ void RequestFold::AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& s
   slices_.Add(time_ns, RequestKey(), label, 0, 0, sums);
 }
 
-void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns) {
+void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns,
+                           const std::optional<profile::IdleTime>& idle) {
   auto& slowest = tables_->requests.slowest;
   const auto slower = [](const profile::SlowRequest& a, const profile::SlowRequest& b) {
     return a.duration_ns > b.duration_ns;
@@ -357,7 +349,9 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
     slowest.pop_back();
   }
   slowest.push_back({r.start_ns, duration_ns, route, std::string(r.short_text()), r.stopped(),
-                     r.samples, r.bytes, r.objects, r.exceptions, r.lock_wait_ns, gc_ns});
+                     r.samples, r.bytes, r.objects, r.exceptions, r.lock_wait_ns, gc_ns,
+                     idle ? std::llround(idle->queued_ns) : -1,
+                     idle ? std::llround(idle->awaiting_ns) : -1});
   std::push_heap(slowest.begin(), slowest.end(), slower);
 }
 
@@ -392,10 +386,11 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
   if (gc_ns > 0)
     Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0});
+  const auto idle = CountIdle(r, route, to_ns, counts);
   HandOutEvents(r, route, DurationScale::Rounded(step));
   // Where events were dropped, perhaps its end was.
   if (r.stopped() || tables_->losses[Loss::kEventsDropped] == 0)
-    NoteSlow(r, route, duration_ns, gc_ns);
+    NoteSlow(r, route, duration_ns, gc_ns, idle);
   Free(slot);
 }
 
@@ -445,11 +440,12 @@ void RequestFold::CountCaused() {
 void RequestFold::Advance(int64_t now_ns) {
   if (!on_) return;
   RetryUnknown(now_ns, false);
+  RunIdle(now_ns - kGraceNs);
   while (!ended_.empty()) {
     const Turn turn = ended_.front();
     if (requests_[turn.slot].serial == turn.serial) {
       const Request& r = requests_[turn.slot];
-      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns)) break;
+      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns) || !IdleKnown(r)) break;
       End(turn.slot, now_ns, true);
     }
     ended_.pop_front();
@@ -482,6 +478,7 @@ void RequestFold::EndStopped(int64_t now_ns) {
 void RequestFold::Finish(int64_t last_ns) {
   if (!on_) return;
   RetryUnknown(last_ns, false);
+  RunIdle(last_ns);
   FinishWindows(last_ns, true);
   EndStopped(last_ns);
   for (const Turn& turn : begun_)
@@ -495,6 +492,7 @@ void RequestFold::Finish(int64_t last_ns) {
 void RequestFold::Flush(int64_t now_ns) {
   if (!on_) return;
   RetryUnknown(now_ns, true);
+  RunIdle(now_ns);
   FinishWindows(now_ns, true);
   EndStopped(now_ns);
   for (Request& r : requests_)
@@ -515,6 +513,11 @@ void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
 
 void RequestFold::Shift(int64_t shift_ns) {
   for (Request& r : requests_) r.start_ns -= shift_ns;
+  idle_.Shift(shift_ns);
+  for (IdleWatch& w : idle_watches_) {
+    if (w.from_ns != kGoesOn) w.from_ns -= shift_ns;
+    if (w.closed()) w.to_ns -= shift_ns;
+  }
   watched_to_ns_ -= shift_ns;
   starts_.Clear();
   pauses_.Shift(shift_ns);  // those of requests that go on

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,12 +17,14 @@
 
 #include "analysis/families/gc/pause_log.h"
 #include "analysis/families/requests/gc_shares.h"
+#include "analysis/families/requests/idle_times.h"
 #include "analysis/families/requests/late_slices.h"
 #include "analysis/families/requests/open_requests.h"
 #include "analysis/families/requests/recent_rate.h"
 #include "analysis/families/requests/route_book.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
+#include "profile/requests.h"
 #include "profile/tables/process_tables.h"
 
 namespace clrscope::analysis {
@@ -60,6 +63,15 @@ class RequestFold {
   void CloseWindow(int64_t end_ns, bool failed);
   // Every request is followed again.
   void EndWindows();
+  // What threads do for requests is told from the next such event on (request_idle.cc); group: of
+  // a window, 0 = of none.
+  void OpenTasks(uint64_t group);
+  // All of it was told, up to `end_ns`. `failed`: some of it may be missing.
+  void CloseTasks(int64_t end_ns, bool failed);
+  void OnTask(const clr::RawEvent& event, int64_t now_ns);
+  // How many such events there were.
+  uint64_t tasks() const { return tasks_; }
+
   // Requests a second, of the last moments; in windows, of the last seconds by the histogram.
   double per_second() const;
   // Requests so far that were followed outside of windows.
@@ -150,6 +162,13 @@ class RequestFold {
     std::vector<Turn> requests{};  // that began in it
     bool closed() const { return end_ns != kGoesOn; }
   };
+  // A time in which it is told what threads do: from the first event on.
+  struct IdleWatch {
+    uint64_t group = 0;
+    int64_t from_ns = kGoesOn, to_ns = kGoesOn;
+    bool failed = false;
+    bool closed() const { return to_ns != kGoesOn; }
+  };
   // Where something is within a window: 0 = it is of none.
   struct Watched {
     uint64_t group;
@@ -182,13 +201,23 @@ class RequestFold {
   void Count(uint32_t route, profile::RequestPart part, uint16_t step, int64_t time_ns,
              const profile::Sums& sums, const Watched& watched = {});
   uint32_t RouteOf(const Request& r, bool certain, int64_t to_ns);
+  // nullptr: nobody saw what threads did for a request that began then.
+  const IdleWatch* IdleWatchOf(int64_t start_ns) const;
+  // Whether it is known how long the request was watched.
+  bool IdleKnown(const Request& r) const;
+  // `ended`: the request did, at `to_ns`.
+  // What it comes to where the whole of it was watched.
+  std::optional<profile::IdleTime> CountIdle(const Request& r, uint32_t route, int64_t to_ns,
+                                             bool ended);
+  void RunIdle(int64_t to_ns);
   void FinishWindow(Window& window, int64_t now_ns);
   void EndWatched(Request& r, const Window& window, double weight);
   void GiveUp(Request& r);
   void FinishWindows(int64_t now_ns, bool all);
   // Of requests themselves.
   void AddOwn(int64_t time_ns, uint16_t label, const profile::Sums& sums);
-  void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns);
+  void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns,
+                const std::optional<profile::IdleTime>& idle);
   void EndStopped(int64_t now_ns);
   void FlushLong(int64_t now_ns);
   void HandOutOpen(Request& r, int64_t now_ns);
@@ -213,7 +242,10 @@ class RequestFold {
   std::vector<uint32_t> free_;
   std::deque<Turn> begun_, ended_;  // in order of time; of windows, neither
   std::deque<Window> windows_;      // oldest first; only the last may be open
-  int64_t watched_to_ns_ = 0;       // the end of the last window, or when windows began
+  IdleTimes idle_;
+  std::deque<IdleWatch> idle_watches_;  // oldest first
+  uint64_t tasks_ = 0, idle_pauses_ = 0;
+  int64_t watched_to_ns_ = 0;  // the end of the last window, or when windows began
   bool in_windows_ = false;
   RecentRate starts_;
   double counting_ = 0, counted_ = 0;  // by the histogram: of this interval, the most of the last
@@ -228,5 +260,19 @@ class RequestFold {
   int64_t end_ns_ = INT64_MAX;
   bool on_ = false, templates_expected_ = false, collected_ = false;
 };
+
+template <class F>
+void RequestFold::TakeEvents(Request& r, F&& take) {
+  for (uint32_t at = r.events; at != kNone;) {
+    take(waiting_[at].event);
+    const uint32_t next = waiting_[at].next;
+    waiting_[at].next = free_waiting_;
+    free_waiting_ = at;
+    --waiting_count_;
+    at = next;
+  }
+  r.events = kNone;
+  r.oldest_ns = INT64_MAX;
+}
 
 }  // namespace clrscope::analysis

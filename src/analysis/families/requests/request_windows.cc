@@ -64,6 +64,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
     HandOut(e, route + uint64_t{1}, DurationScale::Rounded(step), at(e.time_ns - r.start_ns),
             weight);
   });
+  const auto idle = CountIdle(r, route, to_ns, ended);
   ++tables_->requests.changes;
   if (ended) {
     const int64_t ns = to_ns - r.start_ns;
@@ -73,7 +74,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
     const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
     if (gc_ns > 0)
       Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0}, at(ns));
-    NoteSlow(r, route, ns, gc_ns);
+    NoteSlow(r, route, ns, gc_ns, idle);
   }
 }
 

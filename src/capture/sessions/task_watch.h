@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether it is told all along what threads do for requests or in windows of time, and how long
+// these are: events of tasks are to take the machine no more than a hundredth of its CPU. Knows
+// neither sessions nor the time: both are told. docs/decisions/0016-requests.md
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "capture/sessions/window_plan.h"
+
+namespace clrscope::capture {
+
+class TaskWatch {
+ public:
+  using Window = WindowPlan::Window;
+  // What an event takes a server, of its CPU time (docs/performance.md).
+  static constexpr double kNsPerEvent = 4'000;
+  static constexpr double kPartOfMachine = 0.01;
+  static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 500'000'000;
+  // Windows with few events after which it is told all along.
+  static constexpr size_t kCalmWindows = 4;
+  // Of a request, where it is not known yet.
+  static constexpr double kEventsPerRequest = 8;
+
+  TaskWatch(uint64_t seed, unsigned cpus)
+      : plan_(seed), most_(kPartOfMachine * std::max(1u, cpus) * 1e9 / kNsPerEvent) {}
+
+  // Events a second that are all taken.
+  double most_per_second() const { return most_; }
+  // `events`: so far.
+  bool TooMany(uint64_t events, int64_t now_ns) {
+    Drain(now_ns);
+    level_ += static_cast<double>(events - events_);
+    events_ = events;
+    return level_ > kBurst * most_;
+  }
+  // A window has ended; `events`: so far.
+  void OnWindow(uint64_t events, int64_t length_ns) {
+    const auto seen = static_cast<double>(events - events_);
+    events_ = events;
+    if (length_ns <= 0) return;
+    per_second_ = seen * 1e9 / static_cast<double>(length_ns);
+    calm_ = per_second_ < most_ / 2 ? calm_ + 1 : 0;
+  }
+  bool FewAgain() const { return calm_ >= kCalmWindows; }
+  // Windows begin, or end; `events`: so far.
+  void Restart(uint64_t events) {
+    calm_ = 0;
+    level_ = 0;
+    events_ = events;
+  }
+  Window Next(int64_t now_ns) { return plan_.Next(now_ns, 0, Length()); }
+  int64_t Length() const {
+    const double part = most_ / std::max(per_second_, most_);
+    return std::clamp(static_cast<int64_t>(part * static_cast<double>(WindowPlan::kPeriodNs)),
+                      kShortestNs, kLongestNs);
+  }
+  // Whether a window of requests has them, too; what it takes is taken off.
+  bool Affords(int64_t now_ns, int64_t length_ns, double requests_per_second) {
+    Drain(now_ns);
+    const double per_second =
+        per_second_ > 0 ? per_second_ : kEventsPerRequest * requests_per_second;
+    const double events = per_second * static_cast<double>(length_ns) / 1e9;
+    if (level_ > 0 && level_ + events > kBurst * most_) return false;
+    level_ += events;
+    return true;
+  }
+
+ private:
+  static constexpr double kBurst = 3;  // seconds' worth
+  void Drain(int64_t now_ns) {
+    if (now_ns <= at_ns_) return;
+    level_ = std::max(0.0, level_ - most_ * static_cast<double>(now_ns - at_ns_) / 1e9);
+    at_ns_ = now_ns;
+  }
+
+  WindowPlan plan_;
+  double most_;
+  double level_ = 0;       // events above the limit, of a leaky bucket
+  double per_second_ = 0;  // in the last window
+  int64_t at_ns_ = 0;
+  uint64_t events_ = 0;
+  size_t calm_ = 0;
+};
+
+}  // namespace clrscope::capture
