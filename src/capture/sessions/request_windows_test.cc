@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/families/requests/recent_rate.h"
+#include "capture/sessions/task_watch.h"
 #include "capture/testing/request_simulator.h"
 #include "profile/views/filter.h"
 
@@ -288,6 +289,126 @@ TEST(RequestWindows, ARecordingThatIsRotatedLosesTheOpenWindowAlone) {
   for (const auto& [name, c] : w.Costs(p)) watched += c.facts.watched;
   EXPECT_EQ(watched, 2);
   EXPECT_EQ(p.requests.windows.count, 2);
+}
+
+TEST(RequestIdle, AllAlongItIsWhatItIs) {
+  Windows w;
+  w.requests().OpenTasks(0);
+  uint32_t n = 0;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t at = kWindowSecond + i * 100 * kWindowMs;
+    ++n;
+    w.Enqueue(at - 2 * kWindowMs, 1'000 + n);
+    w.Dequeue(at - 1, 1'000 + n);
+    w.Start(at, {n}, "/a/1");
+    w.Await(at + 10 * kWindowMs, at + 40 * kWindowMs, {n}, n);
+    w.Stop(at + 50 * kWindowMs, {n});
+    // Another route never suspends.
+    ++n;
+    w.Start(at + 60 * kWindowMs, {n}, "/b");
+    w.Stop(at + 70 * kWindowMs, {n});
+  }
+  w.requests().CloseTasks(6 * kWindowSecond, false);
+  // Of this one nobody saw what threads did.
+  w.Start(7 * kWindowSecond, {++n}, "/a/1");
+  w.Stop(8 * kWindowSecond, {n});
+  w.Template(9 * kWindowSecond, "/a/{id}", 41);
+  w.Template(9 * kWindowSecond, "/b", 40);
+  w.Collected(9 * kWindowSecond);
+  w.Finish();
+  const Profile p = w.ByRequest();
+  auto costs = w.Costs(p);
+  const RequestCost& a = costs.at("GET /a/{id}");
+  EXPECT_EQ(a.facts.idle.watched(), 40);
+  ASSERT_TRUE(a.idle);
+  EXPECT_NEAR(a.idle->awaiting_ns, 41 * 30e6, 1) << "which stands for the one that was not seen";
+  EXPECT_NEAR(a.idle->queued_ns, 41 * 2e6, 100);
+  const RequestCost& b = costs.at("GET /b");
+  ASSERT_TRUE(b.idle);
+  EXPECT_EQ(b.idle->awaiting_ns, 0);
+  EXPECT_FALSE(costs.contains("(no request)"));
+  ASSERT_EQ(p.requests.slowest.size(), 81u);
+  EXPECT_EQ(p.requests.slowest[0].awaiting_ns, -1) << "it is not known";
+  EXPECT_EQ(p.requests.slowest[1].awaiting_ns, 30 * kWindowMs);
+  EXPECT_NEAR(static_cast<double>(p.requests.slowest[1].queued_ns), 2e6, 2);
+}
+
+TEST(RequestIdle, WindowsSeeLessOfLongAwaitsAndWeighThemMore) {
+  Windows w;
+  w.requests().BeginWindows(0);
+  uint32_t n = 0;
+  constexpr int64_t kSeconds = 32, kEach = 20;
+  for (int64_t s = 0; s < kSeconds; ++s) {
+    const int64_t from = s * kWindowSecond + 300 * kWindowMs, to = from + 100 * kWindowMs;
+    w.requests().OpenWindow(static_cast<uint64_t>(s) % 16 + 1);
+    // Only every second window has tasks.
+    const bool tasks = s % 2 == 0;
+    if (tasks) {
+      w.requests().OpenTasks(static_cast<uint64_t>(s) % 16 + 1);
+      w.Enqueue(from, 7);
+    }
+    // They begin evenly over the window; each awaits from 10 to 70 ms and ends at 80 ms.
+    for (int64_t i = 0; i < kEach; ++i) {
+      const int64_t at = from + (2 * i + 1) * 100 * kWindowMs / (2 * kEach);
+      ++n;
+      w.Start(at, {n}, "/a/1");
+      if (tasks && at + 10 * kWindowMs < to) {
+        w.Event(clr::EventTag::kTaskWaitBegin, 3, at + 10 * kWindowMs,
+                nettrace::testing::ByteWriter().U32(1).U32(0).U32(n).U32(2).U32(0).Take(),
+                TestId{n}, n);
+        if (at + 70 * kWindowMs < to)
+          w.Event(clr::EventTag::kTaskWaitEnd, 0, at + 70 * kWindowMs,
+                  nettrace::testing::ByteWriter().U32(1).U32(0).U32(n).Take(), {}, n);
+      }
+      if (at + 80 * kWindowMs < to) w.Stop(at + 80 * kWindowMs, {n});
+    }
+    if (tasks) w.requests().CloseTasks(to, false);
+    w.requests().CloseWindow(to, false);
+    w.Template((s + 1) * kWindowSecond, "/a/{id}", 10 * kEach);
+    w.Collected((s + 1) * kWindowSecond);
+    w.requests().Advance((s + 1) * kWindowSecond);
+  }
+  w.Finish();
+  const Profile p = w.ByRequest();
+  const auto costs = w.Costs(p);
+  const RequestCost& a = costs.at("GET /a/{id}");
+  EXPECT_EQ(a.facts.idle.watched(), kSeconds / 2 * kEach);
+  ASSERT_TRUE(a.idle);
+  const double truth = static_cast<double>(kSeconds * 10 * kEach) * 60e6;
+  EXPECT_NEAR(a.idle->awaiting_ns / truth, 1, 0.1);
+  EXPECT_EQ(a.idle->queued_ns, 0);
+}
+
+TEST(TaskWatch, TheMachineGivesAHundredthOfItsCpuForTasks) {
+  TaskWatch watch(1, 2);
+  EXPECT_NEAR(watch.most_per_second(), 0.01 * 2 / 4e-6, 1);
+  EXPECT_FALSE(watch.TooMany(0, kWindowSecond));
+  EXPECT_FALSE(watch.TooMany(14'000, kWindowSecond)) << "a burst";
+  EXPECT_FALSE(watch.TooMany(28'000, 4 * kWindowSecond));
+  EXPECT_TRUE(watch.TooMany(200'000, 5 * kWindowSecond));
+  watch.Restart(200'000);
+  for (const uint64_t per_second : {6'000u, 50'000u, 240'000u}) {
+    watch.OnWindow(200'000 + per_second / 10, 100 * kWindowMs);
+    watch.Restart(200'000);
+    const double cpu =
+        static_cast<double>(per_second) * 4e-6 * static_cast<double>(watch.Length()) / 1e9;
+    EXPECT_LE(cpu, 0.0201) << per_second;
+    EXPECT_FALSE(watch.FewAgain());
+  }
+  for (int i = 0; i < 4; ++i)
+    watch.OnWindow(200'000 + 100, 100 * kWindowMs), watch.Restart(200'000);
+  EXPECT_FALSE(watch.FewAgain()) << "it began anew each time";
+  for (uint64_t i = 1; i <= 4; ++i) watch.OnWindow(200'000 + 100 * i, 100 * kWindowMs);
+  EXPECT_TRUE(watch.FewAgain());
+}
+
+TEST(TaskWatch, WindowsOfRequestsHaveTasksAsOftenAsTheMachineAffordsIt) {
+  TaskWatch watch(1, 2);
+  watch.OnWindow(10'000, 100 * kWindowMs);  // 100,000 a second
+  int had = 0;
+  for (int64_t s = 1; s <= 100; ++s)
+    had += watch.Affords(s * kWindowSecond, 200 * kWindowMs, 9'000) ? 1 : 0;
+  EXPECT_NEAR(had, 25, 2) << "20,000 events in each, 5,000 a second to spend";
 }
 
 TEST(RequestWatch, TheMachineGivesAHundredthOfItsCpu) {

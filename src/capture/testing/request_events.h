@@ -84,6 +84,18 @@ class RequestEvents {
     Event(EventTag::kContentionStop, 1, time + ns,
           ByteWriter().U8(0).U16(0).F64(static_cast<double>(ns)).Take(), id, thread);
   }
+  // A thread suspends for a task, and goes on with it.
+  void Await(int64_t begin, int64_t end, const TestId& id, uint32_t task, uint64_t thread = 1) {
+    Event(EventTag::kTaskWaitBegin, 3, begin,
+          ByteWriter().U32(1).U32(0).U32(task).U32(2).U32(0).Take(), id, thread);
+    Event(EventTag::kTaskWaitEnd, 0, end, ByteWriter().U32(1).U32(0).U32(task).Take(), {}, thread);
+  }
+  void Enqueue(int64_t time, uint64_t item) {
+    Event(EventTag::kPoolEnqueue, 0, time, ByteWriter().U64(item).Take(), {}, 99);
+  }
+  void Dequeue(int64_t time, uint64_t item, uint64_t thread = 1) {
+    Event(EventTag::kPoolDequeue, 0, time, ByteWriter().U64(item).Take(), {}, thread);
+  }
   void Pause(int64_t begin, int64_t end) {
     ++gcs_;
     Event(EventTag::kGcSuspendEeBegin, 1, begin, SuspendBeginPayload(1, 1, gcs_));

@@ -118,9 +118,9 @@ void IdleTimes::OnStart(const Event& e, Thread& thread) {
   }
   Request& r = requests_[slot];
   r.path = e.path;
-  r.runs = 1;
   r.stopped = false;
   r.times = {};
+  r.times.runs = 1;
   if (thread.enqueued_ns != kNever) r.times.before_ns = thread.dequeued_ns - thread.enqueued_ns;
   index_.Add(e.path, slot);
   thread.enqueued_ns = kNever;
@@ -137,7 +137,7 @@ void IdleTimes::OnStop(const Event& e, Thread& thread) {
   if (Get(thread.request) == &r) {
     if (thread.left_ns != kNever) Cut(r, thread.left_ns, e.time_ns);
     thread = {};
-  } else if (r.runs == 0) {
+  } else if (r.times.runs == 0) {
     EndIdle(r, e.time_ns, e.time_ns);
   }
   r.stopped = true;
@@ -211,7 +211,7 @@ void IdleTimes::Resume(Thread& thread, Ref ref, uint64_t run, int64_t time_ns, i
   thread.request = ref;
   thread.run = run;
   thread.left_ns = kNever;
-  if (r->runs++ == 0) EndIdle(*r, time_ns, queued_ns == kNever ? time_ns : queued_ns);
+  if (r->times.runs++ == 0) EndIdle(*r, time_ns, queued_ns == kNever ? time_ns : queued_ns);
 }
 
 void IdleTimes::Leave(Thread& thread, int64_t time_ns) {
@@ -222,12 +222,12 @@ void IdleTimes::Leave(Thread& thread, int64_t time_ns) {
 }
 
 void IdleTimes::EndRun(Request& r, int64_t time_ns) {
-  if (r.runs == 0) return;
-  if (--r.runs == 0) r.idle_since_ns = time_ns;
+  if (r.times.runs == 0) return;
+  if (--r.times.runs == 0) r.times.idle_since_ns = time_ns;
 }
 
 void IdleTimes::EndIdle(Request& r, int64_t time_ns, int64_t queued_ns) {
-  const int64_t from_ns = r.idle_since_ns;
+  const int64_t from_ns = r.times.idle_since_ns;
   const int64_t split_ns = std::clamp(queued_ns, from_ns, std::max(from_ns, time_ns));
   std::vector<Span>& spans = r.times.spans;
   const auto push = [&](const Span& span) {
@@ -248,7 +248,7 @@ void IdleTimes::EndIdle(Request& r, int64_t time_ns, int64_t queued_ns) {
 }
 
 void IdleTimes::Cut(Request& r, int64_t from_ns, int64_t to_ns) {
-  if (r.runs == 0) r.idle_since_ns = std::max(r.idle_since_ns, to_ns);
+  if (r.times.runs == 0) r.times.idle_since_ns = std::max(r.times.idle_since_ns, to_ns);
   std::vector<Span>& spans = r.times.spans;
   for (size_t i = spans.size(); i-- > 0;) {
     Span& s = spans[i];
@@ -326,7 +326,7 @@ void IdleTimes::Forget(const ActivityPath& path) {
 void IdleTimes::Shift(int64_t shift_ns) {
   for (Event& e : events_) e.time_ns -= shift_ns;
   for (Request& r : requests_) {
-    r.idle_since_ns -= shift_ns;
+    r.times.idle_since_ns -= shift_ns;
     for (Span& s : r.times.spans) {
       s.from_ns -= shift_ns;
       s.to_ns -= shift_ns;

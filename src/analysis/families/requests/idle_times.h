@@ -54,6 +54,8 @@ class IdleTimes {
   struct Times {
     std::vector<Span> spans{};  // in order, not overlapping
     int64_t before_ns = 0;      // the work that began it was queued so long
+    uint32_t runs = 0;          // threads that run for it
+    int64_t idle_since_ns = 0;  // where none does, and it has not ended
   };
   // Events that wait for those of other sessions; tasks and work items that are not done.
   static constexpr size_t kMostEvents = 400'000, kMostTasks = 100'000;
@@ -79,8 +81,6 @@ class IdleTimes {
   struct Request {
     ActivityPath path{};
     uint32_t serial = 0;
-    uint32_t runs = 0;  // threads that run for it
-    int64_t idle_since_ns = 0;
     bool stopped = false;
     Times times{};
   };

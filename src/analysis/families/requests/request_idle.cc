@@ -96,15 +96,18 @@ std::optional<profile::IdleTime> RequestFold::CountIdle(const Request& r, uint32
   };
   Count(route, RequestPart::kIdleWatched, 0, r.start_ns, {1, 0, 1},
         at(w->closed() ? w->to_ns - r.start_ns : to_ns - r.start_ns));
+  // One that goes on is idle for as long as the window does.
+  std::vector<IdleTimes::Span> spans = times->spans;
+  if (!ended && times->runs == 0) spans.push_back({times->idle_since_ns, to_ns, false});
   std::array<int64_t, 2> all{}, ns{};
   all[1] = ns[1] = times->before_ns;
-  for (const IdleTimes::Span& s : times->spans)
+  for (const IdleTimes::Span& s : spans)
     all[s.queued ? 1 : 0] += std::max<int64_t>(0, std::min(s.to_ns, to_ns) - s.from_ns);
   if (!windowed) {
     ns = all;
   } else {
     // Cut where the weights change: a part of what is longer than the windows is not seen.
-    for (const IdleTimes::Span& s : times->spans) {
+    for (const IdleTimes::Span& s : spans) {
       int64_t from_ns = std::max<int64_t>(0, s.from_ns - r.start_ns);
       const int64_t end_ns = std::min(s.to_ns, to_ns) - r.start_ns;
       while (from_ns < end_ns) {
