@@ -162,12 +162,16 @@ void EventBinder::FinishStorms(profile::Figure& figure) {
   for (profile::TimedCell& t : figure.timed) t.cell = place[t.cell];
 }
 
+// Storms know their cells by number, which windows of requests change.
+void EventBinder::FinishWindows() {
+  for (profile::Figure& figure : out_.figures)
+    if (figure.source == Source::kException) FinishStorms(figure);
+  if (!windows_.empty()) windows_.Finish(out_);
+}
+
 void EventBinder::Finish() {
   for (profile::Figure& figure : out_.figures)
-    if (profile::IsEvent(figure.source)) {
-      if (figure.source == Source::kException) FinishStorms(figure);
-      SumUpCells(figure, out_.labels);
-    }
+    if (profile::IsEvent(figure.source)) SumUpCells(figure, out_.labels);
   std::stable_sort(out_.requests.slowest.begin(), out_.requests.slowest.end(),
                    [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });
 }

@@ -33,9 +33,7 @@ class EventBinder {
   // A route of a process, and how long its longest request took.
   void NoteRoute(uint32_t process, StringId route, int64_t max_ns);
   // Everything was added, and cells of allocations are as they came.
-  void FinishWindows() {
-    if (!windows_.empty()) windows_.Finish(out_);
-  }
+  void FinishWindows();
   // … and all of them are there.
   void Finish();
 

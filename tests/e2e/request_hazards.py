@@ -91,13 +91,13 @@ class RequestHazards(Case):
     def test_sockets_without_end_and_thousands_in_flight(self):
         service = self.service("--background", "20000000")
         early = [routes.WebSocket(service.address) for _ in range(5)]  # before the recording: their ids are not known
-        recorder, path = self.recorder(service, "--requests")
+        recorder, path = self.recorder(service, "--requests=all")
         service.reset(settled=False)
         late = [routes.WebSocket(service.address) for _ in range(10)]
         load = subprocess.Popen([routes.WRK, "-t1", "-c4000", "-d6s", "--timeout", "20s", service.url + "/delay/3000"], stdout=subprocess.PIPE, text=True)
         time.sleep(2)
         before = service.ledger(settled=False)
-        self.assertGreater(before.raw["in_flight"], 2500, "so many at one time")
+        self.assertGreater(before.raw["in_flight"], 1500, "so many at one time")
         out, _ = load.communicate(timeout=60)
         self.assertNotIn("Non-2xx", out)
         for socket in late:
@@ -113,7 +113,7 @@ class RequestHazards(Case):
         self.assertEqual(rows["GET /delay/{ms:int}"]["count"], delay["count"])
         self.assertGreater(rows["GET /delay/{ms:int}"]["duration_ns"]["p50"], 2.9e9)
         sockets = [row for name, row in rows.items() if "/ws" in name]
-        self.assertEqual(len(sockets), 1, list(rows))
+        self.assertEqual(len(sockets), 1, rows)
         self.assertEqual((sockets[0]["count"], sockets[0]["unfinished"]), (0, len(late)))
         for socket in early + late:
             socket.close()

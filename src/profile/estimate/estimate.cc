@@ -105,8 +105,13 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
   if (std::sqrt(variance) <= kDigits * value)
     return {std::max(seen, value - less), std::max(value, std::min(most, value + w.hidden))};
   constexpr double kAnyWeight = 1e300;
-  const Sum sum{seen, value - seen, variance, value - seen, kAnyWeight};
-  Interval interval = sum.Both();
+  Interval interval;
+  if (w.left) {
+    const double half = kNormalQuantile * std::sqrt(variance);
+    interval = {std::max(0.0, value - half), value + half};
+  } else {
+    interval = Sum{seen, value - seen, variance, value - seen, kAnyWeight}.Both();
+  }
   interval.low = std::max(seen, interval.low - less);
   interval.high = std::min(most, std::max(interval.high, value));
   return interval;

@@ -29,6 +29,8 @@ struct WindowGroups {
   // Of so few windows, in part, that they do not tell how they differ: it can be anything from what
   // was seen to all that was counted.
   bool few = false;
+  // In part what is left of a whole that is known: it errs to both sides alike.
+  bool left = false;
 
   WindowGroups& operator+=(const WindowGroups& o) {
     for (size_t g = 0; g < kGroups; ++g) {
@@ -42,6 +44,7 @@ struct WindowGroups {
     least_amount += o.least_amount;
     groups = std::min(groups, o.groups);
     few = few || o.few;
+    left = left || o.left;
     return *this;
   }
   static double Variance(const std::array<float, kGroups>& without) {

@@ -107,7 +107,9 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
                              "objects_low", "objects_high", "bytes_per_request"})
       json[name] = nullptr;
   }
-  json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
+  const profile::Figure* thrown = p.Find(Measure::kExceptions);
+  json["exceptions"] = told(
+      recorded(Measure::kExceptions) && (thrown == nullptr || thrown->by_request()), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
   json["queue_ns"] = told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
   json["awaiting_ns"] = told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);

@@ -141,6 +141,7 @@ void IdleTimes::OnStop(const Event& e, Thread& thread) {
     EndIdle(r, e.time_ns, e.time_ns);
   }
   r.stopped = true;
+  r.times.runs = 1;  // it is idle no longer
 }
 
 void IdleTimes::OnWaitBegin(const Event& e, Thread& thread) {

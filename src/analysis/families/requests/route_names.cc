@@ -35,10 +35,20 @@ std::map<StringId, std::set<uint32_t>> StatusesWithoutRoute(const profile::Proce
   return out;
 }
 
+// Routes with requests that went on at the end, of which the runtime has told no template yet.
+std::set<uint64_t> RoutesThatGoOn(const profile::ProcessTables& t) {
+  std::set<uint64_t> out;
+  for (const profile::LabelSet& set : t.labels.sets())
+    if (set[LabelKey::kRequestPart] == static_cast<uint64_t>(profile::RequestPart::kUnended))
+      out.insert(set[LabelKey::kRequest]);
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> RouteNames(const profile::ProcessTables& t, const StringPool& strings) {
   const std::map<StringId, std::set<uint32_t>> statuses = StatusesWithoutRoute(t);
+  const std::set<uint64_t> go_on = RoutesThatGoOn(t);
   RouteMatcher matcher;
   std::vector<std::string> templates;  // by the matcher's number
   bool any = false;
@@ -70,7 +80,7 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
         if (!found) found = matcher.FindWithBase(strings.Get(r.method), strings.Get(r.text));
         if (found)
           names.push_back(templates[found.index]);
-        else if (any)
+        else if (any && !go_on.contains(names.size() + 1))
           names.push_back(without_route(r));
         else
           names.push_back(

@@ -238,6 +238,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
                    [&](const Cell& c) { return window(c) != 0; }))
     return;
   figure.by_windows = true;
+  const bool beside_storms = figure.storms.any();
   const auto main = [&](const Estimate& e) {
     return figure.measure == Measure::kExceptions ? e.count : e.amount;
   };
@@ -257,6 +258,11 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     const Cell old = figure.cells[i];
     const LabelSet labels = p.labels[old.labels];
     const bool windowed = labels[LabelKey::kRequestWindow] != 0;
+    if (beside_storms) {
+      place[i] = cells.Find(old, WithoutRequest(labels));
+      cells.cells[place[i]].value += old.value;
+      continue;
+    }
     if (requests || !processes_.contains(old.process) ||
         (!windowed && labels[LabelKey::kRequest] != 0)) {
       double normal = 1;
@@ -289,6 +295,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
   // others as much less.
   struct Rest {
     double left = 0, positive = 0;
+    PerGroup count{}, amount{};
   };
   std::map<uint32_t, Rest> rests;
   for (const auto& [cell, pool] : pool_at) {
@@ -296,6 +303,10 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     Rest& r = rests[cells.cells[cell].process];
     r.left += left;
     r.positive += std::max(0.0, left);
+    for (size_t g = 0; g < kG; ++g) {
+      r.count[g] += pools[pool].count[g];
+      r.amount[g] += pools[pool].amount[g];
+    }
   }
   for (const auto& [cell, at] : pool_at) {
     Pool& pool = pools[at];
@@ -305,8 +316,13 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     if (pool.part <= 0) continue;
     Estimate e = Times(pool.all, pool.part);
     profile::WindowGroups& w = e.windows.Make();
-    w.count = pool.count;
-    w.amount = pool.amount;
+    w.left = true;
+    // What routes have more without a group, the rest has less: each cell its part of that.
+    const double part = left / r.positive;
+    for (size_t g = 0; g < kG; ++g) {
+      w.count[g] = static_cast<float>(part * r.count[g]);
+      w.amount[g] = static_cast<float>(part * r.amount[g]);
+    }
     w.groups = processes_.at(cells.cells[cell].process).groups();
     w.few = processes_.at(cells.cells[cell].process).few();
     cells.cells[cell].value += e;
@@ -322,7 +338,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
       const uint32_t rest = cells.Find(old, WithoutRequest(labels));
       timed.push_back({rest, t.start_ns, t.end_ns, Times(t.value, pools[pool].part)});
     }
-    if (labels[LabelKey::kRequestWindow] != 0) {
+    if (labels[LabelKey::kRequestWindow] != 0 && !beside_storms) {
       const double normal =
           requests ? processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal : 1;
       t.value = Weighted(t.value, old.process, labels, normal);
