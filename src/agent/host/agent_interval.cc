@@ -59,6 +59,7 @@ void Agent::EndInterval(bool last) {
   if (live_ != nullptr) {
     live_->TakeLives(now, f.lives);
     live_->TakeTurnover(f.turnover);
+    if (options_.requests) collector_.activities().FillFrame(*live_, f);
   }
   f.gcs = gcs_.TakeGcs();
   // Without allocations nobody tells of collections on the program's own threads.
@@ -84,7 +85,10 @@ void Agent::EndInterval(bool last) {
   AddLosses(sums, f);
   at_interval_ = sums;
   interval_start_ns_ = now;
-  if (control_.has_subscriber() && !control_.Send(profile::EncodeInterval(f))) ++frames_dropped_;
+  if (control_.has_subscriber() && !control_.Send(profile::EncodeInterval(f))) {
+    ++frames_dropped_;
+    collector_.activities().Resend();
+  }
   if (!options_.output.empty()) WriteSpool(f);
 }
 
