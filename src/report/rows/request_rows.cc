@@ -105,6 +105,12 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
                              "objects_low", "objects_high", "bytes_per_request"})
       json[name] = nullptr;
   }
+  const profile::Figure* live = p.Find(Measure::kLive);
+  const bool lives =
+      live != nullptr && live->by_request() && process.followed && !p.requests.narrowed;
+  json["live_samples"] = lives ? Json(r.live.samples) : Json();
+  json["live_bytes"] = told(lives, r.live.amount);
+  json["live_objects"] = told(lives, r.live.count);
   json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
   json["watched"] = told(requests && r.facts.watched > 0, r.facts.watched);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/families/requests/live_requests.h"
 #include "base/utf.h"
 #include "clr/metric_events.h"
 #include "clr/request_events.h"
@@ -42,6 +43,10 @@ size_t CutUtf8(std::string_view text, size_t most) {
 }
 
 }  // namespace
+
+RequestFold::RequestFold(StringPool* strings, const LateSlices::Home& home)
+    : strings_(strings), tables_(home.tables), slices_(home), book_(strings, home.tables) {}
+RequestFold::~RequestFold() = default;
 
 uint32_t RequestFold::Find(const ActivityPath& path) const {
   if (index_.size() == 0) return kNone;
@@ -190,8 +195,8 @@ void RequestFold::OnCollected(int64_t now_ns) {
 
 void RequestFold::OnRefused(const clr::RawEvent& event) {
   clr::MetricsSession session;
-  refused_ = clr::Decode(event, session) ? ToUtf8(session.id) : "?";
-  if (refused_.empty()) refused_ = "?";
+  refused_ = clr::Decode(event, session) ? ToUtf8(session.id) : std::string();
+  if (refused_.empty()) refused_.assign(1, '?');
 }
 
 void RequestFold::CountEvent(Request& r, const Event& event) {
@@ -310,20 +315,6 @@ void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
   TakeEvents(r, [&](const Event& e) { HandOutOne(r, e, route, step); });
 }
 
-template <class F>
-void RequestFold::TakeEvents(Request& r, F&& take) {
-  for (uint32_t at = r.events; at != kNone;) {
-    take(waiting_[at].event);
-    const uint32_t next = waiting_[at].next;
-    waiting_[at].next = free_waiting_;
-    free_waiting_ = at;
-    --waiting_count_;
-    at = next;
-  }
-  r.events = kNone;
-  r.oldest_ns = INT64_MAX;
-}
-
 void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t time_ns,
                         const profile::Sums& sums, const Watched& watched) {
   const LabelSet labels = LabelSet()
@@ -396,6 +387,7 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   // Where events were dropped, perhaps its end was.
   if (r.stopped() || tables_->losses[Loss::kEventsDropped] == 0)
     NoteSlow(r, route, duration_ns, gc_ns);
+  Remember(r, route, r.stopped() ? r.stop_ns : now_ns, r.stopped());
   Free(slot);
 }
 
@@ -456,10 +448,12 @@ void RequestFold::Advance(int64_t now_ns) {
   }
   FinishWindows(now_ns, false);
   FlushLong(now_ns);
+  ended_requests_.ForgetUpTo(now_ns);
   while (!begun_.empty() && requests_[begun_.front().slot].serial != begun_.front().serial)
     begun_.pop_front();
   CountCaused();
   slices_.Flush();
+  if (live_ != nullptr) live_->Settle(SettledTo(now_ns));
 }
 
 void RequestFold::Interrupt(int64_t now_ns) {
@@ -467,6 +461,7 @@ void RequestFold::Interrupt(int64_t now_ns) {
     Request& r = requests_[turn.slot];
     if (r.serial != turn.serial || r.stopped()) continue;
     HandOutOpen(r, now_ns);
+    if (live_ != nullptr) Remember(r, RouteSoFar(r), now_ns, false);
     Free(turn.slot);
   }
   EndWindows();
@@ -480,7 +475,11 @@ void RequestFold::EndStopped(int64_t now_ns) {
 }
 
 void RequestFold::Finish(int64_t last_ns) {
-  if (!on_) return;
+  if (on_) FinishAll(last_ns);
+  if (live_ != nullptr) live_->Settle(INT64_MAX);
+}
+
+void RequestFold::FinishAll(int64_t last_ns) {
   RetryUnknown(last_ns, false);
   FinishWindows(last_ns, true);
   EndStopped(last_ns);
@@ -517,6 +516,7 @@ void RequestFold::Shift(int64_t shift_ns) {
   for (Request& r : requests_) r.start_ns -= shift_ns;
   watched_to_ns_ -= shift_ns;
   starts_.Clear();
+  ended_requests_.Shift(shift_ns);
   pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
 }
