@@ -436,6 +436,7 @@ void RequestFold::CountCaused() {
 
 void RequestFold::Advance(int64_t now_ns) {
   if (!on_) return;
+  advanced_ns_ = now_ns;
   RetryUnknown(now_ns, false);
   while (!ended_.empty()) {
     const Turn turn = ended_.front();
@@ -448,12 +449,12 @@ void RequestFold::Advance(int64_t now_ns) {
   }
   FinishWindows(now_ns, false);
   FlushLong(now_ns);
-  ended_requests_.ForgetUpTo(now_ns);
   while (!begun_.empty() && requests_[begun_.front().slot].serial != begun_.front().serial)
     begun_.pop_front();
   CountCaused();
   slices_.Flush();
   if (live_ != nullptr) live_->Settle(SettledTo(now_ns));
+  ended_requests_.ForgetUpTo(now_ns);
 }
 
 void RequestFold::Interrupt(int64_t now_ns) {
@@ -517,6 +518,7 @@ void RequestFold::Shift(int64_t shift_ns) {
   watched_to_ns_ -= shift_ns;
   starts_.Clear();
   ended_requests_.Shift(shift_ns);
+  advanced_ns_ -= shift_ns;
   pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
 }

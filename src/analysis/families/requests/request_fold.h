@@ -258,6 +258,7 @@ class RequestFold {
   int64_t collected_to_ns_ = 0;
   int64_t end_ns_ = INT64_MAX;
   EndedRequests ended_requests_;
+  int64_t advanced_ns_ = 0;
   std::unique_ptr<LiveRequests> live_;  // null: nobody asks
   bool on_ = false, templates_expected_ = false, collected_ = false;
 };

@@ -20,7 +20,7 @@ profile::IntervalSink* RequestFold::FollowLive(profile::IntervalSink* next) {
 
 void RequestFold::Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended) {
   if (live_ == nullptr) return;
-  if (!ended_requests_.Add({r.path, to_ns, to_ns, route, ended}))
+  if (!ended_requests_.Add({r.path, std::max(to_ns, advanced_ns_), to_ns, route, ended}))
     tables_->losses.Add(Loss::kRequestsForgotten);
 }
 
