@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --live --requests`: what stays alive of what each route allocated, on a web service that counts for itself."""
 import json
+import os
+import subprocess
+import threading
 import time
+import unittest
+import urllib.parse
 
 import harness
 import routes
@@ -90,6 +95,10 @@ class Lives(Case):
         self.assertEqual(len(set(totals)), 1, totals)
         self.assertAlmostEqual(sum(row["bytes"] for row in self.lives(path).values()), totals[0], delta=len(lives) + 20)
         self.check_filters(path, lives)
+        sql = json.loads(clrscope("query", path, "--json", "select request, sum(samples) n from live where method like '%Markers.Hold' or "
+                                  "method like '%Markers.BackgroundHeld' group by 1 order by 2 desc").stdout)["rows"]
+        self.assertEqual({row["request"] for row in sql}, {HOLD, None})
+        self.assertIn(lives[HOLD]["samples"], [row["n"] for row in sql])
         self.assertEqual(rows[HOLD]["live_bytes"], self.lives(path)[HOLD]["bytes"])
         text = clrscope("report", path, "--live", "--by", "request")
         self.assert_ok(text)
@@ -140,7 +149,55 @@ class Lives(Case):
                 self.assertEqual(set(self.lives(path, "--method", r"Markers\.Background")) - NO_ROUTE, set())
                 self.assertEqual(set(self.lives(path, "--method", r"Markers\.Hold$")), {HOLD})
 
-    def test_a_launched_program_and_recordings_without_requests(self):
+    @unittest.skipUnless(routes.WRK, "wrk is not there: nothing asks so often")
+    def test_in_windows_of_time_a_route_has_a_part_and_says_so(self):
+        service = self.service("--background", "20000000", "--holds", "1000000")
+
+        def work(s):
+            busy = threading.Thread(target=s.wrk, args=("/keep", 12, 6, 1))
+            busy.start()
+            s.drive({"hold": 1, "delay": 10}, threads=2, seconds=11)
+            busy.join()
+
+        ledger, path = self.record(service, work, requests="--requests")
+        rows = {row["request"]: row for row in report(path, "--by", "request")["rows"]}
+        self.assertGreater(rows["GET /keep"]["watched"], 0, "windows were opened")
+        for name, sums in known(ledger).items():
+            self.assertEqual(rows[name]["count"], sums["count"], name)
+        lives = self.lives(path, "--method", MARKS)
+        kept = lives["GET /keep"]
+        self.assertGreater(kept["samples"], 10)
+        self.assertIsNone(kept["bytes_high"])
+        self.assertLess(kept["bytes_low"], ledger.raw["kept_bytes"])
+        rest = lives["(no request)"]
+        self.assertEqual(rest["bytes_low"], 0)
+        self.assertGreater(rest["bytes_high"], ledger.raw["background_held_bytes"])
+        every = ledger.raw["kept_bytes"] + ledger.raw["held_bytes"] + ledger.raw["background_held_bytes"]
+        self.check_near(report(path, "--live", "--by", "type", "--method", MARKS)["totals"], every)
+        self.assertEqual(set(self.lives(path, "--method", r"Markers\.Background")), {"(no request)"})
+        text = " ".join(clrscope("report", path, "--live", "--by", "request").stdout.split())
+        self.assertIn("at least this much", text)
+
+    def test_a_launched_program(self):
+        path = self.path("launched.clrscope")
+        recorder = start_clrscope("record", "--live", "--requests=all", "-o", path, "--", "dotnet",
+                                  os.path.join(harness.WORKLOADS, "routes", "routes.dll"), stdin=subprocess.PIPE)
+        self.addCleanup(recorder.kill)
+        address = urllib.parse.urlsplit(json.loads(recorder.stdout.readline())["url"])
+        with routes.Client((address.hostname, address.port)) as client:
+            for i in range(60):
+                client.get(f"/hold/{i}")
+            for _ in range(3):
+                client.get("/gc")
+            time.sleep(1.5)
+            held = json.loads(client.get("/ledger"))["held_bytes"]
+        out, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, out + err)
+        lives = self.lives(path, "--method", MARKS)
+        self.check_near(lives[HOLD], held)
+        self.assertEqual(set(self.lives(path, "--method", r"Markers\.Hold$")), {HOLD})
+
+    def test_what_cannot_be_had_is_refused(self):
         service = self.service()
         path = self.path("plain.clrscope")
         self.assert_ok(clrscope("record", "-p", service.pid, "--live", "-d", "2s", "-o", path))

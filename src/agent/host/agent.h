@@ -125,6 +125,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   ICorProfilerInfo* info_;
   Options options_;
   const bool attached_;
+  const bool tells_requests_;  // read on the program's threads
   int major_ = 0;
   std::string runtime_;
   profile::Source source_ = profile::Source::kSampled;

@@ -51,7 +51,7 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, const Guid* ac
       return;
     }
     sampler_->OnAllocation({profile::HeapKindOf(e.kind), e.type_id, e.object_size, AmountOf(e),
-                            e.address, options_.requests ? activity : nullptr},
+                            e.address, tells_requests_ ? activity : nullptr},
                            from);
   };
   if (id == kAllocationSampled) return allocated(clr::AllocationSampled());

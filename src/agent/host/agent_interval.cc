@@ -59,7 +59,7 @@ void Agent::EndInterval(bool last) {
   if (live_ != nullptr) {
     live_->TakeLives(now, f.lives);
     live_->TakeTurnover(f.turnover);
-    if (options_.requests) collector_.activities().FillFrame(*live_, f);
+    if (tells_requests_) collector_.activities().FillFrame(*live_, f);
   }
   f.gcs = gcs_.TakeGcs();
   // Without allocations nobody tells of collections on the program's own threads.

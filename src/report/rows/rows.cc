@@ -365,9 +365,11 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
   }
   // It has what no window saw, too.
   if (table.view == View::kRequest && profile::OnlyInWindows(profile) &&
-      row.key.at("request") == profile::kNoRequest)
-    for (const char* low : {"bytes_low", "objects_low"})
-      if (!json[low].is_null()) json[low] = 0;
+      profile.has_interval(row.value) && row.key.at("request") == profile::kNoRequest) {
+    json["bytes_low"] = json["objects_low"] = 0;
+    json["bytes_high"] = std::llround(AmountInterval(row.value).high);
+    json["objects_high"] = std::llround(CountInterval(row.value).high);
+  }
   const auto share = [&](const Estimate& part) {
     const bool by_amount = profile.shown().spec().amount_first;
     const double of = by_amount ? part.amount : part.count;
