@@ -13,8 +13,8 @@ namespace clrscope::analysis {
 
 class EndedRequests {
  public:
-  // The agent tells an object's activity within two seconds, and its frames wait for four at most.
-  static constexpr int64_t kKeptNs = 15'000'000'000;
+  // The agent tells an object's activity within two seconds, and its frames wait for five at most.
+  static constexpr int64_t kKeptNs = 10'000'000'000;
   static constexpr size_t kMost = 300'000;
 
   struct Ended {
