@@ -132,7 +132,7 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
 
 // The cell of what no window saw is there, even if windows saw everything.
 void EventBinder::FinishStorms(profile::Figure& figure) {
-  if (storms_.empty()) return;
+  if (storms_.empty() || std::exchange(storms_finished_, true)) return;
   storms_.Finish(figure);
   std::vector<uint32_t> place(figure.cells.size());
   uint32_t kept = 0;
@@ -145,6 +145,14 @@ void EventBinder::FinishStorms(profile::Figure& figure) {
   }
   figure.cells.resize(kept);
   for (profile::TimedCell& t : figure.timed) t.cell = place[t.cell];
+}
+
+// A storm knows its cells by their indexes, which windows of requests change.
+void EventBinder::FinishWindows() {
+  if (windows_.empty()) return;
+  for (profile::Figure& figure : out_.figures)
+    if (figure.source == profile::Source::kException) FinishStorms(figure);
+  windows_.Finish(out_);
 }
 
 void EventBinder::Finish() {

@@ -33,9 +33,7 @@ class EventBinder {
   // A route of a process, and how long its longest request took.
   void NoteRoute(uint32_t process, StringId route, int64_t max_ns);
   // Everything was added, and cells of allocations are as they came.
-  void FinishWindows() {
-    if (!windows_.empty()) windows_.Finish(out_);
-  }
+  void FinishWindows();
   // … and all of them are there.
   void Finish();
 
@@ -51,6 +49,7 @@ class EventBinder {
   ProfileTree& tree_;
   StormEstimate storms_;
   WindowEstimate windows_;
+  bool storms_finished_ = false;
   std::map<std::pair<uint32_t, uint64_t>, size_t> facts_;  // by process and route
   std::map<std::tuple<profile::Measure, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> cells_;
 };

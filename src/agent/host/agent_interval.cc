@@ -10,6 +10,7 @@
 #include "agent/host/agent.h"
 #include "agent/host/clock.h"
 #include "base/loss.h"
+#include "base/units.h"
 #include "profile/interval/interval_codec.h"
 
 namespace clrscope::agent {
