@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profile/estimate/reservoir.h"
+
 namespace clrscope::analysis {
 
 using profile::Estimate;
@@ -171,6 +173,11 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
   if (f.live) {
     a.followed = true;
     a.lives = f.lives;
+    a.requests_told = f.requests;
+    if (!detail_.requests && f.requests) {
+      for (profile::IntervalLive& l : a.lives) l.request = 0;
+      profile::MergeLives(a.lives);
+    }
     a.live_at_ns = end;
     a.live_mean_bytes = f.meter.live_mean_bytes;
     AddAges(interval, a.live_ages);

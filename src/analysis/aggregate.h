@@ -86,6 +86,7 @@ class Aggregate final : public profile::SliceSink {
     std::map<FlowKey, profile::Estimate> flows;
     std::vector<profile::IntervalLive> lives;  // of the last interval
     bool followed = false;
+    bool requests_told = false;  // of the last interval's rows
     int64_t live_at_ns = 0;
     double live_mean_bytes = profile::kSamplingMeanBytes;
     std::vector<profile::LiveAgeRow> live_ages;

@@ -228,7 +228,7 @@ class Binder {
     std::unordered_map<uint64_t, uint32_t> same_type;
     for (uint32_t i = 1; i < process_->types.size(); ++i)
       if (type_of_[i] != FlatMap::kNone) same_type[process_->types[i].id] = type_of_[i];
-    AgentBinder(options_, *process_, index, &tree_, &events_, &out_)
+    AgentBinder(options_, *process_, index, routes_, &tree_, &events_, &out_)
         .Bind(found->second, std::move(same_type), source, aggregate_.detail().times);
   }
 
@@ -279,6 +279,12 @@ class Binder {
                               profile::KeepsThreads(figure.source) &&
                               std::none_of(out_.processes.begin(), out_.processes.end(),
                                            [](const profile::Process& p) { return p.by_agent; });
+    for (profile::Figure& f : out_.figures)
+      if (f.measure == profile::Measure::kLive)
+        f.cells_by_request =
+            aggregate_.detail().requests &&
+            std::all_of(out_.processes.begin(), out_.processes.end(),
+                        [](const profile::Process& p) { return !p.followed || p.live_by_request; });
     const bool told =
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });

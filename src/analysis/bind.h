@@ -22,6 +22,7 @@ struct SeriesPlace {
 // its AgentTables. Empty where no agent was.
 struct AgentPlaces {
   std::vector<uint32_t> nodes, types;
+  std::vector<StringId> routes{};  // the names of the process's routes, by their index
 };
 
 struct BindOptions {

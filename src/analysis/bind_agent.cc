@@ -28,12 +28,14 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
     AgentPlaces& places = options_.agent_places->back();
     for (uint32_t node = 0; node < t.nodes.size(); ++node) places.nodes.push_back(Node(node));
     for (uint32_t type = 0; type < t.types.size(); ++type) places.types.push_back(Type(type));
+    places.routes = routes_;
   }
   profile::Process& info = out_.processes.back();
   info.followed = agent.followed;
   info.live_at_ns = agent.live_at_ns;
   info.live_mean_bytes = agent.live_mean_bytes;
   info.live_source = t.source;
+  info.live_by_request = agent.requests_told;
   if (agent.followed) {
     std::vector<profile::LiveAgeRow>& rows = out_.At(profile::Measure::kLive).live_ages;
     rows.insert(rows.end(), agent.live_ages.begin(), agent.live_ages.end());
@@ -46,7 +48,7 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
     out_.At(profile::Measure::kLive)
         .lives.push_back({Node(l.node), Type(l.type), process_, l.kind, l.generation, l.young,
                           l.age_bucket, l.gcs_survived_min, l.gcs_survived_max, l.gen2_survived_min,
-                          l.gen2_survived_max, l.value});
+                          l.gen2_survived_max, l.value, LabelsOf(l)});
   BindEvents(agent);
   info.by_agent = TellsAllocations(source);
   if (!info.by_agent) return;
@@ -111,6 +113,12 @@ uint32_t AgentBinder::Node(uint32_t node) {
     node_[path_[i]] = at;
   }
   return at;
+}
+
+uint32_t AgentBinder::LabelsOf(const profile::IntervalLive& l) {
+  if (l.request == 0 || l.request > routes_.size()) return 0;
+  return tree_.LabelFor(
+      profile::LabelSet().With(profile::LabelKey::kRequest, routes_[l.request - 1].value));
 }
 
 uint32_t AgentBinder::Frame(uint32_t method) {

@@ -16,12 +16,15 @@ namespace clrscope::analysis {
 
 class AgentBinder {
  public:
-  // All of them must outlive this. `process` is the profile's last one.
+  // All of them must outlive this. `process` is the profile's last one, `routes` are the names of
+  // its routes.
   AgentBinder(const BindOptions& options, const profile::ProcessTables& tables, uint32_t process,
-              ProfileTree* tree, EventBinder* events, profile::Profile* out)
+              const std::vector<StringId>& routes, ProfileTree* tree, EventBinder* events,
+              profile::Profile* out)
       : options_(options),
         tables_(tables),
         process_(process),
+        routes_(routes),
         tree_(*tree),
         events_(*events),
         out_(*out) {}
@@ -37,10 +40,12 @@ class AgentBinder {
   uint32_t Node(uint32_t node);
   uint32_t Frame(uint32_t method);
   uint32_t Type(uint32_t index);
+  uint32_t LabelsOf(const profile::IntervalLive& live);
 
   const BindOptions& options_;
   const profile::ProcessTables& tables_;
   uint32_t process_;
+  const std::vector<StringId>& routes_;
   ProfileTree& tree_;
   EventBinder& events_;
   profile::Profile& out_;

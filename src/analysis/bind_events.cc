@@ -147,7 +147,7 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
 
 // The cell of what no window saw is there, even if windows saw everything.
 void EventBinder::FinishStorms(profile::Figure& figure) {
-  if (storms_.empty()) return;
+  if (storms_.empty() || std::exchange(storms_finished_, true)) return;
   storms_.Finish(figure);
   std::vector<uint32_t> place(figure.cells.size());
   uint32_t kept = 0;

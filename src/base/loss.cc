@@ -95,6 +95,9 @@ constexpr LossInfo kTable[] = {
     {"requests_uncounted",
      "times that another tool's session changed what the runtime counts of requests; numbers by "
      "status may be incomplete"},
+    {"requests_forgotten",
+     "requests that were forgotten before the agent told what they left alive: that is in "
+     "(no request)"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

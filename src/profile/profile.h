@@ -83,6 +83,7 @@ struct LiveCell {
   uint32_t gcs_survived_min = 0, gcs_survived_max = 0;
   uint32_t gen2_survived_min = 0, gen2_survived_max = 0;
   Estimate value;
+  uint32_t labels = 0;  // into Profile::labels; where Figure::cells_by_request
 };
 
 // What lived at one moment of the recording, by age. Young objects are not in it.
@@ -126,6 +127,7 @@ struct Process {
   bool by_agent = false;                        // no session told its allocations: the agent did
   bool threads_told = true;                     // … with their threads
   bool followed = false;                        // the agent followed live objects
+  bool live_by_request = false;                 // … and told the requests that allocated them
   int64_t live_at_ns = 0;                       // when they were looked at last
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on

@@ -15,4 +15,12 @@ std::string WindowNote(const RequestWindows& w) {
   return note;
 }
 
+std::string LiveWindowNote(const RequestWindows& w) {
+  return fmt::format(
+      "There were many requests: they were followed in {:.0f} windows of time, {:.1f} s of {:.1f} "
+      "s. What lives of a route is at least this much, as {} has what it allocated outside of the "
+      "windows; record with --requests=all to have all of it",
+      w.count, w.ns / 1e9, w.of_ns / 1e9, kNoRequest);
+}
+
 }  // namespace clrscope::profile

@@ -10,5 +10,7 @@ namespace clrscope::profile {
 
 // One or two sentences, without the last full stop.
 std::string WindowNote(const RequestWindows& windows);
+// Of live objects by request.
+std::string LiveWindowNote(const RequestWindows& windows);
 
 }  // namespace clrscope::profile

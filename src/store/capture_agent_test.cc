@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,9 +49,13 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
     f.lives = {{1, 1, HeapKind::kLoh, 3, false, 3, 2, 0, i, 0, 0,
                 profile::EstimateSampled(i + 1, 100'000)}};
     f.turnover = {{1, 1, 2, {}, profile::EstimateSampled(1, 100'000), 5}};
+    f.requests = true;  // rows of two routes stay apart
+    f.lives[0].request = 1 + i % 2;
+    f.turnover.push_back(f.turnover[0]);
+    f.turnover[1].request = 2;
     f.cpu.process_ns = 100;
     allocated += f.flows[0].value.amount + f.flows[1].value.amount;
-    deaths += f.turnover[0].deaths.amount;
+    deaths += 2 * f.turnover[0].deaths.amount;
     ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
     recording.end_ns = (i + 1) * 10 * kSecond;
     if (i % 7 == 0) {
@@ -68,6 +73,8 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
   analysis::Aggregate aggregate(&(*reader)->recording());
   size_t intervals = 0;
   double dead = 0;
+  std::map<uint32_t, double> dead_of;  // by route
+  uint32_t last_request = 0;
   int64_t last_end = 0;
   ASSERT_TRUE((*reader)
                   ->ForEachInterval({},
@@ -75,14 +82,21 @@ TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {
                                       EXPECT_EQ(i.start_ns(), last_end) << "no gap, no overlap";
                                       last_end = i.end_ns();
                                       ++intervals;
-                                      for (const auto& t : i.frame.turnover)
+                                      EXPECT_EQ(i.frame.turnover.size(), 2u);
+                                      for (const auto& t : i.frame.turnover) {
                                         dead += t.deaths.amount;
+                                        dead_of[t.request] += t.deaths.amount;
+                                      }
+                                      last_request = i.frame.lives.at(0).request;
                                       aggregate.Add(i);
                                     })
                   .ok());
   EXPECT_LT(intervals, 250u);
   EXPECT_EQ(last_end, 10'000 * kSecond);
   EXPECT_NEAR(dead, deaths, 1e-6 * deaths);
+  EXPECT_NEAR(dead_of[0], deaths / 2, 1e-6 * deaths);
+  EXPECT_NEAR(dead_of[2], deaths / 2, 1e-6 * deaths);
+  EXPECT_EQ(last_request, 1 + (kFrames - 1) % 2);
   const profile::Profile p = analysis::Bind((*reader)->recording(), aggregate);
   ASSERT_EQ(p.lives().size(), 1u);
   EXPECT_EQ(p.lives()[0].value.samples, kFrames);

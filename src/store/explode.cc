@@ -60,15 +60,15 @@ create table gc_cause as select pid, number, type, method, bytes, all_bytes from
 create table live_object(process_id integer, stack_id integer, type_id integer, kind text,
   generation text, age_from_s integer, age_to_s integer, gcs_survived_min integer,
   gcs_survived_max integer, gen2_survived_min integer, gen2_survived_max integer, at_s real,
-  samples integer, bytes real, objects real);
+  samples integer, bytes real, objects real, request text);
 insert into live_object select process_key, stack_id, type_key, kind, generation, age_from_s,
   age_to_s, gcs_survived_min, gcs_survived_max, gen2_survived_min, gen2_survived_max, at_s, samples,
-  bytes, objects from live;
+  bytes, objects, request from live;
 create table live_age as select at_s, process_key process_id, kind, age_from_s, age_to_s, samples,
   bytes, bytes_low, bytes_high, objects, objects_low, objects_high from live_ages;
 create table birth_and_death as select start_s, end_s, process_key process_id, stack_id,
   type_key type_id, born, born_bytes, born_objects, dead, dead_bytes, dead_objects,
-  mean_age_at_death_s from turnover;
+  mean_age_at_death_s, request from turnover;
 create table gc_cpu as select process_key process_id, start_s, end_s, gc_cpu_s, gc_share,
   server_gc_s, background_gc_s, workstation_gc_s, process_cpu_s from gc_cpu;
 create table agent_interval as select process_key process_id, start_s, end_s, event, samples,

@@ -109,6 +109,8 @@ std::unique_ptr<TableCursor> LiveObjects(const Catalog& c, std::optional<int64_t
                     return Put(out, r->type);
                   case 17 + kFigures:
                     return Put(out, r->process);
+                  case 18 + kFigures:
+                    return r->labels != 0 ? Put(out, p.RequestName(p.labels[r->labels])) : void();
                   default:
                     return PutLiveFigure(out, process.live_source, r->value, column - 15, r->kind);
                 }
@@ -181,8 +183,12 @@ std::unique_ptr<TableCursor> Turnover(const Catalog& c, std::optional<int64_t>) 
             return Put(out, node);
           case 15:
             return Put(out, type);
-          default:
+          case 16:
             return Put(out, i.process);
+          default:
+            return r.request != 0 && r.request <= places.routes.size()
+                       ? Put(out, p.str(places.routes[r.request - 1]))
+                       : void();
         }
       });
 }

@@ -278,24 +278,25 @@ constexpr QueryTable kTables[] = {
      "integer",
      -1, GcCauses},
     {"live",
-     "what lives and has survived a GC (record --live), by stack, type, heap, generation and age; "
-     "a state, at at_s",
+     "what lives and has survived a GC (record --live), by stack, type, heap, generation, age and "
+     "request; a state, at at_s",
      "process text, pid integer, type text, method text, module text, leaf_method text, kind text, "
      "generation text, age_from_s integer, age_to_s integer, gcs_survived_min integer, "
      "gcs_survived_max integer, gen2_survived_min integer, gen2_survived_max integer, at_s "
-     "real, " CLRSCOPE_FIGURES ", stack_id integer, type_key integer, process_key integer",
+     "real, " CLRSCOPE_FIGURES
+     ", stack_id integer, type_key integer, process_key integer, request text",
      -1, LiveObjects},
     {"live_ages", "what lived at the end of each interval, by heap and age",
      "at_s real, process text, pid integer, kind text, age_from_s integer, age_to_s "
      "integer, " CLRSCOPE_FIGURES ", process_key integer",
      -1, LiveAges},
     {"turnover",
-     "followed objects that a GC first found alive (born) or found dead in an interval, by stack "
-     "and type",
+     "followed objects that a GC first found alive (born) or found dead in an interval, by "
+     "stack, type and request",
      "start_s real, end_s real, process text, pid integer, type text, method text, module text, "
      "born integer, born_bytes real, born_objects real, dead integer, dead_bytes real, "
      "dead_objects real, mean_age_at_death_s real, stack_id integer, type_key integer, "
-     "process_key integer",
+     "process_key integer, request text",
      -1, Turnover},
     {"gc_cpu", "processor time of the garbage collector, by interval",
      "process text, pid integer, start_s real, end_s real, gc_cpu_s real, gc_share real, "

@@ -71,6 +71,7 @@ ASKS = {
     "slow": Ask("/slow", "/slow", {"Slow": 2}),
     "greedy": Ask("/greedy", "/greedy", {"Greedy": 1}),
     "keep": Ask("/keep", "/keep", {"Keep": 1}),
+    "hold": Ask("/hold/{n}", "/hold/{group:int}", {"Hold": 2}),
     "after": Ask("/after", "/after", {"AfterInside": 1}, after={"AfterOutside": 1}),
     "socket": Ask("/ws", "/ws", {"SocketMessage": 3}, status=101, how="socket"),  # and SocketAlive while it is open
 }

@@ -9,8 +9,10 @@ static class Background
     const int PeriodMs = 10;
     static Timer? s_timer;
 
-    public static void Start(double bytesPerSecond)
+    public static void Start(double bytesPerSecond, double heldPerSecond)
     {
+        if (heldPerSecond > 0)
+            new Thread(() => RunHolder(new Pace(heldPerSecond, Markers.OfBackgroundHeld))) { Name = "holder", IsBackground = true }.Start();
         if (bytesPerSecond <= 0) return;
         double each = bytesPerSecond / 3;
         new Thread(() => RunThread(new Pace(each, Markers.OfBackgroundThread))) { Name = "background", IsBackground = true }.Start();
@@ -23,6 +25,12 @@ static class Background
     {
         for (;; Thread.Sleep(PeriodMs))
             for (long calls = pace.Due(); calls > 0; calls--) Markers.BackgroundThread(Ledger.Current.Outside);
+    }
+
+    static void RunHolder(Pace pace)
+    {
+        for (;; Thread.Sleep(PeriodMs))
+            for (long calls = pace.Due(); calls > 0; calls--) Markers.BackgroundHeld(Ledger.Current.Outside);
     }
 
     static void OnTimer(Pace pace)

@@ -61,6 +61,13 @@ static class Endpoints
             Markers.Keep(context.Tally());
             return "kept\n";
         });
+        app.MapGet("/hold/{group:int}", async (HttpContext context, int group) =>
+        {
+            Markers.Hold(context.Tally());
+            await Task.Yield();
+            Markers.Hold(context.Tally());
+            return $"held {group}\n";
+        });
     }
 
     static int ThrowAndCatch(Tally tally, int n)

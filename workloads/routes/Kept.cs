@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /keep never forgets: a leak.
+// What is never forgotten: leaks.
 using System.Collections.Concurrent;
 
 namespace Clrscope.Workloads.Routes;
 
-static class Kept
+sealed class Kept
 {
-    static readonly ConcurrentQueue<byte[]> s_kept = new();
+    public static readonly Kept ByKeep = new(), ByHold = new(), InBackground = new();
 
-    public static void Add(byte[] array) => s_kept.Enqueue(array);
+    readonly ConcurrentQueue<byte[]> _kept = new();
 
-    public static long Objects => s_kept.Count;
-    public static long Bytes => s_kept.Sum(a => (24 + (long)a.Length + 7) & ~7L);
+    public void Add(byte[] array) => _kept.Enqueue(array);
+
+    public long Objects => _kept.Count;
+    public long Bytes => _kept.Sum(a => (24 + (long)a.Length + 7) & ~7L);
 }

@@ -34,6 +34,7 @@ static class Markers
     static readonly Site s_slow = new(nameof(Slow), 1, 1_000);  // before and after it waits
     static readonly Site s_greedy = new(nameof(Greedy), 400, 10_000);
     static readonly Site s_keep = new(nameof(Keep), 10, 2_000);  // one of the ten stays
+    static readonly Site s_hold = new(nameof(Hold), 50, 10_000);  // all of them stay; before and after an await
     static readonly Site s_afterInside = new(nameof(AfterInside), 2, 1_000);  // before the response
     static readonly Site s_afterOutside = new(nameof(AfterOutside), 10, 2_000);  // some time after it
     static readonly Site s_thing = new(nameof(Thing), 10, 2_000);  // an attribute route of MVC
@@ -44,12 +45,14 @@ static class Markers
     static readonly Site s_backgroundThread = new(nameof(BackgroundThread), 10, 1_000);  // outside of all requests
     static readonly Site s_backgroundTimer = new(nameof(BackgroundTimer), 10, 1_000);
     static readonly Site s_backgroundLoop = new(nameof(BackgroundLoop), 10, 1_000);
+    static readonly Site s_backgroundHeld = new(nameof(BackgroundHeld), 5, 10_000);  // all of them stay
     static readonly Site s_jobBefore = new(nameof(JobBefore), 10, 1_000);
     static readonly Site s_jobAfter = new(nameof(JobAfter), 10, 2_000);
 
     public static Site OfBackgroundThread => s_backgroundThread;
     public static Site OfBackgroundTimer => s_backgroundTimer;
     public static Site OfBackgroundLoop => s_backgroundLoop;
+    public static Site OfBackgroundHeld => s_backgroundHeld;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static void Middleware(Tally tally)
@@ -232,9 +235,16 @@ static class Markers
         for (int i = 0; i < s_keep.Objects; i++)
         {
             s_sink = new byte[s_keep.Size];
-            if (i == 0) Kept.Add(s_sink);
+            if (i == 0) Kept.ByKeep.Add(s_sink);
         }
         tally.Add(s_keep);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Hold(Tally tally)
+    {
+        for (int i = 0; i < s_hold.Objects; i++) Kept.ByHold.Add(new byte[s_hold.Size]);
+        tally.Add(s_hold);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -305,6 +315,13 @@ static class Markers
     {
         for (int i = 0; i < s_backgroundLoop.Objects; i++) s_sink = new byte[s_backgroundLoop.Size];
         tally.Add(s_backgroundLoop);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void BackgroundHeld(Tally tally)
+    {
+        for (int i = 0; i < s_backgroundHeld.Objects; i++) Kept.InBackground.Add(new byte[s_backgroundHeld.Size]);
+        tally.Add(s_backgroundHeld);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -8,11 +8,12 @@ sealed class Options
 {
     public const string Help =
         """
-        usage: routes [--url URL] [--background BYTES_PER_S] [--activities]
+        usage: routes [--url URL] [--background BYTES_PER_S] [--holds BYTES_PER_S] [--activities]
 
           --url URL       where to listen (default http://127.0.0.1:0, a free port)
           --background R  allocate R bytes per second outside of requests: a third each by a thread, by a
                           timer and by a loop of tasks (default 0)
+          --holds R       a thread allocates R bytes per second, and keeps them (default 0)
           --activities    run jobs, each in an activity "job" of the source "Clrscope.Jobs"
 
         Prints {"ready":PID,"url":URL}. GET /ledger answers with what was done since the start or the last
@@ -20,7 +21,7 @@ sealed class Options
         """;
 
     public string Url = "http://127.0.0.1:0";
-    public double Background;
+    public double Background, Holds;
     public bool Activities, ShowHelp;
 
     public static Options Parse(string[] args)
@@ -34,6 +35,7 @@ sealed class Options
             {
                 case "--url": o.Url = Value(); break;
                 case "--background": o.Background = Number(Value()); break;
+                case "--holds": o.Holds = Number(Value()); break;
                 case "--activities": o.Activities = true; break;
                 case "--help" or "-h": o.ShowHelp = true; break;
                 default: throw new ArgumentException($"unknown option {args[i]}");

@@ -28,7 +28,7 @@ static class Program
         ThreadPool.SetMinThreads(32, 4);  // those that wait at /lock hold up nobody
         WebApplication app = Build(options);
         await app.StartAsync();
-        Background.Start(options.Background);
+        Background.Start(options.Background, options.Holds);
         if (options.Activities) Jobs.Start();
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId},\"url\":\"{app.Urls.First()}\"}}");
         new Thread(() => StopAtEndOfInput(app.Lifetime)) { IsBackground = true }.Start();

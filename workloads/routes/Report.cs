@@ -23,6 +23,7 @@ static class Report
     // earlier              by requests and jobs that began before the reset, after it
     // jobs                 of --activities; `listened` had an activity, since somebody listened to their source
     // kept_objects, kept_bytes  what /keep keeps alive, since the start of the program
+    // held_bytes, background_held_bytes  the same of /hold, and of --holds
     public static string Write(Ledger ledger)
     {
         // First: what comes in meanwhile must not seem to be there.
@@ -64,8 +65,10 @@ static class Report
             json.WriteNumber("listened", ledger.Listened);
             ledger.Jobs.Write(json);
             json.WriteEndObject();
-            json.WriteNumber("kept_objects", Kept.Objects);
-            json.WriteNumber("kept_bytes", Kept.Bytes);
+            json.WriteNumber("kept_objects", Kept.ByKeep.Objects);
+            json.WriteNumber("kept_bytes", Kept.ByKeep.Bytes);
+            json.WriteNumber("held_bytes", Kept.ByHold.Bytes);
+            json.WriteNumber("background_held_bytes", Kept.InBackground.Bytes);
             json.WriteEndObject();
         }
         return Encoding.UTF8.GetString(buffer.ToArray());

@@ -46,6 +46,7 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
     : info_(info),
       options_(std::move(options)),
       attached_(attached),
+      tells_requests_(options_.requests),
       start_ns_(MonotonicNs()),
       start_unix_ns_(ClockNs(CLOCK_REALTIME)),
       desk_(gate_, WakeThread, this),

@@ -46,7 +46,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
 
   // The runtime's callbacks.
   void OnAttachComplete();
-  void OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from);
+  // `activity`: of the calling thread; may be null.
+  void OnEvent(uint32_t id, uint32_t version, Bytes payload, const Guid* activity, Registers from);
   void OnObjectAllocated(ObjectId object, ClassId type, Registers from);
   void OnModuleUnload(ModuleId module);
   void OnDynamicUnload(FunctionId function);
@@ -124,6 +125,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   ICorProfilerInfo* info_;
   Options options_;
   const bool attached_;
+  const bool tells_requests_;  // read on the program's threads
   int major_ = 0;
   std::string runtime_;
   profile::Source source_ = profile::Source::kSampled;

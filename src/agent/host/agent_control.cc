@@ -28,6 +28,7 @@ void Agent::OwnerCame() {
   profile::IntervalFrame dropped;
   if (sequence_ != 0) collector_.FillFrame(dropped);
   collector_.Resend();
+  collector_.activities().Resend();
 }
 
 void Agent::OwnerLeft() {

@@ -36,7 +36,8 @@ uint64_t AmountOf(const clr::AllocationSampled&) { return 0; }
 
 }  // namespace
 
-void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from) {
+void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, const Guid* activity,
+                    Registers from) {
   clr::EventKind kind;
   kind.id = id;
   kind.version = version;
@@ -49,8 +50,9 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, Registers from
       unknown_events_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    sampler_->OnAllocation(
-        {profile::HeapKindOf(e.kind), e.type_id, e.object_size, AmountOf(e), e.address}, from);
+    sampler_->OnAllocation({profile::HeapKindOf(e.kind), e.type_id, e.object_size, AmountOf(e),
+                            e.address, tells_requests_ ? activity : nullptr},
+                           from);
   };
   if (id == kAllocationSampled) return allocated(clr::AllocationSampled());
   if (id == kAllocationTick) {

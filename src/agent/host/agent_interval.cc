@@ -10,6 +10,7 @@
 #include "agent/host/agent.h"
 #include "agent/host/clock.h"
 #include "base/loss.h"
+#include "base/units.h"
 #include "profile/interval/interval_codec.h"
 
 namespace clrscope::agent {
@@ -59,6 +60,7 @@ void Agent::EndInterval(bool last) {
   if (live_ != nullptr) {
     live_->TakeLives(now, f.lives);
     live_->TakeTurnover(f.turnover);
+    if (tells_requests_) collector_.activities().FillFrame(*live_, f);
   }
   f.gcs = gcs_.TakeGcs();
   // Without allocations nobody tells of collections on the program's own threads.
@@ -84,7 +86,10 @@ void Agent::EndInterval(bool last) {
   AddLosses(sums, f);
   at_interval_ = sums;
   interval_start_ns_ = now;
-  if (control_.has_subscriber() && !control_.Send(profile::EncodeInterval(f))) ++frames_dropped_;
+  if (control_.has_subscriber() && !control_.Send(profile::EncodeInterval(f))) {
+    ++frames_dropped_;
+    collector_.activities().Resend();
+  }
   if (!options_.output.empty()) WriteSpool(f);
 }
 

@@ -32,7 +32,7 @@ TEST(Options, AreReadFromOneLine) {
   EXPECT_EQ(changed->labels,
             (std::vector<std::pair<std::string, std::string>>{{"env", "test"}, {"zone", "a"}}));
   for (const char* fixed :
-       {"live=1", "cap=100", "exact=1", "owned=0", "selftest=1", "walk=snapshot"})
+       {"live=1", "cap=100", "exact=1", "owned=0", "selftest=1", "walk=snapshot", "requests=1"})
     EXPECT_EQ(ChangeOptions(fixed, *o).error().code, ErrorCode::kRefused) << fixed;
   EXPECT_EQ(ChangeOptions("sometimes=1", *o).error().code, ErrorCode::kUsage);
 }

@@ -144,11 +144,12 @@ HResult Callback::ObjectAllocated(ObjectId object, ClassId type) {
 
 HResult Callback::EventPipeEventDelivered(EventPipeProvider, uint32_t event_id,
                                           uint32_t event_version, uint32_t, const uint8_t*,
-                                          uint32_t data_size, const uint8_t* data, const Guid*,
-                                          const Guid*, ThreadId, uint32_t, uintptr_t*) {
+                                          uint32_t data_size, const uint8_t* data,
+                                          const Guid* activity, const Guid*, ThreadId, uint32_t,
+                                          uintptr_t*) {
   if (!is_at_work()) return kOk;
   const int error = errno;  // the program's
-  agent_->OnEvent(event_id, event_version, AsBytes(data, data_size), Here());
+  agent_->OnEvent(event_id, event_version, AsBytes(data, data_size), activity, Here());
   errno = error;
   return kOk;
 }

@@ -50,6 +50,7 @@ bool* FlagOf(std::string_view key, Options& o) {
   if (key == "exceptions") return &o.exceptions;
   if (key == "locks") return &o.locks;
   if (key == "waits") return &o.waits;
+  if (key == "requests") return &o.requests;
   if (key == "owned") return &o.owned;
   if (key == "selftest") return &o.selftest;
   if (key == "exact") return &o.exact;
@@ -112,6 +113,7 @@ Result<Options> ChangeOptions(std::string_view text, const Options& now) {
   const char* fixed = o.allocations != now.allocations ? "whether allocations are sampled"
                       : o.live != now.live             ? "whether objects are followed"
                       : o.cap != now.cap               ? "how many objects are followed"
+                      : o.requests != now.requests     ? "whether requests are told apart"
                       : o.exact != now.exact           ? "exact"
                       : o.owned != now.owned           ? "owned"
                       : o.selftest != now.selftest     ? "selftest"

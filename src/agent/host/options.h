@@ -19,6 +19,7 @@ struct Options {
   bool live = true;                   // live: follow sampled objects
   bool exceptions = false;            // exceptions: each one that is thrown
   bool locks = false;                 // locks: each wait for a lock that is held
+  bool requests = false;              // requests: which activity followed objects are of
   bool waits = false;                 // waits: each other wait, .NET 9 and later; brings locks
   uint32_t cap = 20'000;              // cap: how many of them
   std::string output;                 // output: of the spool; %n program, %p pid, %t time

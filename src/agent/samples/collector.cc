@@ -286,7 +286,7 @@ size_t Collector::memory_bytes() const {
          nodes_.capacity() * sizeof(profile::IntervalNode) + children_.size() * 24 +
          flows_.capacity() * sizeof(profile::IntervalFlow) + parts_.capacity() * sizeof(Part) +
          part_ids_.size() * 24 + events_.capacity() * sizeof(profile::IntervalEvent) +
-         event_ids_.size() * kMapEntry;
+         event_ids_.size() * kMapEntry + activities_.memory_bytes();
 }
 
 }  // namespace clrscope::agent

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "agent/samples/activity_numbers.h"
 #include "agent/samples/shard.h"
 #include "agent/stacks/code_table.h"
 #include "agent/stacks/names.h"
@@ -66,6 +67,7 @@ class Collector {
       o.alloc_gc = b.alloc_gc;
       o.kind = at.kind;
       o.level = b.level;
+      o.activity = activities_.Of(b.activity, b.alloc_ns);
       if (live == nullptr || !live->Add(o)) refused(b.handle);
     }
   }
@@ -86,6 +88,7 @@ class Collector {
   bool wants_trim() const;
   void Trim(profile::LiveSample* live);
   const std::vector<profile::IntervalNode>& nodes() const { return nodes_; }
+  ActivityNumbers& activities() { return activities_; }
   uint64_t overflowed() const { return overflowed_; }
   uint64_t threads_lost() const { return threads_lost_; }  // samples told without their thread
   uint64_t unloaded() const { return unloaded_; }  // samples of types that were gone too soon
@@ -130,6 +133,7 @@ class Collector {
   std::vector<profile::IntervalEvent> events_;
   bool dispatched_ = false;
   std::vector<Placed> nodes_of_;
+  ActivityNumbers activities_;
   size_t sent_methods_ = 0, sent_types_ = 0, sent_nodes_ = 0;
   uint64_t overflowed_ = 0, unloaded_ = 0, trims_ = 0, threads_lost_ = 0;
   uint32_t clock_s_ = 0, dictionary_ = 0;

@@ -102,6 +102,7 @@ void Sampler::TakeHandle(Shard& shard, ShardTable& table, uint32_t entry, const 
   birth.alloc_ns = now_ns - start_ns;
   birth.alloc_gc = gcs_begun.load(std::memory_order_acquire);
   birth.entry = entry;
+  if (a.activity != nullptr) birth.activity = *a.activity;
   if (table.AddBirth(birth)) return;
   (void)info_->DestroyHandle(handle);
   Count(shard.counts.births_lost);

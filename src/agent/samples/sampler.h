@@ -27,6 +27,7 @@ struct Allocation {
   uint64_t size = 0;
   uint64_t amount = 0;  // AllocationTick: bytes that it stands for
   uint64_t address = 0;
+  const Guid* activity = nullptr;  // of the thread; null = none, or nobody asks
 };
 
 class Sampler {

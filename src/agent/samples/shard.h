@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "agent/com/unknown.h"
 #include "agent/samples/open_waits.h"
 #include "agent/stacks/stack_bounds.h"
 #include "agent/stacks/stack_walk.h"
@@ -43,6 +44,7 @@ struct ShardBirth {
   uint32_t entry = 0;
   uint32_t alloc_gc = 0;
   uint8_t level = 0;
+  Guid activity{};  // of the thread, where requests are told apart; zero = none
 };
 
 class ShardTable {

@@ -55,7 +55,7 @@ AgentOnFake::~AgentOnFake() {
 
 void AgentOnFake::Detach() { (void)Ask("detach"); }
 
-void AgentOnFake::Allocate(ClassId type, uint64_t size) {
+void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity) {
   static std::atomic<uint64_t> address{0x10000};
   std::string payload;
   Put(payload, uint32_t{0});
@@ -68,13 +68,13 @@ void AgentOnFake::Allocate(ClassId type, uint64_t size) {
   constexpr uint32_t kAllocationSampled = 303;
   Registers from;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
-  agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), from);
+  agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), activity, from);
 }
 
 void AgentOnFake::Event(uint32_t id, uint32_t version, const std::string& payload) {
   Registers from;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
-  agent_->OnEvent(id, version, AsBytes(payload.data(), payload.size()), from);
+  agent_->OnEvent(id, version, AsBytes(payload.data(), payload.size()), nullptr, from);
 }
 
 void AgentOnFake::Throw(std::u16string_view type, bool by_statement) {
@@ -115,7 +115,7 @@ void AgentOnFake::CollectForAllocation() {
   Put(payload, uint32_t{0});
   Put(payload, uint16_t{0});
   Put(payload, uint64_t{0});
-  agent_->OnEvent(1, 2, AsBytes(payload.data(), payload.size()), {});
+  agent_->OnEvent(1, 2, AsBytes(payload.data(), payload.size()), nullptr, {});
 }
 
 void AgentOnFake::UnloadModule(ModuleId module) {

@@ -21,7 +21,8 @@ class AgentOnFake {
   ~AgentOnFake();  // detaches, waits
 
   // An allocation of this type on the calling thread, under the stack that it has set.
-  void Allocate(ClassId type, uint64_t size = 200'000);
+  // `activity`: the one that the thread is at.
+  void Allocate(ClassId type, uint64_t size = 200'000, const Guid* activity = nullptr);
   void CollectForAllocation();  // a GC's events, on this thread
   // Events of the calling thread, under the stack that it has set.
   void Throw(std::u16string_view type, bool by_statement = false);

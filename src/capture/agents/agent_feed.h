@@ -29,8 +29,9 @@ class AgentFeed final : public Feed {
   static std::unique_ptr<AgentFeed> Expect(pid_t pid);
 
   // Its process is the one at `index` of the recording. Before anything is pumped; all must outlive
-  // the feed.
-  void Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink);
+  // the feed. `counts`: its samples are the recording's.
+  void Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink,
+              bool counts = true);
 
   bool Pump() override;
   void BeginStop() override;
@@ -55,6 +56,7 @@ class AgentFeed final : public Feed {
   bool last_ = false;    // nothing comes any more
   std::string trouble_;  // that it told last
   uint64_t samples_ = 0;
+  bool counts_ = true;
   std::vector<std::string> notes_;
 };
 

@@ -34,7 +34,9 @@ std::unique_ptr<AgentFeed> AgentFeed::Expect(pid_t pid) {
   return feed;
 }
 
-void AgentFeed::Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink) {
+void AgentFeed::Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink,
+                       bool counts) {
+  counts_ = counts;
   fold_ = std::make_unique<analysis::IntervalFold>(recording, index, sink, false);
 }
 
@@ -70,7 +72,7 @@ bool AgentFeed::Read() {
     if (!*next) return any;
     any = true;
     last_ = frame.last;
-    samples_ += frame.meter.samples;
+    if (counts_) samples_ += frame.meter.samples;
     if (frame.trouble != trouble_ && !frame.trouble.empty())
       notes_.push_back(fmt::format("the agent of process {}, {:.0f} s after it came: {}", pid_,
                                    static_cast<double>(frame.trouble_since_ns) / 1e9,

@@ -76,7 +76,12 @@ Status Recorder::Join(const ipc::DotnetProcess& process) {
 }
 
 void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
-  agent->Follow(&engine_->recording(), index, output_->intervals());
+  profile::IntervalSink* sink = output_->intervals();
+  if (options_.target.requests)
+    for (const auto& target : engine_->targets())
+      if (target->index() == index) sink = target->fold().requests().FollowLive(sink);
+  // What is allocated is told by a session then.
+  agent->Follow(&engine_->recording(), index, sink, /*counts=*/!options_.target.requests);
   engine_->Add(index, std::move(agent));
 }
 

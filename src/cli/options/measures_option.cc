@@ -79,9 +79,6 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
   if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, live, o));
   if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, live, o));
-  if (o.requests && *live)
-    return Error{ErrorCode::kUsage,
-                 "--requests goes without --live: which request allocated what lives is not kept"};
   o.fold.requests = o.requests;
   return OkStatus();
 }

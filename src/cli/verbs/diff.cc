@@ -48,6 +48,10 @@ Status Resolve(DiffOptions& o) {
     if (!o.by.empty())
       return Error{ErrorCode::kUsage,
                    fmt::format("--per request has a row for each route: leave --by {} away", o.by)};
+    if (o.measure == "live")
+      return Error{ErrorCode::kUsage,
+                   "--per request: what lives is a state, which no number of requests divides; "
+                   "--request narrows it to the requests that allocated it"};
     o.by = "request";
     o.view = report::View::kRequest;
   }

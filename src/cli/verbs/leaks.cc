@@ -10,6 +10,7 @@
 #include "report/input/input.h"
 #include "report/rows/losses.h"
 #include "report/rows/rows.h"
+#include "report/rows/views.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
 #include "report/text/shorten.h"
@@ -40,6 +41,10 @@ report::Json FrameJson(const Profile& p, uint32_t frame) {
   return {{"module", f.module.value == 0 ? report::Json() : report::Json(p.str(f.module))},
           {"method", p.str(f.method)},
           {"raw", p.str(f.raw)}};
+}
+
+std::string_view RequestOf(const Profile& p, StringId route) {
+  return route.value == 0 ? profile::kNoRequest : p.str(route);
 }
 
 report::Json SuspectJson(const LeakRow& r, const Profile& p) {
@@ -76,6 +81,12 @@ report::Json SuspectJson(const LeakRow& r, const Profile& p) {
   sum("gone", r.gone);
   sum("born", r.born);
   sum("died", r.died);
+  json["requests"] = r.requests.empty() ? report::Json() : report::Json::array();
+  for (const auto& [route, e] : r.requests)
+    json["requests"].push_back({{"request", RequestOf(p, route)},
+                                {"live_samples", e.samples},
+                                {"live_bytes", Rounded(e.amount)},
+                                {"live_objects", Rounded(e.count)}});
   json["biased"] = r.live.biased || r.added.biased || r.gone.biased;
   json["type_id"] = type.id;
   json["raw_type"] = p.str(type.raw);
@@ -128,6 +139,20 @@ std::string Evidence(const LeakRow& r) {
   return text;
 }
 
+// Who allocated what lives: the routes of the most bytes.
+std::string RequestsOf(const LeakRow& r, const Profile& p) {
+  constexpr size_t kNamed = 3;
+  if (r.requests.empty() || (r.requests.size() == 1 && r.requests[0].first.value == 0)) return {};
+  std::string text = "of ";
+  for (size_t i = 0; i < std::min(kNamed, r.requests.size()); ++i) {
+    const auto& [route, e] = r.requests[i];
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", report::Printable(RequestOf(p, route)),
+                        report::Unbroken(report::HumanShare(e.amount, r.live.amount)));
+  }
+  if (r.requests.size() > kNamed) text += fmt::format(" and {} more", r.requests.size() - kNamed);
+  return text;
+}
+
 std::string SuspectText(const LeakRow& r, const Profile& p, size_t width,
                         const report::Style& style) {
   const std::string verdict(r.verdict == Verdict::kFewSamples ? "few samples"
@@ -138,6 +163,8 @@ std::string SuspectText(const LeakRow& r, const Profile& p, size_t width,
                     "  " + style.Bold(name);
   if (p.processes.size() > 1) out += fmt::format("  ({})", p.processes[r.process].pid);
   out += "\n  " + report::Wrap(Evidence(r), 2, 2, width);
+  if (const std::string requests = RequestsOf(r, p); !requests.empty())
+    out += "  " + report::Wrap(requests, 2, 2, width);
   size_t shown = 0;
   for (uint32_t n = r.node; n != 0; n = p.nodes[n].parent) {
     const profile::Frame& f = p.frames[p.nodes[n].frame];
@@ -211,6 +238,7 @@ int RunLeaks(const Args& args) {
       "  clrscope record -p 1234 --live -d 10m -o app.clrscope\n"
       "  clrscope leaks app.clrscope                  the suspects, with their stacks\n"
       "  clrscope leaks app.clrscope --type Order -n 0\n"
+      "  clrscope leaks app.clrscope --request 'GET /items'  of what these requests allocated\n"
       "  clrscope leaks app.clrscope --json           for scripts\n");
   AddInputOptions(verb, o.input);
   verb.Add("-n,--limit", o.limit,
@@ -234,6 +262,8 @@ int RunLeaks(const Args& args) {
     if (input->damage) return Fail(*input->damage);
     return Fail(report::NoLiveObjects(*input, o.input));
   }
+  if (Status status = report::CheckLiveRequests(input->profile, o.input.filter); !status.ok())
+    return Fail(status.error());
   const Status empty = NothingToSay(*input, o);
   Output out;
   if (o.format.json) {

@@ -122,11 +122,15 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{
         ErrorCode::kUsage,
         "--requests goes with neither --exact nor --types: counts are not kept by request"};
+  if (options.target.requests && live && options.target.sampling != capture::Sampling::kAuto)
+    return Error{ErrorCode::kUsage,
+                 "--live with --requests samples as the agent does: leave --sampling out"};
   if (live && a.all)
     return Error{ErrorCode::kUsage, "live objects and gc-cpu are of named processes, not of --all"};
   if (live || a.exact) {
-    options.target.agent = true;
+    options.target.agent = !options.target.requests;
     options.agent = a.exact ? "every=1s,exact=1" : "every=1s";
+    if (options.target.requests) *options.agent += ",requests=1";
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
   options.keep_nettrace = a.keep_nettrace;

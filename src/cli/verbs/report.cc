@@ -49,12 +49,15 @@ Status Resolve(ReportOptions& o) {
       return Error{ErrorCode::kUsage, fmt::format("--slowest is of requests, not --by {}", o.by)};
     o.by = "request";
   }
-  if (o.by == "request" && !o.sort.empty() && !report::IsRequestSort(o.sort))
+  const bool live = o.input.live || o.input.measure == "live";
+  if (o.slowest != 0 && live)
+    return Error{ErrorCode::kUsage, "--slowest is of requests, not of live objects"};
+  if (o.by == "request" && !live && !o.sort.empty() && !report::IsRequestSort(o.sort))
     return Error{ErrorCode::kUsage,
                  fmt::format("--sort {}: requests are sorted by bytes, count, duration, errors, "
                              "exceptions, lock_wait, queue, awaiting or gc",
                              o.sort)};
-  if (o.by != "request" && !o.sort.empty() && o.sort != "samples" &&
+  if ((o.by != "request" || live) && !o.sort.empty() && o.sort != "samples" &&
       std::none_of(profile::kMeasureSpecs.begin(), profile::kMeasureSpecs.end(),
                    [&o](const profile::MeasureSpec& m) {
                      return m.count.name == o.sort || m.amount.name == o.sort;
@@ -116,6 +119,11 @@ Status Resolve(ReportOptions& o) {
   return OkStatus();
 }
 
+// What each route cost; live objects by request are a table like any other.
+bool ShowsCosts(const profile::Profile& p, const ReportOptions& o) {
+  return o.view == report::View::kRequest && p.measure() != profile::Measure::kLive;
+}
+
 // None: types and sites, or what a measure has in their place.
 std::optional<report::View> ViewOf(const ReportOptions& o) {
   return o.standard ? std::nullopt : std::optional(o.view);
@@ -135,7 +143,7 @@ Status ResolveFor(const profile::Profile& p, ReportOptions& o) {
     o.view = report::View::kRequest;
     o.standard = false;
   }
-  if (o.view == report::View::kRequest) return report::CheckView(p, o.view, o.input.filter);
+  if (ShowsCosts(p, o)) return report::CheckView(p, o.view, o.input.filter);
   o.rows.sort = spec.amount_first ? profile::SortBy::kAmount : profile::SortBy::kCount;
   if (!o.sort.empty()) {
     bool found = false;
@@ -264,7 +272,7 @@ std::vector<report::Json> RequestRows(const profile::Profile& p, const ReportOpt
 }
 
 void WriteJson(const report::Input& input, const ReportOptions& o, Output& out) {
-  if (o.view == report::View::kRequest) {
+  if (ShowsCosts(input.profile, o)) {
     size_t all = 0;
     const std::vector<report::Json> rows = RequestRows(input.profile, o, &all);
     JsonDocument document(out, HeadJson(input, o, all));
@@ -332,7 +340,7 @@ void WriteCsv(const report::Input& input, const ReportOptions& o, Output& out) {
       WriteCsvRow(row, std::exchange(first, false), out);
     return;
   }
-  if (o.view == report::View::kRequest) {
+  if (ShowsCosts(p, o)) {
     size_t all = 0;
     bool first = true;
     for (const report::Json& row : RequestRows(p, o, &all))
@@ -356,7 +364,7 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
       out.Write("\n" + footer);
     return;
   }
-  if (o.view == report::View::kRequest) {
+  if (ShowsCosts(p, o)) {
     out.Write(o.slowest != 0 ? report::SlowestText(p, o.slowest, text)
                              : report::RequestsText(
                                    report::RequestRows(p, o.sort, o.limit.value_or(30)), p, text));

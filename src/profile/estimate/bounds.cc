@@ -21,10 +21,21 @@ Bounds AtLeast(const Profile& p, double low, double value, double unit) {
   return bounds;
 }
 
+// What requests allocated outside of the windows in which they were followed is not with them.
+Bounds OfLive(const Profile& p, const Interval& interval) {
+  Bounds bounds = Of(interval);
+  if (OnlyInWindows(p)) bounds.high.reset();
+  return bounds;
+}
+
 }  // namespace
 
+bool OnlyInWindows(const Profile& p) {
+  return p.measure() == Measure::kLive && p.shown().by_request() && p.requests.windows.any();
+}
+
 Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
-  if (p.has_interval()) return value.biased ? Bounds{} : Of(AmountInterval(value));
+  if (p.has_interval()) return value.biased ? Bounds{} : OfLive(p, AmountInterval(value));
   if (p.shown().events()) return Of(WindowedAmount(value, p.shown().unseen()));
   if (!p.counted()) return {};
   if (IsExact(p, value) && !partial) return {value.amount, value.amount};
@@ -32,7 +43,7 @@ Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
 }
 
 Bounds CountBounds(const Profile& p, const Estimate& value, bool partial, HeapKind kind) {
-  if (p.has_interval()) return value.biased ? Bounds{} : Of(CountInterval(value, kind));
+  if (p.has_interval()) return value.biased ? Bounds{} : OfLive(p, CountInterval(value, kind));
   if (p.shown().events()) return Of(WindowedCount(value, p.shown().unseen()));
   if (!p.counted()) return {};
   if (p.exact() && !partial) return {value.count, value.count};

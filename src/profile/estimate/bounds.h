@@ -12,6 +12,10 @@ struct Bounds {
   std::optional<double> low, high;  // no value: nothing can be said
 };
 
+// Live objects by request, of a recording in windows of time: what is told of a route is no more
+// than a part of it.
+bool OnlyInWindows(const Profile& profile);
+
 // AllocationSampled: the 95 % interval. AllocationTick: nothing. GCSampledObjectAllocation: the
 // figure itself when it is exact, else from what was counted up to what the GC handed out besides.
 //   partial: the figure is of a type (Type::partial) that the runtime counts in part

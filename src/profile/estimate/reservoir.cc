@@ -16,7 +16,8 @@ int8_t FirstGeneration(HeapKind kind) {
 }
 
 auto KeyOf(const IntervalLive& l) {
-  return std::tie(l.node, l.type, l.kind, l.generation, l.age_bucket, l.birth_bucket, l.young);
+  return std::tie(l.node, l.type, l.kind, l.generation, l.age_bucket, l.birth_bucket, l.young,
+                  l.request);
 }
 
 // Sorts rows by their keys and adds up those of one key.
@@ -37,6 +38,24 @@ void Compact(std::vector<Row>& rows, size_t from, Merge merge) {
 }
 
 }  // namespace
+
+void MergeLives(std::vector<IntervalLive>& rows, size_t from) {
+  Compact(rows, from, [](IntervalLive& a, const IntervalLive& b) {
+    a.gcs_survived_min = std::min(a.gcs_survived_min, b.gcs_survived_min);
+    a.gcs_survived_max = std::max(a.gcs_survived_max, b.gcs_survived_max);
+    a.gen2_survived_min = std::min(a.gen2_survived_min, b.gen2_survived_min);
+    a.gen2_survived_max = std::max(a.gen2_survived_max, b.gen2_survived_max);
+    a.value += b.value;
+  });
+}
+
+void MergeTurnover(std::vector<IntervalTurnover>& rows) {
+  Compact(rows, 0, [](IntervalTurnover& a, const IntervalTurnover& b) {
+    a.births += b.births;
+    a.deaths += b.deaths;
+    a.deaths_age_s += b.deaths_age_s;
+  });
+}
 
 LiveSample::LiveSample(const Options& options) : options_(options), random_(options.seed) {
   options_.cap = std::max<size_t>(options_.cap, 16);
@@ -198,15 +217,12 @@ IntervalTurnover* LiveSample::TurnoverOf(const LiveObject& o) {
   t.node = o.node;
   t.type = o.type;
   t.birth_bucket = o.birth_bucket;
+  t.request = o.activity;
   return &t;
 }
 
 void LiveSample::CompactTurnover() {
-  Compact(turnover_, 0, [](IntervalTurnover& a, const IntervalTurnover& b) {
-    a.births += b.births;
-    a.deaths += b.deaths;
-    a.deaths_age_s += b.deaths_age_s;
-  });
+  MergeTurnover(turnover_);
   if (turnover_.size() * 2 > turnover_.capacity() && turnover_.capacity() < kMaxTurnover)
     turnover_.reserve(turnover_.capacity() * 2);
 }
@@ -231,14 +247,9 @@ void LiveSample::TakeLives(int64_t now_ns, std::vector<IntervalLive>& out) const
     l.gcs_survived_min = l.gcs_survived_max = o.gcs_survived;
     l.gen2_survived_min = l.gen2_survived_max = o.gen2_survived;
     l.value = ValueOf(o);
+    l.request = o.young ? 0 : o.activity;
   }
-  Compact(out, from, [](IntervalLive& a, const IntervalLive& b) {
-    a.gcs_survived_min = std::min(a.gcs_survived_min, b.gcs_survived_min);
-    a.gcs_survived_max = std::max(a.gcs_survived_max, b.gcs_survived_max);
-    a.gen2_survived_min = std::min(a.gen2_survived_min, b.gen2_survived_min);
-    a.gen2_survived_max = std::max(a.gen2_survived_max, b.gen2_survived_max);
-    a.value += b.value;
-  });
+  MergeLives(out, from);
 }
 
 void LiveSample::Clear() {

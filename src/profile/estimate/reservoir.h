@@ -59,7 +59,8 @@ struct LiveObject {
   uint32_t node = 0, type = 0;
   uint32_t alloc_gc = 0;  // GCs that had begun when it was allocated
   HeapKind kind = HeapKind::kSoh;
-  uint8_t level = 0;  // of the mean that it was kept at: what Admit() said
+  uint8_t level = 0;      // of the mean that it was kept at: what Admit() said
+  uint32_t activity = 0;  // IntervalActivity::number; 0 = none
 
   // Kept by the sample.
   int8_t generation = 0;
@@ -68,6 +69,10 @@ struct LiveObject {
   uint8_t birth_bucket = 0;
   uint32_t gcs_survived = 0, gen2_survived = 0;
 };
+
+// Adds up rows of one key, of all from `from` on.
+void MergeLives(std::vector<IntervalLive>& rows, size_t from = 0);
+void MergeTurnover(std::vector<IntervalTurnover>& rows);
 
 class LiveSample {
  public:
@@ -151,6 +156,13 @@ class LiveSample {
   void Renumber(F&& f) {
     for (LiveObject& o : objects_) f(o.node, o.type);
     for (IntervalTurnover& t : turnover_) f(t.node, t.type);
+  }
+
+  // The activities that objects, births and deaths name, each as often as it is named.
+  template <class F>
+  void ForEachActivity(F&& f) const {
+    for (const LiveObject& o : objects_) f(o.activity);
+    for (const IntervalTurnover& t : turnover_) f(t.request);
   }
 
   size_t size() const { return objects_.size(); }

@@ -27,6 +27,7 @@ enum Tag : uint32_t {
   kTrouble = 12,
   kParts = 14,
   kEvents = 13,
+  kRequests = 15,
 };
 
 struct Codec {
@@ -50,6 +51,7 @@ constexpr Codec kSections[] = {
     {kTrouble, interval::Trouble, interval::Trouble},
     {kParts, interval::Parts, interval::Parts},
     {kEvents, interval::Events, interval::Events},
+    {kRequests, interval::Requests, interval::Requests},
 };
 
 bool TellsEvents(const IntervalFrame& f) {
@@ -70,6 +72,7 @@ std::string EncodeInterval(const IntervalFrame& frame) {
   for (const Codec& codec : kSections) {
     if (codec.tag == kParts && frame.parts.empty()) continue;
     if (codec.tag == kEvents && !events) continue;
+    if (codec.tag == kRequests && !frame.requests) continue;
     Out body;
     codec.encode(frame, body);
     out.Section(codec.tag, body);

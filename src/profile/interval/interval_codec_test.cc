@@ -94,6 +94,41 @@ TEST(IntervalCodec, AFrameWithoutEventsIsOneThatOlderReadersTake) {
   EXPECT_EQ(EncodeInterval(f)[4], 2);
 }
 
+TEST(IntervalCodec, RequestsOfRowsComeBackAndOtherReadersPassThemBy) {
+  IntervalFrame f = testing::FullFrame();
+  const Result<IntervalFrame> r = DecodeInterval(BytesOf(EncodeInterval(f)));
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  EXPECT_TRUE(r->requests);
+  ASSERT_EQ(r->activities.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(r->activities[i].number, f.activities[i].number);
+    EXPECT_EQ(r->activities[i].first_ns, f.activities[i].first_ns);
+    EXPECT_EQ(r->activities[i].id, f.activities[i].id);
+  }
+  EXPECT_EQ(r->ended_activities, f.ended_activities);
+  EXPECT_EQ(r->lives[0].request, 9u);
+  EXPECT_EQ(r->lives[1].request, 0u);
+  EXPECT_EQ(r->turnover[0].request, 4u);
+  const std::string with = EncodeInterval(f);
+  f.requests = false;
+  const std::string without = EncodeInterval(f);
+  EXPECT_EQ(with.substr(0, without.size()), without) << "they come last, in the same version";
+  EXPECT_FALSE(DecodeInterval(BytesOf(without))->requests);
+}
+
+TEST(IntervalCodec, RequestsOfOtherRowsThanThereAreAreAnError) {
+  IntervalFrame f = testing::FullFrame();
+  f.requests = false;
+  const std::string without = EncodeInterval(f);
+  f.requests = true;
+  f.lives.pop_back();
+  IntervalFrame fewer;
+  const std::string with = EncodeInterval(f);
+  f.requests = false;
+  const std::string section = with.substr(EncodeInterval(f).size());
+  EXPECT_FALSE(DecodeInterval(BytesOf(without + section)).ok());
+}
+
 TEST(IntervalCodec, EventsOfAnotherKindAreAnError) {
   for (const Source source : {Source::kSampled, Source::kForeign}) {
     IntervalFrame f = testing::FullFrame();
@@ -147,7 +182,7 @@ TEST(IntervalCodec, EveryCutIsAnErrorThatSaysWhereOrIsBetweenSections) {
       EXPECT_LE(r.error().offset, n);
     }
   }
-  EXPECT_EQ(between, 13u);  // after each section but the last
+  EXPECT_EQ(between, 14u);  // after each section but the last
 }
 
 TEST(IntervalCodec, IdsBeyondTheDictionariesAreAnError) {

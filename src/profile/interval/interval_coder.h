@@ -50,6 +50,7 @@ class In {
     if (reader_.ok()) at_ = reader_.position();
     return reader_.VarU64();
   }
+  uint8_t Byte() { return reader_.Read<uint8_t>(); }
   uint32_t U32() { return static_cast<uint32_t>(Below(uint64_t{1} << 32)); }
   int64_t Signed() {
     const uint64_t v = Unsigned();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -88,7 +89,7 @@ Estimate PartOf(const Estimate& flow, const Estimate& part);
 // What lived at the end of the interval, i.e. what the last GC of its generation left. `young`
 // objects were not in a generation that any GC condemned since they were allocated: nobody knows
 // whether they live, and no default view counts them. Distinct in (node, type, kind, generation,
-// age_bucket, young).
+// age_bucket, young, request).
 struct IntervalLive {
   uint32_t node = 0;
   uint32_t type = 0;
@@ -100,19 +101,33 @@ struct IntervalLive {
   uint32_t gcs_survived_min = 0, gcs_survived_max = 0;
   uint32_t gen2_survived_min = 0, gen2_survived_max = 0;
   Estimate value;
+  uint32_t request = 0;  // see IntervalActivity; of young ones 0
 };
 
 // Followed objects that were first found alive by a GC of their generation (births), and those of
 // them that were found dead (deaths) in the interval: the parts that a slope is built from.
-// Distinct in (node, type, birth_bucket).
+// Distinct in (node, type, birth_bucket, request).
 struct IntervalTurnover {
   uint32_t node = 0;
   uint32_t type = 0;
   uint8_t birth_bucket = 0;  // index into kBirthStarts, of those that were born or died
   Estimate births, deaths;
   double deaths_age_s = 0;  // sum over the dead, weighted like deaths.objects
+  uint32_t request = 0;     // see IntervalActivity
 };
-inline auto KeyOf(const IntervalTurnover& t) { return std::tie(t.node, t.type, t.birth_bucket); }
+inline auto KeyOf(const IntervalTurnover& t) {
+  return std::tie(t.node, t.type, t.birth_bucket, t.request);
+}
+
+// The activity that objects were allocated in, and about when: what `request` of a row names, in
+// the agent's own frames. Numbers count up from 1 and are not used again; each is told in the first
+// frame whose objects have it, also while they are young. In a recording `request` is the index of
+// the route among the process's + 1. Always: 0 = no activity, or none that is a request.
+struct IntervalActivity {
+  uint32_t number = 0;
+  int64_t first_ns = 0;            // since the agent's start: of the first of its objects
+  std::array<std::byte, 16> id{};  // as the runtime's events have it
+};
 
 // Exceptions and waits of the interval (sources for which IsEvent() holds), as exact sums. A wait
 // counts where it ends; one that goes on when the agent stops is `unfinished`, up to then. Distinct
@@ -178,6 +193,9 @@ struct IntervalFrame {
   std::vector<IntervalPart> parts;  // of the flows; none where threads are not known
   std::vector<IntervalLive> lives;
   std::vector<IntervalTurnover> turnover;
+  bool requests = false;                     // rows tell their requests
+  std::vector<IntervalActivity> activities;  // new ones, or all once more
+  std::vector<uint32_t> ended_activities;    // numbers that no later frame names
   std::vector<IntervalGc> gcs;
   uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
   std::vector<IntervalEvent> events;

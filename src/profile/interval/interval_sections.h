@@ -29,6 +29,8 @@ void Lives(const IntervalFrame& f, Out& o);
 void Lives(In& in, IntervalFrame& f);
 void Turnover(const IntervalFrame& f, Out& o);
 void Turnover(In& in, IntervalFrame& f);
+void Requests(const IntervalFrame& f, Out& o);
+void Requests(In& in, IntervalFrame& f);
 
 // event_sections.cc: what happened, and how the agent fares
 void Gcs(const IntervalFrame& f, Out& o);

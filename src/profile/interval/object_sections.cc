@@ -190,4 +190,47 @@ void Turnover(In& in, IntervalFrame& f) {
   }
 }
 
+// What it says of rows is by their order: a reader that does not know it has the same sums.
+void Requests(const IntervalFrame& f, Out& o) {
+  o.Unsigned(f.activities.size());
+  uint32_t last = 0;
+  for (const IntervalActivity& a : f.activities) {
+    o.Signed(int64_t{a.number} - std::exchange(last, a.number));
+    o.Signed(a.first_ns);
+    for (const std::byte b : a.id) o.Fixed(static_cast<uint8_t>(b));
+  }
+  o.Unsigned(f.ended_activities.size());
+  for (const uint32_t number : f.ended_activities) o.Unsigned(number);
+  const auto of_rows = [&o](const auto& rows) {
+    o.Unsigned(rows.size());
+    for (const auto& r : rows) o.Unsigned(r.request);
+  };
+  of_rows(f.lives);
+  of_rows(f.turnover);
+}
+void Requests(In& in, IntervalFrame& f) {
+  f.requests = true;
+  f.activities.resize(in.Rows(18));
+  int64_t last = 0;
+  for (IntervalActivity& a : f.activities) {
+    last += in.Signed();
+    if (last < 0 || last > int64_t{UINT32_MAX}) in.Fail();
+    a.first_ns = in.Time();
+    for (std::byte& b : a.id) b = static_cast<std::byte>(in.Byte());
+    if (!in.ok()) return;
+    a.number = static_cast<uint32_t>(last);
+  }
+  f.ended_activities.resize(in.Rows(1));
+  for (uint32_t& number : f.ended_activities) number = in.U32();
+  const auto of_rows = [&in](auto& rows) {
+    if (in.Rows(1) != rows.size()) in.Fail();
+    for (auto& r : rows) {
+      if (!in.ok()) return;
+      r.request = in.U32();
+    }
+  };
+  of_rows(f.lives);
+  of_rows(f.turnover);
+}
+
 }  // namespace clrscope::profile::interval

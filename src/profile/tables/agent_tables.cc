@@ -58,6 +58,7 @@ void MergeInterval(AgentInterval& into, AgentInterval&& next) {
   MergeRows(a.events, b.events);
   a.measures |= b.measures;
   a.lives = std::move(b.lives);
+  a.requests = b.requests;
   AddKnown(a.cpu.process_ns, b.cpu.process_ns);
   AddKnown(a.cpu.server_gc_ns, b.cpu.server_gc_ns);
   AddKnown(a.cpu.background_gc_ns, b.cpu.background_gc_ns);

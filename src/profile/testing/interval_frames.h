@@ -48,6 +48,12 @@ inline IntervalFrame FullFrame() {
   f.measures = 1u << static_cast<uint32_t>(Measure::kExceptions);
   f.events = {{Source::kException, 6, 2, 4711, 0, false, {3, 1, 2}},
               {Source::kContention, 5, 0, 4712, 4711, true, {1, 2'500'000'000, 1}}};
+  f.requests = true;
+  f.activities = {{9, 59'500'000'000, {std::byte{0x11}, std::byte{0xC1}, std::byte{2}}},
+                  {4, -1, {std::byte{0xFF}}}};
+  f.ended_activities = {3, 1};
+  f.lives[0].request = 9;
+  f.turnover[0].request = 4;
   f.dictionary = 2;
   f.trouble = "the runtime gives no events";
   f.trouble_since_ns = 59'000'000'000;

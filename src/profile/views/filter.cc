@@ -95,8 +95,11 @@ void KeepThreads(const RE2& re, Profile& p) {
 void KeepRoutes(const RE2& re, Profile& p) {
   std::vector<bool> keep(p.labels.size());
   for (size_t i = 0; i < p.labels.size(); ++i) keep[i] = Found(re, p.RequestName(p.labels[i]));
-  for (Figure& f : p.figures)
-    if (f.by_request()) KeepCells(f, [&](const Cell& c) { return keep[c.labels]; });
+  for (Figure& f : p.figures) {
+    if (!f.by_request()) continue;
+    KeepCells(f, [&](const Cell& c) { return keep[c.labels]; });
+    std::erase_if(f.lives, [&](const LiveCell& c) { return !keep[c.labels]; });
+  }
   std::erase_if(p.requests.routes, [&](const RouteFacts& r) { return !Found(re, p.str(r.route)); });
   std::erase_if(p.requests.slowest,
                 [&](const SlowRequestRow& r) { return !Found(re, p.str(r.route)); });
@@ -173,6 +176,13 @@ Status KeepProcess(const std::string& wanted, Profile& p) {
 }
 
 }  // namespace
+
+Result<std::function<bool(std::string_view)>> RouteMatch(const Filter& filter) {
+  if (filter.request.empty()) return std::function<bool(std::string_view)>();
+  ASSIGN_OR_RETURN(std::shared_ptr<RE2> re, Compile(filter.request, "--request"));
+  return std::function<bool(std::string_view)>(
+      [re](std::string_view name) { return Found(*re, name); });
+}
 
 Status Apply(const Filter& filter, Profile& profile) {
   if (!filter.type.empty()) {

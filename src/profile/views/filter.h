@@ -2,7 +2,9 @@
 // Narrows a profile to the types, methods and processes that someone asked about.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "profile/profile.h"
@@ -26,6 +28,9 @@ struct Filter {
   bool of_requests() const { return !request.empty() || by_duration(); }
   bool any_but_process() const { return of_cells() || !thread.empty() || of_requests(); }
 };
+
+// Whether a route's name matches `request`; null: it is empty. errors: kUsage
+Result<std::function<bool(std::string_view)>> RouteMatch(const Filter& filter);
 
 // Removes what does not match, in place. errors: kUsage (a bad pattern, with its position), kEmpty
 // (no such process, naming those that there are). Nothing left is no error.

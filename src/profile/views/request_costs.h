@@ -20,6 +20,7 @@ struct RequestCost {
   Durations durations;
   RouteFacts facts;
   Estimate allocated;  // where allocations know requests: Figure::by_request()
+  Estimate live;       // … what lives of it, where live objects know them
   double exceptions = 0, lock_wait_ns = 0;
   std::optional<IdleTime> idle{};  // none: it was not looked at
   double unseen_weight = 1;  // what a sample would have stood for, where there is none

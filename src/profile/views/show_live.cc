@@ -32,13 +32,13 @@ LiveBasis LiveBasisOf(const Profile& p) {
 namespace {
 
 void FinishLive(Profile& p, Figure& figure) {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, HeapKind>, Estimate> cells;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, HeapKind, uint32_t>, Estimate> cells;
   for (const LiveCell& c : figure.lives)
-    if (!c.young) cells[{c.process, c.node, c.type, c.kind}] += c.value;
+    if (!c.young) cells[{c.process, c.node, c.type, c.kind, c.labels}] += c.value;
   figure.cells.clear();
   for (const auto& [key, value] : cells) {
-    const auto [process, node, type, kind] = key;
-    figure.cells.push_back({node, type, process, kind, value});
+    const auto [process, node, type, kind, labels] = key;
+    figure.cells.push_back({node, type, process, kind, value, labels});
   }
   const LiveBasis basis = LiveBasisOf(p);
   figure.source = basis.source;

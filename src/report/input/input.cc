@@ -30,8 +30,11 @@ std::optional<Source> SourceOf(std::string_view event) {
 
 Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::TimeRange& range,
                                   const profile::Profile& profile,
-                                  const std::vector<analysis::AgentPlaces>& places) {
+                                  const std::vector<analysis::AgentPlaces>& places,
+                                  const profile::Filter& filter) {
   analysis::LeakFinder finder(&profile, &places);
+  ASSIGN_OR_RETURN(auto routes, profile::RouteMatch(filter));
+  finder.KeepRoutes(std::move(routes));
   RETURN_IF_ERROR(reader.ForEachInterval(range, [&](const profile::AgentInterval& interval) {
     if (range.Contains(interval.start_ns(), interval.end_ns())) finder.Measure(interval);
   }));
@@ -80,7 +83,8 @@ Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Inpu
     input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
   input.profile = analysis::Bind(reader->recording(), aggregate, bind);
   if (options.leaks && !(input.damage && !read.ok())) {
-    ASSIGN_OR_RETURN(input.leaks, FindLeaks(*reader, input.range, input.profile, places));
+    ASSIGN_OR_RETURN(input.leaks,
+                     FindLeaks(*reader, input.range, input.profile, places, options.filter));
   }
   return OkStatus();
 }
@@ -149,7 +153,9 @@ Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
     index.samples = p.shown().cells.size();
     p.shown().cells.push_back({r.node, r.type, r.process, profile::HeapKind::kSoh, index});
   }
-  RETURN_IF_ERROR(profile::Apply(options.filter, p));
+  profile::Filter filter = options.filter;
+  filter.request.clear();  // only what matches was added
+  RETURN_IF_ERROR(profile::Apply(filter, p));
   input.leaks->rows.clear();
   for (const profile::Cell& c : p.shown().cells) {
     input.leaks->rows.push_back(rows[c.value.samples]);

@@ -107,6 +107,12 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
                              "objects_low", "objects_high", "bytes_per_request"})
       json[name] = nullptr;
   }
+  const profile::Figure* live = p.Find(Measure::kLive);
+  const bool lives =
+      live != nullptr && live->by_request() && process.followed && !p.requests.narrowed;
+  json["live_samples"] = lives ? Json(r.live.samples) : Json();
+  json["live_bytes"] = told(lives, r.live.amount);
+  json["live_objects"] = told(lives, r.live.count);
   const profile::Figure* thrown = p.Find(Measure::kExceptions);
   json["exceptions"] = told(
       recorded(Measure::kExceptions) && (thrown == nullptr || thrown->by_request()), r.exceptions);

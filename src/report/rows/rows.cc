@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "profile/estimate/bounds.h"
 #include "profile/interval/interval_frame.h"
 #include "profile/views/call_tree.h"
+#include "profile/views/request_costs.h"
 #include "report/input/input.h"
 #include "report/rows/label_rows.h"
 
@@ -159,6 +161,24 @@ class Maker {
       return key;
     });
   }
+  // What lives by route; what belongs to none comes last.
+  void Requests(ReportTable& t) const {
+    std::map<std::pair<uint32_t, std::string_view>, Estimate> sums;
+    for (const profile::Cell& c : p_.shown().cells)
+      sums[{c.process, p_.RequestName(p_.labels[c.labels])}] += c.value;
+    using Sum = std::pair<std::pair<uint32_t, std::string_view>, Estimate>;
+    std::vector<Sum> rows(sums.begin(), sums.end());
+    std::stable_sort(rows.begin(), rows.end(), [this](const Sum& a, const Sum& b) {
+      return std::pair(profile::IsOfNoRoute(a.first.second), -By(a.second)) <
+             std::pair(profile::IsOfNoRoute(b.first.second), -By(b.second));
+    });
+    t.all_rows = rows.size();
+    for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i) {
+      Json key{{"request", rows[i].first.second}};
+      Process(key, rows[i].first.first);
+      t.rows.push_back({std::move(key), rows[i].second, {}, false});
+    }
+  }
   // From the youngest to the oldest, without the empty ones at both ends.
   void Ages(ReportTable& t) const {
     std::vector<Estimate> ages(profile::kAgeStarts.size());
@@ -207,6 +227,11 @@ class Maker {
   }
 
  private:
+  double By(const Estimate& e) const {
+    return options_.sort == profile::SortBy::kAmount  ? e.amount
+           : options_.sort == profile::SortBy::kCount ? e.count
+                                                      : static_cast<double>(e.samples);
+  }
   bool Partial(const profile::TypeRow& r) const { return p_.types[r.type].partial; }
   bool Partial(const profile::SiteRow& r) const { return p_.types[r.type].partial; }
   template <class Row>
@@ -271,7 +296,8 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
     case View::kMessage:
       MessageRows(profile, options, table);
       break;
-    case View::kRequest:  // report/rows/request_rows.h
+    case View::kRequest:  // of live objects; else report/rows/request_rows.h
+      maker.Requests(table);
       break;
     case View::kTree:
       maker.Tree(table, false);
@@ -336,6 +362,13 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
     AddEstimate(json, row.value, profile, "total_");
   } else {
     AddEstimate(json, row.value, profile, "", row.partial, row.kind);
+  }
+  // It has what no window saw, too.
+  if (table.view == View::kRequest && profile::OnlyInWindows(profile) &&
+      profile.has_interval(row.value) && row.key.at("request") == profile::kNoRequest) {
+    json["bytes_low"] = json["objects_low"] = 0;
+    json["bytes_high"] = std::llround(AmountInterval(row.value).high);
+    json["objects_high"] = std::llround(CountInterval(row.value).high);
   }
   const auto share = [&](const Estimate& part) {
     const bool by_amount = profile.shown().spec().amount_first;

@@ -47,8 +47,6 @@ std::string WhyNot(const profile::MeasureSpec& spec, View view) {
                   : "";
     case View::kThread:
       return live ? "--by thread: which thread allocated the live objects is not kept" : "";
-    case View::kRequest:
-      return live ? "--by request: which request allocated the live objects is not kept" : "";
     case View::kAge:
     case View::kGeneration:
       return live ? "" : fmt::format("--by {} is of live objects: give --live too", ViewName(view));
@@ -76,11 +74,25 @@ Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
   return OkStatus();
 }
 
+Error NotToldOfLive(const Profile& p, std::string_view asked) {
+  return {ErrorCode::kUsage,
+          fmt::format("{}: {} does not tell which request allocated the live objects: "
+                      "record --live --requests does",
+                      asked, p.origin)};
+}
+
+Error SlowerThanOfLive() {
+  return {ErrorCode::kUsage,
+          "--slower-than cannot narrow live objects: how long the requests took that allocated "
+          "them is not kept"};
+}
+
 // Requests that were recorded, and a figure that knows its own. `asked`: the option.
 Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
   if (p.Find(Measure::kRequests) == nullptr)
     return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
                                                 profile::SpecOf(Measure::kRequests).none)};
+  if (p.measure() == Measure::kLive && !p.shown().by_request()) return NotToldOfLive(p, asked);
   if (!p.shown().by_request())
     return Error{ErrorCode::kUsage,
                  p.counted()
@@ -92,12 +104,21 @@ Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
 
 Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
   if (view != View::kRequest && !filter.of_requests()) return OkStatus();
+  if (p.measure() == Measure::kLive && filter.by_duration()) return SlowerThanOfLive();
   return CheckKnowsRequests(p, view == View::kRequest    ? "--by request"
                                : !filter.request.empty() ? "--request"
                                                          : "--slower-than");
 }
 
 }  // namespace
+
+Status CheckLiveRequests(const Profile& p, const profile::Filter& filter) {
+  if (!filter.of_requests()) return OkStatus();
+  if (filter.by_duration()) return SlowerThanOfLive();
+  if (p.Find(Measure::kRequests) == nullptr) return CheckKnowsRequests(p, "--request");
+  const profile::Figure* live = p.Find(Measure::kLive);
+  return live != nullptr && live->by_request() ? OkStatus() : NotToldOfLive(p, "--request");
+}
 
 Status CheckView(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
   if (p.measure() == Measure::kGcCpu) return CheckGcCpu(view, filter);

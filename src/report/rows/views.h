@@ -17,6 +17,9 @@ namespace clrscope::report {
 Status CheckView(const profile::Profile& profile, std::optional<View> view,
                  const profile::Filter& filter);
 
+// `--request` of `leaks`. errors: kEmpty, kUsage
+Status CheckLiveRequests(const profile::Profile& profile, const profile::Filter& filter);
+
 // `--root`: puts stacks below what it names, "request"; "" nothing. errors: kEmpty (no requests
 // were recorded), kUsage (the measure that is shown does not know them)
 Status ApplyRoot(const std::string& root, profile::Profile& profile);

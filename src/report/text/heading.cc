@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profile/estimate/bounds.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
@@ -145,6 +146,8 @@ std::string SourceText(const Input& input, const TextOptions& o) {
     if (input.older_than_s != 0)
       live += fmt::format(" Only what is {} old or older.", HumanAge(input.older_than_s));
     out += Wrap(live, 0, 0, o.width);
+    if (profile::OnlyInWindows(p))
+      out += Wrap(profile::LiveWindowNote(p.requests.windows), 0, 0, o.width);
   }
   if (p.shown().mixed)
     out += Wrap(

@@ -162,6 +162,8 @@ std::vector<NameColumn> OfView(const ReportTable& table, const Profile& p, const
       return OwnerColumns(table);
     case View::kMessage:
       return {Named("Type", "type"), Named("Message", "message")};
+    case View::kRequest:
+      return {Named("Request", "request", Fit::kMiddle)};
     case View::kGeneration:
       return {Named("Generation", "generation", Fit::kFixed)};
     default:
@@ -174,8 +176,8 @@ std::vector<NameColumn> OfView(const ReportTable& table, const Profile& p, const
 std::vector<NameColumn> NameColumns(const ReportTable& table, const Profile& p,
                                     const TextOptions& o) {
   std::vector<NameColumn> names = OfView(table, p, o);
-  const bool has_process =
-      table.view == View::kType || table.view == View::kSite || table.view == View::kThread;
+  const bool has_process = table.view == View::kType || table.view == View::kSite ||
+                           table.view == View::kThread || table.view == View::kRequest;
   if (has_process && p.processes.size() > 1) names.insert(names.begin(), ProcessOfRow());
   return names;
 }

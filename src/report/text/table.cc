@@ -47,6 +47,8 @@ std::string Title(const ReportTable& table, const Profile& p, const TextOptions&
       return "Time";
     case View::kAge:
       return "Ages: since the objects were allocated";
+    case View::kRequest:
+      return "Requests: what lives of what each route allocated";
     case View::kOwner:
       return "Threads that held the locks, and the method that most waits saw each in";
     case View::kMessage:

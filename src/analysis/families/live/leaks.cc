@@ -118,6 +118,18 @@ LeakFinder::Group* LeakFinder::GroupOf(uint32_t process, uint32_t node, uint32_t
   return &g;
 }
 
+StringId LeakFinder::RouteOf(uint32_t process, uint32_t request) const {
+  if (request == 0 || process >= places_->size()) return {};
+  const std::vector<StringId>& routes = (*places_)[process].routes;
+  return request <= routes.size() ? routes[request - 1] : StringId{};
+}
+
+bool LeakFinder::Keeps(uint32_t process, uint32_t request) const {
+  if (!keep_) return true;
+  const StringId route = RouteOf(process, request);
+  return keep_(route.value == 0 ? profile::kNoRequest : profile_->str(route));
+}
+
 void LeakFinder::Add(const profile::AgentInterval& interval) {
   const profile::IntervalFrame& f = interval.frame;
   Agent& a = AgentOf(interval.process);
@@ -127,6 +139,7 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
   const double middle = static_cast<double>(f.start_ns + (f.end_ns - f.start_ns) / 2) / kNs;
   for (const profile::IntervalTurnover& t : f.turnover) {
     if (middle < w.start_s) break;
+    if (!Keeps(interval.process, t.request)) continue;
     Group* g = GroupOf(interval.process, t.node, t.type);
     if (g == nullptr) continue;
     g->row.born += t.births;
@@ -143,7 +156,7 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
       if (std::get<0>(key) == interval.process) g.ages_before.clear();
   if (!last && !before) return;
   for (const profile::IntervalLive& l : f.lives) {
-    if (l.young) continue;
+    if (l.young || !Keeps(interval.process, l.request)) continue;
     Group* g = GroupOf(interval.process, l.node, l.type);
     if (g == nullptr) continue;
     if (before) {
@@ -151,6 +164,7 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
       continue;
     }
     g->row.live += l.value;
+    if (f.requests) g->requests[RouteOf(interval.process, l.request)] += l.value;
     g->bytes_of_node[(*places_)[interval.process].nodes[l.node]] += l.value.amount;
     g->ages[l.age_bucket] += l.value.count;
     g->gen2[std::midpoint(l.gen2_survived_min, l.gen2_survived_max)] += l.value.count;
@@ -202,6 +216,9 @@ void LeakFinder::Describe(Group& g, const LeakWindow& w) {
   r.median_age_s = MedianAge(g.ages);
   if (!g.ages_before.empty()) r.median_age_before_s = MedianAge(g.ages_before);
   r.survived_gen2 = MedianOf(g.gen2);
+  r.requests.assign(g.requests.begin(), g.requests.end());
+  std::stable_sort(r.requests.begin(), r.requests.end(),
+                   [](const auto& a, const auto& b) { return a.second.amount > b.second.amount; });
   double most = -1;
   for (const auto& [node, bytes] : g.bytes_of_node) {
     if (bytes <= most) continue;

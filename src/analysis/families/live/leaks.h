@@ -12,10 +12,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/bind.h"
@@ -48,6 +50,8 @@ struct LeakRow {
   std::optional<double> median_age_before_s;        // at the window's start
   uint32_t survived_gen2 = 0;                       // GCs of generation 2, the median object
   double kept = 1;  // share of what lived at the window's start that lives at its end, bytes
+  // What of `live` each route allocated, by name, the most first; 0 = no request. Where it is told.
+  std::vector<std::pair<StringId, profile::Estimate>> requests;
 };
 
 struct LeakWindow {
@@ -67,6 +71,10 @@ class LeakFinder {
   // `profile` and `places`: as Bind() made them, unfiltered.
   LeakFinder(const profile::Profile* profile, const std::vector<AgentPlaces>* places);
 
+  // Only what requests allocated whose route's name is one that `keep` wants. Before anything is
+  // added.
+  void KeepRoutes(std::function<bool(std::string_view)> keep) { keep_ = std::move(keep); }
+
   // Two passes over the same intervals, each in order of time: the first learns how long they go
   // on.
   void Measure(const profile::AgentInterval& interval);
@@ -78,6 +86,7 @@ class LeakFinder {
     LeakRow row;
     profile::Estimate late_added, late_gone;
     std::map<uint32_t, double> bytes_of_node;
+    std::map<StringId, profile::Estimate> requests;
     std::map<uint8_t, double> ages, ages_before;    // bucket → objects
     std::map<uint32_t, double> gen2;                // GCs survived → objects
     std::vector<std::pair<double, double>> levels;  // seconds, live bytes: of pprof files only
@@ -94,6 +103,9 @@ class LeakFinder {
   Agent& AgentOf(uint32_t process);
   // Null for what belongs to no stack or type of the profile.
   Group* GroupOf(uint32_t process, uint32_t node, uint32_t type);
+  // The route's name of a row; 0 = no request.
+  StringId RouteOf(uint32_t process, uint32_t request) const;
+  bool Keeps(uint32_t process, uint32_t request) const;
   static void SetWindow(Agent& agent);
   void AddLevels(const profile::AgentInterval& interval);
   static Verdict JudgeLevels(Group& group, const LeakWindow& window);
@@ -101,7 +113,8 @@ class LeakFinder {
 
   const profile::Profile* profile_;
   const std::vector<AgentPlaces>* places_;
-  std::vector<uint32_t> site_;  // by node of the profile
+  std::function<bool(std::string_view)> keep_;  // null: all
+  std::vector<uint32_t> site_;                  // by node of the profile
   std::vector<Agent> agents_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Group> groups_;  // process, type, frame
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/families/requests/live_requests.h"
 #include "base/utf.h"
 #include "clr/metric_events.h"
 #include "clr/request_events.h"
@@ -42,6 +43,10 @@ size_t CutUtf8(std::string_view text, size_t most) {
 }
 
 }  // namespace
+
+RequestFold::RequestFold(StringPool* strings, const LateSlices::Home& home)
+    : strings_(strings), tables_(home.tables), slices_(home), book_(strings, home.tables) {}
+RequestFold::~RequestFold() = default;
 
 uint32_t RequestFold::Find(const ActivityPath& path) const {
   if (index_.size() == 0) return kNone;
@@ -391,6 +396,7 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   // Where events were dropped, perhaps its end was.
   if (r.stopped() || tables_->losses[Loss::kEventsDropped] == 0)
     NoteSlow(r, route, duration_ns, gc_ns, idle);
+  Remember(r, route, r.stopped() ? r.stop_ns : now_ns, r.stopped());
   Free(slot);
 }
 
@@ -439,6 +445,7 @@ void RequestFold::CountCaused() {
 
 void RequestFold::Advance(int64_t now_ns) {
   if (!on_) return;
+  advanced_ns_ = now_ns;
   RetryUnknown(now_ns, false);
   RunIdle(now_ns - kGraceNs);
   while (!ended_.empty()) {
@@ -456,6 +463,8 @@ void RequestFold::Advance(int64_t now_ns) {
     begun_.pop_front();
   CountCaused();
   slices_.Flush();
+  if (live_ != nullptr) live_->Settle(SettledTo(now_ns));
+  ended_requests_.ForgetUpTo(now_ns);
 }
 
 void RequestFold::Interrupt(int64_t now_ns) {
@@ -463,6 +472,7 @@ void RequestFold::Interrupt(int64_t now_ns) {
     Request& r = requests_[turn.slot];
     if (r.serial != turn.serial || r.stopped()) continue;
     HandOutOpen(r, now_ns);
+    if (live_ != nullptr) Remember(r, RouteSoFar(r), now_ns, false);
     Free(turn.slot);
   }
   EndWindows();
@@ -476,7 +486,11 @@ void RequestFold::EndStopped(int64_t now_ns) {
 }
 
 void RequestFold::Finish(int64_t last_ns) {
-  if (!on_) return;
+  if (on_) FinishAll(last_ns);
+  if (live_ != nullptr) live_->Settle(INT64_MAX);
+}
+
+void RequestFold::FinishAll(int64_t last_ns) {
   RetryUnknown(last_ns, false);
   RunIdle(last_ns);
   FinishWindows(last_ns, true);
@@ -520,6 +534,8 @@ void RequestFold::Shift(int64_t shift_ns) {
   }
   watched_to_ns_ -= shift_ns;
   starts_.Clear();
+  ended_requests_.Shift(shift_ns);
+  advanced_ns_ -= shift_ns;
   pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
 }

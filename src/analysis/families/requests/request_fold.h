@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "analysis/families/gc/pause_log.h"
+#include "analysis/families/requests/ended_requests.h"
 #include "analysis/families/requests/gc_shares.h"
 #include "analysis/families/requests/idle_times.h"
 #include "analysis/families/requests/late_slices.h"
@@ -29,14 +31,16 @@
 
 namespace clrscope::analysis {
 
+class LiveRequests;
+
 class RequestFold {
  public:
   // Requests that are followed at one time: those that go on, and those that ended within the last
   // seconds. Events that wait for them.
   static constexpr size_t kMostRequests = 100'000, kMostEvents = 300'000;
 
-  RequestFold(StringPool* strings, const LateSlices::Home& home)
-      : strings_(strings), tables_(home.tables), slices_(home), book_(strings, home.tables) {}
+  RequestFold(StringPool* strings, const LateSlices::Home& home);
+  ~RequestFold();
 
   // They are recorded, or a trace holds some.
   bool on() const { return on_; }
@@ -94,6 +98,17 @@ class RequestFold {
   // An allocation of no request.
   void OnOthersSample(double bytes) { (void)Share(bytes); }
   PauseLog& pauses() { return pauses_; }
+
+  // Where the agent's intervals go, so that they get routes; they go on to `next`, which must
+  // outlive this.
+  profile::IntervalSink* FollowLive(profile::IntervalSink* next);
+  // What belongs to this activity at a time: the route's index + 1, 0 = no request. Not certain as
+  // long as the request goes on.
+  struct Whose {
+    uint32_t request = 0;
+    bool certain = true;
+  };
+  Whose WhoseIs(const ActivityPath& path, int64_t time_ns);
 
   // Time passes.
   void Advance(int64_t now_ns);
@@ -194,7 +209,18 @@ class RequestFold {
   void HandOutEvents(Request& r, uint32_t route, uint16_t step);
   // One after the other, and the list is empty.
   template <class F>
-  void TakeEvents(Request& r, F&& take);
+  void TakeEvents(Request& r, F&& take) {
+    for (uint32_t at = r.events; at != kNone;) {
+      take(waiting_[at].event);
+      const uint32_t next = waiting_[at].next;
+      waiting_[at].next = free_waiting_;
+      free_waiting_ = at;
+      --waiting_count_;
+      at = next;
+    }
+    r.events = kNone;
+    r.oldest_ns = INT64_MAX;
+  }
   void HandOut(const Event& e, uint64_t route, uint16_t step, const Watched& watched,
                double weight);
   void HandOut(const Event& e) { HandOut(e, 0, 0, {}, 1); }
@@ -219,6 +245,7 @@ class RequestFold {
   void NoteSlow(const Request& r, uint32_t route, int64_t duration_ns, int64_t gc_ns,
                 const std::optional<profile::IdleTime>& idle);
   void EndStopped(int64_t now_ns);
+  void FinishAll(int64_t last_ns);
   void FlushLong(int64_t now_ns);
   void HandOutOpen(Request& r, int64_t now_ns);
   // Of a sample of an allocation: its epoch.
@@ -229,6 +256,10 @@ class RequestFold {
   void TakePauses();
   void CountCaused();
   void Free(uint32_t slot);
+  // It is followed no more, from `to_ns` on.
+  void Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended);
+  // Routes are known of all that ended up to then.
+  int64_t SettledTo(int64_t now_ns) const;
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
@@ -258,21 +289,10 @@ class RequestFold {
   std::string scratch_, refused_;
   int64_t collected_to_ns_ = 0;
   int64_t end_ns_ = INT64_MAX;
+  EndedRequests ended_requests_;
+  int64_t advanced_ns_ = 0;
+  std::unique_ptr<LiveRequests> live_;  // null: nobody asks
   bool on_ = false, templates_expected_ = false, collected_ = false;
 };
-
-template <class F>
-void RequestFold::TakeEvents(Request& r, F&& take) {
-  for (uint32_t at = r.events; at != kNone;) {
-    take(waiting_[at].event);
-    const uint32_t next = waiting_[at].next;
-    waiting_[at].next = free_waiting_;
-    free_waiting_ = at;
-    --waiting_count_;
-    at = next;
-  }
-  r.events = kNone;
-  r.oldest_ns = INT64_MAX;
-}
 
 }  // namespace clrscope::analysis

@@ -66,6 +66,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
   });
   const auto idle = CountIdle(r, route, to_ns, ended);
   ++tables_->requests.changes;
+  Remember(r, route, to_ns, false);
   if (ended) {
     const int64_t ns = to_ns - r.start_ns;
     Count(route, RequestPart::kEnded, step, to_ns, {1, static_cast<uint64_t>(ns), 1}, at(ns));

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// To which request something belonged that is told late: what the agent follows.
+#include <algorithm>
+
+#include "analysis/families/requests/live_requests.h"
+#include "analysis/families/requests/request_fold.h"
+
+namespace clrscope::analysis {
+namespace {
+
+// The agent's clock and that of the runtime's events are told apart by so much.
+constexpr int64_t kClocksNs = 20'000'000;
+
+}  // namespace
+
+profile::IntervalSink* RequestFold::FollowLive(profile::IntervalSink* next) {
+  live_ = std::make_unique<LiveRequests>(this, next);
+  return live_.get();
+}
+
+void RequestFold::Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended) {
+  if (live_ == nullptr) return;
+  if (!ended_requests_.Add({r.path, std::max(to_ns, advanced_ns_), to_ns, route, ended}))
+    tables_->losses.Add(Loss::kRequestsForgotten);
+}
+
+int64_t RequestFold::SettledTo(int64_t now_ns) const {
+  const int64_t ended_ns = now_ns - kGraceNs;
+  if (!templates_expected_) return ended_ns;
+  return std::min(ended_ns, std::max(collected_to_ns_, now_ns - kLongestTemplateNs));
+}
+
+RequestFold::Whose RequestFold::WhoseIs(const ActivityPath& path, int64_t time_ns) {
+  const auto after = [&]() -> Whose {
+    ++tables_->requests.changes;
+    return {book_.After() + 1, true};
+  };
+  for (size_t n = path.size(); n > 0; --n) {
+    const ActivityPath prefix = path.Prefix(n);
+    if (const uint32_t slot = index_.Find(prefix); slot != PathIndex::kNone) {
+      const Request& r = requests_[slot];
+      // Whether its window is whole is not known yet.
+      if (r.windowed) return {0, false};
+      if (r.stopped() && time_ns > r.stop_ns + kClocksNs) return after();
+      ++tables_->requests.changes;
+      return {RouteSoFar(r) + 1, false};
+    }
+    if (const EndedRequests::Ended* e = ended_requests_.Find(prefix); e != nullptr) {
+      if (time_ns <= e->to_ns + kClocksNs) return {e->route + 1, true};
+      return e->ended ? after() : Whose{0, true};
+    }
+  }
+  return {0, true};
+}
+
+}  // namespace clrscope::analysis
