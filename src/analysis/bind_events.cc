@@ -123,6 +123,11 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
     case RequestPart::kUnended:
       facts.unended += count;
       return;
+    case RequestPart::kChild:  // in windows, by their weight
+      if (labels[profile::LabelKey::kRequestWindow] == 0)
+        facts.ChildOf(StringId(static_cast<uint32_t>(labels[profile::LabelKey::kOperation])))
+            .Add(labels, count, ns);
+      return;
     case RequestPart::kEnded:
     case RequestPart::kWatched:
     case RequestPart::kWindows:

@@ -50,6 +50,7 @@ enum class Loss : uint8_t {
   kRequestsCapped,        // requests that were not followed: too many at one time
   kRequestsBefore,        // requests that had begun before the recording: their work has no id
   kRoutesCapped,          // requests that count as (other): too many routes
+  kOperationsCapped,      // operations that count as (other), or not at all: too many
   kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
   kAgentOther,            // losses of the agent that this version has no name for
   kCount,

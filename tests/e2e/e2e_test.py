@@ -18,6 +18,7 @@ from harness import Case, Workload, clrscope, loss, report, sockets, start_clrsc
 from request_costs import Requests  # noqa: F401
 from request_exports import RequestExports  # noqa: F401
 from request_hazards import RequestHazards  # noqa: F401
+from request_operations import RequestOperations  # noqa: F401
 from routes_workload import RoutesWorkload  # noqa: F401
 from together import Together  # noqa: F401
 from watching import Watching  # noqa: F401

@@ -33,8 +33,9 @@ ipc::SessionConfig ExceptionCounterSession();
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
 // Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every
-// other session. No stacks.
-ipc::SessionConfig RequestSession(uint32_t buffer_mb);
+// other session; with what they call. `activities`: those of the program's ActivitySources, too. No
+// stacks.
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities);
 // How many requests there are by route and status: the runtime's histogram of their durations, once
 // a second. `series`: of routes, methods and statuses at most. Without it another tool's session is
 // joined, and joins this one, whatever limits it has: the runtime has one for all.

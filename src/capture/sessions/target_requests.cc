@@ -78,25 +78,25 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   next_request_window_.reset();
   request_window_ = std::make_shared<WindowRun>();
   request_window_->group = next.group;
-  InBackground(
-      *home_.storms,
-      [run = request_window_, ahead = nanoseconds(std::max<int64_t>(0, next.begin_ns - now_ns)),
-       length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
-        std::this_thread::sleep_for(ahead);
-        Result<OpenedStream> opened = link.Open(RequestSession(kEventBufferMb));
-        run->failed = !opened.ok();
-        const uint64_t id = opened.ok() ? opened->id : 0;
-        {
-          const std::lock_guard lock(background.mutex);
-          background.of_requests.push_back({std::move(opened), Kind::kRequestWindow, run});
-        }
-        if (!run->failed) {
-          std::this_thread::sleep_for(length);
-          run->end_ns = Clock::System().monotonic_ns();
-          if (!link.Stop(id).ok()) run->failed = true;
-        }
-        run->over = true;
-      });
+  InBackground(*home_.storms, [run = request_window_, activities = options_.activities,
+                               ahead = nanoseconds(std::max<int64_t>(0, next.begin_ns - now_ns)),
+                               length = nanoseconds(next.length_ns)](RuntimeLink& link,
+                                                                     Background& background) {
+    std::this_thread::sleep_for(ahead);
+    Result<OpenedStream> opened = link.Open(RequestSession(kEventBufferMb, activities));
+    run->failed = !opened.ok();
+    const uint64_t id = opened.ok() ? opened->id : 0;
+    {
+      const std::lock_guard lock(background.mutex);
+      background.of_requests.push_back({std::move(opened), Kind::kRequestWindow, run});
+    }
+    if (!run->failed) {
+      std::this_thread::sleep_for(length);
+      run->end_ns = Clock::System().monotonic_ns();
+      if (!link.Stop(id).ok()) run->failed = true;
+    }
+    run->over = true;
+  });
 }
 
 void Target::EndRequestWindow(const Live& live) {
@@ -109,11 +109,12 @@ void Target::EndRequestWindow(const Live& live) {
 void Target::EndRequestWindows() {
   request_phase_ = RequestPhase::kBeginning;
   next_request_window_.reset();
-  InBackground(*home_.storms, [](RuntimeLink& link, Background& background) {
-    Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb));
-    const std::lock_guard lock(background.mutex);
-    background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
-  });
+  InBackground(*home_.storms,
+               [activities = options_.activities](RuntimeLink& link, Background& background) {
+                 Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb, activities));
+                 const std::lock_guard lock(background.mutex);
+                 background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
+               });
 }
 
 void Target::TakeRequestStreams() {

@@ -11,6 +11,13 @@
 
 namespace clrscope::profile {
 
+// Operations of one name within requests.
+struct ChildCost {
+  std::string_view operation;
+  Durations durations;
+  double failed = 0;
+};
+
 struct RequestCost {
   uint32_t process = 0;
   std::string_view route;  // "GET /items/{id}", or one of the names of profile/requests.h
@@ -20,7 +27,8 @@ struct RequestCost {
   RouteFacts facts;
   Estimate allocated;  // where allocations know requests: Figure::by_request()
   double exceptions = 0, lock_wait_ns = 0;
-  double unseen_weight = 1;  // what a sample would have stood for, where there is none
+  std::vector<ChildCost> children;  // what took longest in all first
+  double unseen_weight = 1;         // what a sample would have stood for, where there is none
 };
 
 // By process and route; what belongs to no request has a row too. `profile` must outlive them.
