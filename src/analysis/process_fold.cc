@@ -112,7 +112,6 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kHttpFailed:
     case EventTag::kActivityStart:
     case EventTag::kActivityStop:
-    case EventTag::kDiagnosticEvent:
     case EventTag::kNpgsqlStart:
     case EventTag::kNpgsqlStop:
     case EventTag::kSqlClientStart:

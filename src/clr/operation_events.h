@@ -29,8 +29,8 @@ bool Decode(const RawEvent& event, HttpStop& out);
 
 // RequestFailed comes before the stop, with the request's activity or one below it.
 
-// ActivityStart and ActivityStop of an ActivitySource, and Event of a DiagnosticSource, as
-// DiagnosticSourceEventSource hands them on, with the properties that its session asked for.
+// ActivityStart and ActivityStop of an ActivitySource, as DiagnosticSourceEventSource hands them
+// on, with the properties that its session asked for.
 struct DiagnosticEvent {
   Utf16View source, name;
   Bytes arguments;  // FindArgument()
@@ -43,7 +43,8 @@ bool IsFailed(const DiagnosticEvent& event);
 // The value of one of them; empty where there is none.
 Utf16View FindArgument(const DiagnosticEvent& event, std::string_view key);
 
-// CommandStart of Npgsql 8 and later, BeginExecute of Microsoft.Data.SqlClient.
+// CommandStart of Npgsql 8 and later (checked with 9.0.3), BeginExecute of Microsoft.Data.SqlClient
+// (read in its sources, not tried).
 struct SqlStart {
   int32_t object = 0;  // SqlClient: its stop has the same; 0: it has none
   Utf16View text;

@@ -287,5 +287,50 @@ TEST(ChildOperations, CommandsOfSqlClientArePairedByTheirObject) {
             (Children{{"SQL SELECT dbo.orders", {1, 0, 20}}, {"SQL UPDATE items", {1, 1, 50}}}));
 }
 
+TEST(ChildOperations, CommandsOfNpgsqlEndWithThePathOfWhatIsAroundThem) {
+  OperationFeeder f;
+  const auto begin = [&](int64_t time, const TestId& id, std::string_view text) {
+    f.Event(EventTag::kNpgsqlStart, 0, time, ByteWriter().Z16(text).Take(), id);
+  };
+  const auto end = [&](int64_t time, const TestId& id) {
+    f.Event(EventTag::kNpgsqlStop, 0, time, "", id);
+  };
+  begin(0, {9}, "SELECT 1 FROM job");  // of nothing: its end is not told
+  end(10 * kMilli, {9});
+  f.Start(0, {1}, "/a");
+  f.Begin(kMilli, {1, {9}}, "step", "x");
+  begin(10 * kMilli, {1, {9, 1}}, "SELECT 1 FROM within");
+  end(30 * kMilli, {1, {9}});
+  f.End(40 * kMilli, {1, {9}}, "step");
+  for (unsigned i = 1; i <= 3; ++i)  // at one time
+    begin((100 + i) * kMilli, {1, {i}}, "UPDATE items SET n = 1");
+  begin(104 * kMilli, {1, {4}}, "DELETE FROM items");
+  end(150 * kMilli, {1, {4}});  // as if the runtime knew it
+  for (unsigned i = 1; i <= 3; ++i) end((120 + i) * kMilli + 30 * kMilli, {1});
+  end(160 * kMilli, {1});  // of one that began before the recording
+  f.Stop(170 * kMilli, {1});
+  f.Template(900 * kMilli, "/a");
+  f.Collected(900 * kMilli);
+  EXPECT_EQ(f.Rows()["GET /a"], (Children{{"SQL SELECT within", {1, 0, 20}},
+                                          {"SQL UPDATE items", {3, 0, 50}},
+                                          {"SQL DELETE items", {1, 0, 50}},
+                                          {"step (Shop)", {1, 0, 40}}}));
+}
+
+TEST(ChildOperations, WhatIsNeverToldToEndMakesRoom) {
+  OperationFeeder f;
+  f.Start(0, {1}, "/a");
+  for (uint32_t i = 0; i < ChildOperations::kMostOpen + 500; ++i)
+    f.Event(EventTag::kNpgsqlStart, 0, kMilli, ByteWriter().Z16("SELECT 1").Take(),
+            TestId{1000 + i / 3, {i % 3 + 1}});
+  f.Call(10 * kMilli, {1, {1}});
+  f.Called(30 * kMilli, {1, {1}});
+  f.Stop(40 * kMilli, {1});
+  f.Template(900 * kMilli, "/a");
+  f.Collected(900 * kMilli);
+  EXPECT_EQ(f.Rows()["GET /a"], (Children{{"HTTP api:443", {1, 0, 20}}}));
+  EXPECT_EQ(f.lost(Loss::kOperationsCapped), 501u);
+}
+
 }  // namespace
 }  // namespace clrscope::analysis

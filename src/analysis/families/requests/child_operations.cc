@@ -60,22 +60,73 @@ uint32_t ChildOperations::OfCommand(std::string_view what, Utf16View text) {
   return Named();
 }
 
+// The ends of some are never told: what has been open for about the longest makes room.
+uint32_t ChildOperations::NewSlot() {
+  if (open_.size() - free_.size() >= kMostOpen) {
+    tables_->losses.Add(Loss::kOperationsCapped);
+    while (open_[hand_ % open_.size()].kind == Kind::kFree) ++hand_;
+    Free(static_cast<uint32_t>(hand_++ % open_.size()));
+  }
+  if (free_.empty()) {
+    open_.emplace_back();
+    return static_cast<uint32_t>(open_.size() - 1);
+  }
+  const uint32_t slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void ChildOperations::Free(uint32_t slot) {
+  Open& open = open_[slot];
+  if (open.kind != Kind::kNpgsql) {
+    index_.Erase(open.key);
+  } else if (const uint32_t first = commands_.Find(open.key); first == slot) {
+    commands_.Erase(open.key);
+    if (open.next != kNone) {
+      open_[open.next].last = open.last;
+      commands_.Add(open.key, open.next);
+    }
+  } else {
+    uint32_t before = first;
+    while (open_[before].next != slot) before = open_[before].next;
+    open_[before].next = open.next;
+    if (open_[first].last == slot) open_[first].last = before;
+  }
+  open.kind = Kind::kFree;
+  free_.push_back(slot);
+}
+
 void ChildOperations::Begin(const ActivityPath& key, const ActivityPath& path, Kind kind,
                             uint32_t operation, int64_t now_ns) {
   if (key.empty()) return;
-  uint32_t slot = index_.Find(key);
-  if (slot == PathIndex::kNone) {
-    if (index_.size() >= kMostOpen) return tables_->losses.Add(Loss::kOperationsCapped);
-    if (free_.empty()) {
-      slot = static_cast<uint32_t>(open_.size());
-      open_.emplace_back();
-    } else {
-      slot = free_.back();
-      free_.pop_back();
-    }
-    index_.Add(key, slot);
+  if (const uint32_t same = index_.Find(key); same != PathIndex::kNone) Free(same);
+  const uint32_t slot = NewSlot();
+  open_[slot] = {key, path, now_ns, operation, kind};
+  index_.Add(key, slot);
+}
+
+// The runtime does not know it at its stop, which has the path of what is around it: of several
+// there, the first one that began has ended.
+void ChildOperations::BeginNpgsql(const ActivityPath& path, uint32_t operation, int64_t now_ns) {
+  constexpr size_t kOfNothing = 2;  // the app domain, and the command itself
+  if (path.size() <= kOfNothing) return;
+  const ActivityPath key = path.Parent();
+  const uint32_t slot = NewSlot();
+  open_[slot] = {key, path, now_ns, operation, Kind::kNpgsql};
+  const uint32_t first = commands_.Find(key);
+  if (first == PathIndex::kNone) {
+    open_[slot].last = slot;
+    return commands_.Add(key, slot);
   }
-  open_[slot] = {key, path, now_ns, operation, kind, false};
+  open_[open_[first].last].next = slot;
+  open_[first].last = slot;
+}
+
+uint32_t ChildOperations::FindNpgsql(const ActivityPath& path) const {
+  if (const uint32_t first = commands_.Find(path); first != PathIndex::kNone) return first;
+  for (uint32_t at = commands_.Find(path.Parent()); at != kNone; at = open_[at].next)
+    if (open_[at].path == path) return at;
+  return kNone;
 }
 
 // Something below it may be told of.
@@ -93,13 +144,15 @@ std::optional<ChildOperations::Ended> ChildOperations::End(const ActivityPath& k
   const uint32_t slot = index_.Find(key);
   // A stop whose start the runtime does not know has the path of what is around it.
   if (slot == PathIndex::kNone || open_[slot].kind != kind) return std::nullopt;
-  Open& open = open_[slot];
+  return Close(slot, failed, now_ns);
+}
+
+ChildOperations::Ended ChildOperations::Close(uint32_t slot, bool failed, int64_t now_ns) {
+  const Open& open = open_[slot];
   const int64_t ns = std::max<int64_t>(0, now_ns - open.start_ns);
   const Ended ended{open.path, ns,
                     WhatOf(open.operation, DurationScale::StepOf(ns), open.failed || failed)};
-  index_.Erase(key);
-  open.kind = Kind::kFree;
-  free_.push_back(slot);
+  Free(slot);
   return ended;
 }
 
@@ -151,8 +204,11 @@ std::optional<ChildOperations::Ended> ChildOperations::OnCommand(const clr::RawE
       tables_->losses.Add(Loss::kUnsupportedVersion);
       return std::nullopt;
     }
-    Begin(tag == EventTag::kNpgsqlStart ? path : PathOfObject(start.object), path, Kind::kSql,
-          OfCommand("SQL ", start.text), now_ns);
+    const uint32_t operation = OfCommand("SQL ", start.text);
+    if (tag == EventTag::kNpgsqlStart)
+      BeginNpgsql(path, operation, now_ns);
+    else
+      Begin(PathOfObject(start.object), path, Kind::kSqlClient, operation, now_ns);
     return std::nullopt;
   }
   clr::SqlStop stop;
@@ -160,8 +216,11 @@ std::optional<ChildOperations::Ended> ChildOperations::OnCommand(const clr::RawE
     tables_->losses.Add(Loss::kUnsupportedVersion);
     return std::nullopt;
   }
-  return End(tag == EventTag::kNpgsqlStop ? path : PathOfObject(stop.object), Kind::kSql,
-             stop.failed, now_ns);
+  if (tag == EventTag::kSqlClientStop)
+    return End(PathOfObject(stop.object), Kind::kSqlClient, stop.failed, now_ns);
+  const uint32_t slot = FindNpgsql(path);
+  if (slot == kNone) return std::nullopt;
+  return Close(slot, false, now_ns);
 }
 
 void AppendActivityName(std::string& out, const clr::DiagnosticEvent& event) {
@@ -218,12 +277,8 @@ uint16_t ChildOperations::LabelOf(uint64_t what, uint64_t route, uint64_t window
 }
 
 void ChildOperations::Forget() {
-  for (uint32_t slot = 0; slot < open_.size(); ++slot) {
-    if (open_[slot].kind == Kind::kFree) continue;
-    index_.Erase(open_[slot].key);
-    open_[slot].kind = Kind::kFree;
-    free_.push_back(slot);
-  }
+  for (uint32_t slot = 0; slot < open_.size(); ++slot)
+    if (open_[slot].kind != Kind::kFree) Free(slot);
 }
 
 void ChildOperations::MoveTo(StringPool* strings, profile::ProcessTables* tables) {

@@ -50,7 +50,8 @@ class ChildOperations {
   void Shift(int64_t shift_ns);
 
  private:
-  enum class Kind : uint8_t { kFree, kHttp, kActivity, kSql };
+  static constexpr uint32_t kNone = ~0u;
+  enum class Kind : uint8_t { kFree, kHttp, kActivity, kSqlClient, kNpgsql };
   struct Open {
     ActivityPath key;   // by which its end is found: mostly its own path
     ActivityPath path;  // at its start
@@ -58,10 +59,17 @@ class ChildOperations {
     uint32_t operation = 0;
     Kind kind = Kind::kFree;
     bool failed = false;
+    uint32_t next = kNone,
+             last = kNone;  // of kNpgsql, those of one key: the next; of the first, the last
   };
 
   void Begin(const ActivityPath& key, const ActivityPath& path, Kind kind, uint32_t operation,
              int64_t now_ns);
+  uint32_t NewSlot();
+  Ended Close(uint32_t slot, bool failed, int64_t now_ns);
+  void Free(uint32_t slot);
+  void BeginNpgsql(const ActivityPath& path, uint32_t operation, int64_t now_ns);
+  uint32_t FindNpgsql(const ActivityPath& path) const;
   void Fail(const ActivityPath& path);
   std::optional<Ended> End(const ActivityPath& key, Kind kind, bool failed, int64_t now_ns);
   static ActivityPath PathOfObject(int32_t object);
@@ -73,9 +81,11 @@ class ChildOperations {
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
-  PathIndex index_;
+  PathIndex index_;     // by key; but of kNpgsql
+  PathIndex commands_;  // of kNpgsql: the first of those with a key
   std::vector<Open> open_;
   std::vector<uint32_t> free_;
+  size_t hand_ = 0;  // what is given up next, when there is no room
   std::unordered_map<std::string, uint32_t> numbers_;
   std::string name_, text_;
 };
