@@ -306,6 +306,7 @@ class Binder {
                             labels[profile::LabelKey::kRequest] == 0 &&
                             labels[profile::LabelKey::kRequestWindow] != 0;
     if (!of_windows) labels = WithRequest(labels, labels);
+    if (LabelsOf(key)[profile::LabelKey::kOperation] != 0) labels = WithOperation(labels, key);
     // Each event is one of the process's; by request, those in windows stand for others.
     if (key.source() != Source::kRequest && !aggregate_.detail().requests)
       labels = labels.With(profile::LabelKey::kRequestWindow, 0).With(profile::LabelKey::kAge, 0);
@@ -340,7 +341,19 @@ class Binder {
         .With(profile::LabelKey::kAge, if_known(profile::LabelKey::kAge));
   }
 
+  // An operation that is of no request has a duration, too.
+  profile::LabelSet WithOperation(const profile::LabelSet& labels,
+                                  const profile::SeriesKey& key) const {
+    const profile::LabelSet& stored = LabelsOf(key);
+    const uint64_t number = stored[profile::LabelKey::kOperation];
+    return labels.With(profile::LabelKey::kDuration, stored[profile::LabelKey::kDuration])
+        .With(profile::LabelKey::kOperation,
+              number <= operations_.size() ? operations_[number - 1].value : 0);
+  }
+
   void BindRequests(uint32_t index, const profile::ProcessTables& t) {
+    operations_.clear();
+    for (const StringId name : t.requests.operations) operations_.push_back(Copy(name));
     routes_.clear();
     if (t.requests.routes.empty()) return;
     for (const std::string& name : RouteNames(t, recording_.strings))
@@ -527,8 +540,8 @@ class Binder {
   profile::Recording* owned_;
   Profile out_;
   const profile::ProcessTables* process_ = nullptr;
-  std::vector<Source> sources_;   // by process
-  std::vector<StringId> routes_;  // of the process, by their number
+  std::vector<Source> sources_;                // by process
+  std::vector<StringId> routes_, operations_;  // of the process, by their number
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};

@@ -138,6 +138,11 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
     case RequestPart::kAwaited:
       IdleOf(facts.idle, labels).awaiting_ns += ns;
       return;
+    case RequestPart::kChild:  // in windows, by their weight
+      if (labels[profile::LabelKey::kRequestWindow] == 0)
+        facts.ChildOf(StringId(static_cast<uint32_t>(labels[profile::LabelKey::kOperation])))
+            .Add(labels, count, ns);
+      return;
     case RequestPart::kEnded:
     case RequestPart::kWatched:
     case RequestPart::kWindows:
@@ -147,7 +152,7 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
 
 // The cell of what no window saw is there, even if windows saw everything.
 void EventBinder::FinishStorms(profile::Figure& figure) {
-  if (storms_.empty() || std::exchange(storms_finished_, true)) return;
+  if (storms_.empty()) return;
   storms_.Finish(figure);
   std::vector<uint32_t> place(figure.cells.size());
   uint32_t kept = 0;

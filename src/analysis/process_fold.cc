@@ -107,6 +107,17 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return requests_.OnStart(event, now_ns_);
     case EventTag::kRequestStop:
       return requests_.OnStop(event, now_ns_);
+    case EventTag::kHttpStart:
+    case EventTag::kHttpStop:
+    case EventTag::kHttpFailed:
+    case EventTag::kActivityStart:
+    case EventTag::kActivityStop:
+    case EventTag::kNpgsqlStart:
+    case EventTag::kNpgsqlStop:
+    case EventTag::kSqlClientStart:
+    case EventTag::kSqlClientStop:
+      if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
+      return requests_.OnOperation(event, now_ns_);
     case EventTag::kHistogramValue:
       return requests_.OnHistogram(event, now_ns_);
     case EventTag::kMetricsCollectionStop:

@@ -92,6 +92,9 @@ constexpr LossInfo kTable[] = {
      "is not told"},
     {"routes_capped",
      "requests that count as (other), as there were more routes than are kept apart"},
+    {"operations_capped",
+     "operations within requests that count as (other), as there were more than are kept apart, or "
+     "that were not followed, as too many went on at one time"},
     {"requests_uncounted",
      "times that another tool's session changed what the runtime counts of requests; numbers by "
      "status may be incomplete"},

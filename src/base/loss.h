@@ -51,6 +51,7 @@ enum class Loss : uint8_t {
   kRequestsBefore,        // requests that had begun before the recording: their work has no id
   kTasksCapped,           // events of tasks that had no room: idle times of their time are not told
   kRoutesCapped,          // requests that count as (other): too many routes
+  kOperationsCapped,      // operations that count as (other), or not at all: too many
   kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
   kRequestsForgotten,     // requests that ended too long before the agent told what lives of them
   kAgentOther,            // losses of the agent that this version has no name for

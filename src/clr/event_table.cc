@@ -13,6 +13,10 @@ Provider ProviderFromName(std::string_view name) {
   if (name == kMetricsProvider) return Provider::kMetrics;
   if (name == kTplProvider) return Provider::kTpl;
   if (name == kFrameworkProvider) return Provider::kFramework;
+  if (name == kHttpClientProvider) return Provider::kHttpClient;
+  if (name == kDiagnosticsProvider) return Provider::kDiagnostics;
+  if (name == kNpgsqlProvider) return Provider::kNpgsql;
+  if (name == kSqlClientProvider) return Provider::kSqlClient;
   return Provider::kOther;
 }
 

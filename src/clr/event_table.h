@@ -2,7 +2,8 @@
 // The table of events that clrscope understands: one row names an event, its provider and id.
 // To add an event: a tag and a row here, a struct and Decode() in the header of its family.
 // Sources: dotnet/runtime src/coreclr/vm/ClrEtwAll.man; of EventSources their classes:
-// MetricsEventSource.cs, TplEventSource.cs, dotnet/aspnetcore HostingEventSource.cs.
+// MetricsEventSource.cs, TplEventSource.cs, dotnet/aspnetcore HostingEventSource.cs; of operations
+// those that operation_events.h names.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,10 @@ enum class Provider : uint8_t {
   kMetrics,         // System.Diagnostics.Metrics, an EventSource
   kTpl,             // System.Threading.Tasks.TplEventSource
   kFramework,       // System.Diagnostics.Eventing.FrameworkEventSource
+  kHttpClient,      // System.Net.Http, an EventSource
+  kDiagnostics,     // Microsoft-Diagnostics-DiagnosticSource, an EventSource
+  kNpgsql,          // Npgsql.Sql, an EventSource
+  kSqlClient,       // Microsoft.Data.SqlClient.EventSource
 };
 inline constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime";
 inline constexpr std::string_view kRundownProvider = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -32,6 +37,10 @@ inline constexpr std::string_view kMetricsProvider = "System.Diagnostics.Metrics
 inline constexpr std::string_view kTplProvider = "System.Threading.Tasks.TplEventSource";
 inline constexpr std::string_view kFrameworkProvider =
     "System.Diagnostics.Eventing.FrameworkEventSource";
+inline constexpr std::string_view kHttpClientProvider = "System.Net.Http";
+inline constexpr std::string_view kDiagnosticsProvider = "Microsoft-Diagnostics-DiagnosticSource";
+inline constexpr std::string_view kNpgsqlProvider = "Npgsql.Sql";
+inline constexpr std::string_view kSqlClientProvider = "Microsoft.Data.SqlClient.EventSource";
 Provider ProviderFromName(std::string_view name);
 
 enum class EventTag : uint8_t {
@@ -123,6 +132,16 @@ enum class EventTag : uint8_t {
   kTaskContinued,
   kPoolEnqueue,
   kPoolDequeue,
+  // operations
+  kHttpStart,
+  kHttpStop,
+  kHttpFailed,
+  kActivityStart,
+  kActivityStop,
+  kNpgsqlStart,
+  kNpgsqlStop,
+  kSqlClientStart,
+  kSqlClientStop,
   kCount,
 };
 
@@ -228,17 +247,27 @@ inline constexpr EventSpec kEventTable[] = {
     {EventTag::kTaskContinued, Provider::kTpl, 13, "TaskWaitContinuationComplete"},
     {EventTag::kPoolEnqueue, Provider::kFramework, 30, "ThreadPoolEnqueueWork"},
     {EventTag::kPoolDequeue, Provider::kFramework, 31, "ThreadPoolDequeueWork"},
+    {EventTag::kHttpStart, Provider::kHttpClient, 1, "Request/Start"},
+    {EventTag::kHttpStop, Provider::kHttpClient, 2, "Request/Stop"},
+    {EventTag::kHttpFailed, Provider::kHttpClient, 3, "RequestFailed"},
+    {EventTag::kActivityStart, Provider::kDiagnostics, kIdByName, "ActivityStart"},
+    {EventTag::kActivityStop, Provider::kDiagnostics, kIdByName, "ActivityStop"},
+    {EventTag::kNpgsqlStart, Provider::kNpgsql, kIdByName, "CommandStart"},
+    {EventTag::kNpgsqlStop, Provider::kNpgsql, kIdByName, "CommandStop"},
+    {EventTag::kSqlClientStart, Provider::kSqlClient, 1, "ExecuteCommand/Start"},
+    {EventTag::kSqlClientStop, Provider::kSqlClient, 2, "ExecuteCommand/Stop"},
 };
 
 // Not defined: who asks for the id of an event that has none does not compile.
 uint32_t TheRuntimeHasNoSuchEvent();
 
-// The id that Microsoft-Windows-DotNETRuntime gives an event; its first one where it has several.
-consteval uint32_t RuntimeEventId(EventTag tag) {
+// The id that a provider gives an event; its first one where it has several.
+consteval uint32_t EventIdOf(Provider provider, EventTag tag) {
   for (const EventSpec& spec : kEventTable)
-    if (spec.tag == tag && spec.provider == Provider::kRuntime) return spec.id;
+    if (spec.tag == tag && spec.provider == provider) return spec.id;
   return TheRuntimeHasNoSuchEvent();
 }
+consteval uint32_t RuntimeEventId(EventTag tag) { return EventIdOf(Provider::kRuntime, tag); }
 
 // kUnknown when the table has no such event. `name`: as the stream tells it, mostly "".
 EventTag FindEvent(Provider provider, uint32_t id, std::string_view name = {});

@@ -6,6 +6,7 @@
 
 #include "base/utf.h"
 #include "clr/metric_events.h"
+#include "clr/operation_events.h"
 #include "clr/request_events.h"
 #include "nettrace/testing/decode_as.h"
 #include "nettrace/testing/synthetic_writer.h"
@@ -42,6 +43,72 @@ TEST(RequestStartPayload, MethodAndPathDecode) {
   ExpectTailAndTruncation<RequestStart>(EventTag::kRequestStart, 0, payload, payload.size());
   ASSERT_TRUE(DecodeAs(EventTag::kRequestStart, 0, ByteWriter().Z16("").Z16("").Take(), s));
   EXPECT_TRUE(s.path.empty());
+}
+
+TEST(OperationPayloads, CallsDecode) {
+  const std::string start = ByteWriter().Z16("https").Z16("h\u00e9").Put(int32_t{443}).Take();
+  HttpStart s;
+  ASSERT_TRUE(DecodeAs(EventTag::kHttpStart, 0, start, s));
+  EXPECT_EQ(ToUtf8(s.scheme), "https");
+  EXPECT_EQ(ToUtf8(s.host), "h\u00e9");
+  EXPECT_EQ(s.port, 443);
+  ExpectTailAndTruncation<HttpStart>(EventTag::kHttpStart, 0, start, start.size());
+  HttpStop stop;
+  ASSERT_TRUE(DecodeAs(EventTag::kHttpStop, 0, "", stop));  // .NET 7
+  EXPECT_EQ(stop.status, 0);
+  ASSERT_TRUE(DecodeAs(EventTag::kHttpStop, 1, ByteWriter().Put(int32_t{-1}).Take(), stop));
+  EXPECT_EQ(stop.status, -1);
+  EXPECT_FALSE(DecodeAs(EventTag::kHttpStop, 1, "ab", stop));
+}
+
+TEST(OperationPayloads, ActivitiesHaveArgumentsByName) {
+  const std::string payload = ByteWriter()
+                                  .Z16("Shop")
+                                  .Z16("job")
+                                  .U16(2)
+                                  .Z16("OperationName")
+                                  .Z16("outer")
+                                  .Z16("Status")
+                                  .Z16("Error")
+                                  .Take();
+  DiagnosticEvent e;
+  ASSERT_TRUE(DecodeAs(EventTag::kActivityStop, 0, payload, e));
+  EXPECT_TRUE(IsEvent(e, "Shop", "job"));
+  EXPECT_FALSE(IsEvent(e, "Shop", "jobs"));
+  EXPECT_EQ(ToUtf8(FindArgument(e, "OperationName")), "outer");
+  EXPECT_TRUE(IsFailed(e));
+  EXPECT_TRUE(FindArgument(e, "Name").empty());
+  const size_t names = ByteWriter().Z16("Shop").Z16("job").Take().size();
+  for (size_t n = 0; n < payload.size(); ++n) {
+    EXPECT_EQ(DecodeAs(EventTag::kActivityStop, 0, payload.substr(0, n), e), n >= names) << n;
+    if (n >= names) {
+      EXPECT_FALSE(IsFailed(e)) << n;
+    }
+  }
+}
+
+TEST(OperationPayloads, CommandsDecode) {
+  const std::string of_npgsql = ByteWriter().Z16("SELECT 1").Take();
+  SqlStart start;
+  ASSERT_TRUE(DecodeAs(EventTag::kNpgsqlStart, 0, of_npgsql, start));
+  EXPECT_EQ(ToUtf8(start.text), "SELECT 1");
+  EXPECT_EQ(start.object, 0);
+  ExpectTailAndTruncation<SqlStart>(EventTag::kNpgsqlStart, 0, of_npgsql, of_npgsql.size());
+  const std::string of_client =
+      ByteWriter().Put(int32_t{17}).Z16("server").Z16("shop").Z16("SELECT 2").Take();
+  ASSERT_TRUE(DecodeAs(EventTag::kSqlClientStart, 0, of_client, start));
+  EXPECT_EQ(ToUtf8(start.text), "SELECT 2");
+  EXPECT_EQ(start.object, 17);
+  ExpectTailAndTruncation<SqlStart>(EventTag::kSqlClientStart, 0, of_client, of_client.size());
+  SqlStop stop;
+  ASSERT_TRUE(DecodeAs(EventTag::kNpgsqlStop, 0, "", stop));
+  EXPECT_FALSE(stop.failed);
+  for (const int32_t state : {1, 2, 5, 6}) {  // succeeded: bit 0
+    ASSERT_TRUE(DecodeAs(EventTag::kSqlClientStop, 0,
+                         ByteWriter().Put(int32_t{17}).Put(state).Put(int32_t{0}).Take(), stop));
+    EXPECT_EQ(stop.object, 17);
+    EXPECT_EQ(stop.failed, state == 2 || state == 6);
+  }
 }
 
 TEST(HistogramValuePayload, BothVersionsDecode) {

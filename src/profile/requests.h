@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/strong.h"
+#include "profile/tables/labels.h"
 
 namespace clrscope::profile {
 
@@ -29,10 +30,25 @@ struct IdleFacts {
   std::optional<IdleTime> Sum(double count) const;
 };
 
+// An operation within requests of a route, such as a call of another service.
+struct ChildFacts {
+  StringId operation;
+  std::map<uint16_t, double> steps;  // of DurationScale: how many took so long
+  double count = 0, sum_ns = 0, failed = 0;
+
+  // Some of them; `labels` of RequestPart::kChild.
+  void Add(const LabelSet& labels, double n, double ns) {
+    steps[static_cast<uint16_t>(labels[LabelKey::kDuration])] += n;
+    count += n;
+    sum_ns += ns;
+    if (labels[LabelKey::kStatus] != 0) failed += n;
+  }
+};
+
 // Of one route of one process.
 struct RouteFacts {
   uint32_t process = 0;
-  StringId route;  // "GET /items/{id}"
+  StringId route;  // "GET /items/{id}"; none: what belongs to no request
   // As the runtime's histogram counts them.
   double counted = 0, counted_ns = 0, failed = 0;
   std::map<uint32_t, double> statuses;
@@ -43,6 +59,14 @@ struct RouteFacts {
   // stands for, and the part of the route's requests that took longer than a window.
   double watched = 0, stands_for = 1, beyond_windows = 0;
   IdleFacts idle{};
+  std::vector<ChildFacts> children;  // each operation once
+
+  ChildFacts& ChildOf(StringId operation) {
+    for (ChildFacts& c : children)
+      if (c.operation == operation) return c;
+    children.emplace_back().operation = operation;
+    return children.back();
+  }
 };
 
 // The windows of time in which requests were followed: their length in all, and of what time.
@@ -73,6 +97,7 @@ struct Requests {
 
 // Rows of what belongs to no route.
 inline constexpr std::string_view kNoRequest = "(no request)",
-                                  kAfterResponse = "(after the response)", kOtherRoutes = "(other)";
+                                  kAfterResponse = "(after the response)", kOtherRoutes = "(other)",
+                                  kOtherOperations = "(other)";
 
 }  // namespace clrscope::profile

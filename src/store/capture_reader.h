@@ -66,6 +66,7 @@ class CaptureReader {
   Status LoadThreads();
   Status LoadMessages();
   Status LoadRequests();
+  Status LoadOperations();
   Status LoadGcs();
   struct GcRow;
   using GcRows = std::vector<std::vector<GcRow>>;  // by process

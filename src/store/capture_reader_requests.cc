@@ -23,11 +23,14 @@ Status CaptureReader::LoadRequests() {
     std::vector<profile::RequestRoute>& all = t->requests.routes;
     const int64_t kind = routes.Int(2);
     if (routes.Int(1) != static_cast<int64_t>(all.size()) || kind < 0 ||
-        kind > static_cast<int64_t>(profile::RouteKind::kOther))
+        kind > static_cast<int64_t>(profile::RouteKind::kActivity))
       return Damaged("its routes");
     all.push_back({static_cast<profile::RouteKind>(kind), s.Intern(routes.Text(3)),
                    s.Intern(routes.Text(4)), std::max<int64_t>(0, routes.Int(5))});
   }
+  // Captures of before operations were kept have none.
+  ASSIGN_OR_RETURN(const bool operations_there, HasTable("operation"));
+  if (operations_there) RETURN_IF_ERROR(LoadOperations());
   ASSIGN_OR_RETURN(Statement slow,
                    db_.Prepare("select process,start_ns,duration_ns,route,path,finished,samples,"
                                "bytes,objects,exceptions,lock_wait_ns,gc_waited_ns,"
@@ -49,6 +52,20 @@ Status CaptureReader::LoadRequests() {
                          static_cast<uint64_t>(slow.Int(6)), static_cast<double>(slow.Int(7)),
                          static_cast<double>(slow.Int(8)), static_cast<uint64_t>(slow.Int(9)),
                          slow.Int(10), slow.Int(11), slow.Int(12), slow.Int(13)});
+  }
+}
+
+Status CaptureReader::LoadOperations() {
+  ASSIGN_OR_RETURN(Statement rows,
+                   db_.Prepare("select process,id,name from operation order by process,id"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, rows.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(rows.Int(0));
+    if (t == nullptr) continue;
+    std::vector<StringId>& all = t->requests.operations;
+    if (rows.Int(1) != static_cast<int64_t>(all.size())) return Damaged("its operations");
+    all.push_back(recording_.strings.Intern(rows.Text(2)));
   }
 }
 

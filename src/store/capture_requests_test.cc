@@ -22,7 +22,7 @@ using testing::TempFile;
 void AddRequests(StringPool& strings, profile::ProcessTables& t, uint32_t seed, size_t routes) {
   auto random = [engine = std::mt19937(seed)]() mutable { return static_cast<uint32_t>(engine()); };
   for (size_t i = t.requests.routes.size(); i < routes; ++i) {
-    t.requests.routes.push_back({static_cast<RouteKind>(random() % 5), strings.Intern("GET"),
+    t.requests.routes.push_back({static_cast<RouteKind>(random() % 6), strings.Intern("GET"),
                                  strings.Intern("/r\u00e9/{" + std::to_string(i) + "}"),
                                  static_cast<int64_t>(random())});
     (void)t.labels.Find(LabelSet()
@@ -30,6 +30,11 @@ void AddRequests(StringPool& strings, profile::ProcessTables& t, uint32_t seed, 
                             .With(LabelKey::kDuration, random() % 434)
                             .With(LabelKey::kRequestPart, random() % 5)
                             .With(LabelKey::kStatus, profile::StatusLabel(404, false)));
+  }
+  for (size_t i = t.requests.operations.size(); i < routes / 2; ++i) {
+    t.requests.operations.push_back(strings.Intern("HTTP h\u00e9:" + std::to_string(i)));
+    (void)t.labels.Find(
+        LabelSet().With(LabelKey::kRequestPart, 9).With(LabelKey::kOperation, i + 1));
   }
   t.requests.slowest.clear();
   for (size_t i = 0; i < std::min<size_t>(2 * routes, profile::RequestTables::kMostSlow); ++i)
@@ -59,6 +64,9 @@ void ExpectSame(const profile::Recording& want, const profile::Recording& got) {
       EXPECT_EQ(got.strings.Get(b.routes[i].text), want.strings.Get(a.routes[i].text));
       EXPECT_EQ(b.routes[i].max_ns, a.routes[i].max_ns);
     }
+    ASSERT_EQ(b.operations.size(), a.operations.size());
+    for (size_t i = 0; i < a.operations.size(); ++i)
+      EXPECT_EQ(got.strings.Get(b.operations[i]), want.strings.Get(a.operations[i]));
     ASSERT_EQ(b.slowest.size(), a.slowest.size());
     for (size_t i = 0; i < a.slowest.size(); ++i)
       EXPECT_EQ(SlowFields(b.slowest[i]), SlowFields(a.slowest[i]));
@@ -136,7 +144,7 @@ TEST(CaptureRequests, DamagedOnesAreRefused) {
   EXPECT_EQ(damaged("select 1"), "");
   for (const char* attack :
        {"delete from route where id=7", "update route set id=100 where id=29",
-        "update route set kind=5 where id=1", "update route set kind=-1 where id=1",
+        "update route set kind=6 where id=1", "update route set kind=-1 where id=1",
         "update route set id=-1 where id=0"})
     EXPECT_NE(damaged(attack).find("routes"), std::string::npos) << attack;
   for (const char* attack :

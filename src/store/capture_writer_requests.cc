@@ -21,6 +21,12 @@ Status CaptureWriter::WriteRequests(uint32_t index) {
         .Bind(5, r.max_ns);
     RETURN_IF_ERROR(insert_route_.Run());
   }
+  for (size_t i = 0; i < requests.operations.size(); ++i) {
+    insert_operation_.Bind(0, int64_t{index})
+        .Bind(1, static_cast<int64_t>(i))
+        .Bind(2, text(requests.operations[i]));
+    RETURN_IF_ERROR(insert_operation_.Run());
+  }
   // The slowest so far take the place of those before.
   RETURN_IF_ERROR(delete_slow_.Bind(0, int64_t{index}).Run());
   for (const profile::SlowRequest& r : requests.slowest) {

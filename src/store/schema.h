@@ -22,6 +22,8 @@ create table message(process integer, id integer, text text, primary key(process
   without rowid;
 create table route(process integer, id integer, kind integer, method text, text text,
   max_ns integer, primary key(process, id)) without rowid;
+create table operation(process integer, id integer, name text, primary key(process, id))
+  without rowid;
 create table slow_request(process integer, start_ns integer, duration_ns integer, route integer,
   path text, finished integer, samples integer, bytes integer, objects integer,
   exceptions integer, lock_wait_ns integer, gc_waited_ns integer, queued_ns integer,

@@ -16,6 +16,7 @@ sealed class Ledger
     readonly long _start = Stopwatch.GetTimestamp();
     readonly long _allocatedBefore = GC.GetTotalAllocatedBytes();
     readonly ConcurrentDictionary<RowKey, Row> _rows = new();
+    readonly ConcurrentDictionary<OperationKey, Row> _operations = new();
 
     public readonly Tally Outside;  // of requests and jobs
     public readonly Tally Earlier;  // by requests and jobs that began before the reset
@@ -44,11 +45,15 @@ sealed class Ledger
     public IReadOnlyList<KeyValuePair<RowKey, Row>> Rows =>
         [.. _rows.OrderBy(r => r.Key.Route, StringComparer.Ordinal).ThenBy(r => r.Key.Method, StringComparer.Ordinal).ThenBy(r => r.Key.Status)];
 
+    public IReadOnlyList<KeyValuePair<OperationKey, Row>> Operations =>
+        [.. _operations.OrderBy(o => o.Key.Route, StringComparer.Ordinal).ThenBy(o => o.Key.Operation, StringComparer.Ordinal)];
+
     public static void BeginRequest() => Interlocked.Increment(ref s_inFlight);
     public static void EndRequest() => Interlocked.Decrement(ref s_inFlight);
     public static void BeginPending() => Interlocked.Increment(ref s_pending);
     public static void EndPending() => Interlocked.Decrement(ref s_pending);
 
     public Row RowOf(RowKey key) => _rows.GetOrAdd(key, static (_, ledger) => new Row(ledger), this);
+    public Row OperationOf(OperationKey key) => _operations.GetOrAdd(key, static (_, ledger) => new Row(ledger), this);
     public void AddListened() => Interlocked.Increment(ref _listened);
 }

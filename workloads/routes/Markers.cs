@@ -48,6 +48,7 @@ static class Markers
     static readonly Site s_backgroundHeld = new(nameof(BackgroundHeld), 5, 10_000);  // all of them stay
     static readonly Site s_jobBefore = new(nameof(JobBefore), 10, 1_000);
     static readonly Site s_jobAfter = new(nameof(JobAfter), 10, 2_000);
+    static readonly Site s_consumed = new(nameof(Consumed), 10, 2_000);  // each message of the queue
 
     public static Site OfBackgroundThread => s_backgroundThread;
     public static Site OfBackgroundTimer => s_backgroundTimer;
@@ -336,5 +337,12 @@ static class Markers
     {
         for (int i = 0; i < s_jobAfter.Objects; i++) s_sink = new byte[s_jobAfter.Size];
         tally.Add(s_jobAfter);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Consumed(Tally tally)
+    {
+        for (int i = 0; i < s_consumed.Objects; i++) s_sink = new byte[s_consumed.Size];
+        tally.Add(s_consumed);
     }
 }

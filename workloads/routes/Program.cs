@@ -29,6 +29,8 @@ static class Program
         WebApplication app = Build(options);
         await app.StartAsync();
         Background.Start(options.Background, options.Holds);
+        Operations.Self = new Uri(app.Urls.First());
+        Queue.Start();
         if (options.Activities) Jobs.Start();
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId},\"url\":\"{app.Urls.First()}\"}}");
         new Thread(() => StopAtEndOfInput(app.Lifetime)) { IsBackground = true }.Start();
@@ -56,6 +58,7 @@ static class Program
         Endpoints.Map(app);
         AsyncEndpoints.Map(app);
         SocketEndpoint.Map(app);
+        Operations.Map(app);
         ControlEndpoints.Map(app);
         app.MapControllers();
         app.MapControllerRoute("default", "{controller=Home}/{action=Index}/{id?}");

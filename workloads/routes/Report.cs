@@ -19,6 +19,8 @@ static class Report
     //   contentions        at /lock: waits for the lock
     //   wait_ns            by the stopwatch, around the call that waits
     //   blocked_ns         of that, what each stood still for certain
+    // operations           calls within requests, by route; of `route` null: of the queue's consumer, and its calls
+    // listeners            whether somebody listens to the activities
     // outside              by no request: in the background, and after a response
     // earlier              by requests and jobs that began before the reset, after it
     // jobs                 of --activities; `listened` had an activity, since somebody listened to their source
@@ -55,6 +57,17 @@ static class Report
                 json.WriteEndObject();
             }
             json.WriteEndArray();
+            json.WriteStartArray("operations");
+            foreach (var (key, row) in ledger.Operations)
+            {
+                json.WriteStartObject();
+                json.WriteString("route", key.Route);
+                json.WriteString("operation", key.Operation);
+                row.Write(json);
+                json.WriteEndObject();
+            }
+            json.WriteEndArray();
+            json.WriteBoolean("listeners", Operations.HaveListeners);
             json.WriteStartObject("outside");
             ledger.Outside.Write(json);
             json.WriteEndObject();

@@ -7,6 +7,7 @@ namespace Clrscope.Workloads.Routes;
 sealed class Tally(Ledger ledger)
 {
     readonly long[] _objects = new long[Site.Most];
+    public Ledger Ledger => ledger;
     long _exceptions, _collections, _contentions, _waitNanoseconds, _blockedNanoseconds;
 
     // One call of the site's method.

@@ -48,6 +48,11 @@ const std::vector<uint32_t> kTickEvents = {RuntimeEventId(EventTag::kGcStart),
 
 constexpr uint64_t kNoKeyword = 0x100000000000;
 
+const std::vector<uint32_t> kHttpEvents = {
+    EventIdOf(clr::Provider::kHttpClient, EventTag::kHttpStart),
+    EventIdOf(clr::Provider::kHttpClient, EventTag::kHttpStop),
+    EventIdOf(clr::Provider::kHttpClient, EventTag::kHttpFailed)};
+
 ipc::SessionConfig Runtime(uint64_t keywords, uint32_t level) {
   ipc::SessionConfig config;
   ipc::ProviderConfig provider;
@@ -149,7 +154,7 @@ ipc::SessionConfig TaskSession(uint32_t buffer_mb) {
   return config;
 }
 
-ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool tasks) {
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities, bool tasks) {
   // TasksFlowActivityIds alone makes no event of its own.
   constexpr uint64_t kFlowIds = 0x80;
   ipc::SessionConfig config;
@@ -160,7 +165,31 @@ ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool tasks) {
   hosting.name = std::string(clr::kAspNetHostingProvider);
   hosting.keywords = ~uint64_t{0};
   hosting.level = kInformational;
-  config.providers = {flow, hosting};
+  // What requests call. Where events are not filtered (.NET 8, 9) each call has some ten of them.
+  ipc::ProviderConfig http;
+  http.name = std::string(clr::kHttpClientProvider);
+  http.keywords = kNoKeyword;
+  http.level = kInformational;
+  http.filter = ipc::EventFilter{true, kHttpEvents};
+  ipc::ProviderConfig npgsql, sql_client;
+  npgsql.name = std::string(clr::kNpgsqlProvider);
+  npgsql.keywords = kNoKeyword;
+  npgsql.level = kInformational;
+  constexpr uint64_t kExecutionTrace = 1;
+  sql_client.name = std::string(clr::kSqlClientProvider);
+  sql_client.keywords = kExecutionTrace;
+  sql_client.level = kInformational;
+  config.providers = {flow, hosting, http, npgsql, sql_client};
+  if (activities) {
+    constexpr uint64_t kEvents = 2;
+    ipc::ProviderConfig sources;
+    sources.name = std::string(clr::kDiagnosticsProvider);
+    sources.keywords = kEvents;
+    sources.level = kInformational;
+    // Propagate: activities are made without data, and other services are not told to record them.
+    sources.args = "FilterAndPayloadSpecs=\"[AS]*/-Propagate:-Parent.OperationName;Status\"";
+    config.providers.push_back(sources);
+  }
   if (tasks) {
     std::vector<ipc::ProviderConfig> more = TaskSession(buffer_mb).providers;
     config.providers[0].keywords |= more[0].keywords;

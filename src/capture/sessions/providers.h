@@ -33,8 +33,9 @@ ipc::SessionConfig ExceptionCounterSession();
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
 // Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every
-// other session. No stacks.
-ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool tasks = false);
+// other session; with what they call. `activities`: those of the program's ActivitySources, too;
+// `tasks`: what TaskSession() has. No stacks.
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities, bool tasks = false);
 // Tasks and the work items of the pool: what threads do for requests. Only their ids are told, so
 // that RequestSession() must be there too.
 ipc::SessionConfig TaskSession(uint32_t buffer_mb);

@@ -81,7 +81,8 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   }
   if (options.requests) {
     // First: what the others tell is to have ids from its first event on.
-    ASSIGN_OR_RETURN(OpenedStream requests, out.link->Open(RequestSession(kEventBufferMb)));
+    ASSIGN_OR_RETURN(OpenedStream requests,
+                     out.link->Open(RequestSession(kEventBufferMb, options.activities)));
     out.streams.push_back({std::move(requests), Kind::kRequests});
     if (Result<OpenedStream> tasks = out.link->Open(TaskSession(kEventBufferMb)); tasks.ok())
       out.streams.push_back({tasks.Take(), Kind::kTasks});

@@ -44,6 +44,7 @@ struct TargetOptions {
   bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
   bool requests = false;                                  // of ASP.NET Core
   bool every_request = false;                             // at any rate, not in windows of time
+  bool activities = false;                                // of its ActivitySources; with requests
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.

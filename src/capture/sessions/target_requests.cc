@@ -76,8 +76,9 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   request_window_->tasks =
       task_phase_ == TaskPhase::kWindows &&
       task_watch_.Affords(now_ns, next.length_ns, fold_->requests().per_second());
-  RunWindow(RequestSession(kEventBufferMb, request_window_->tasks), Kind::kRequestWindow,
-            request_window_, nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));
+  RunWindow(RequestSession(kEventBufferMb, options_.activities, request_window_->tasks),
+            Kind::kRequestWindow, request_window_, nanoseconds(next.begin_ns - now_ns),
+            nanoseconds(next.length_ns));
 }
 
 void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,
@@ -113,11 +114,12 @@ void Target::EndRequestWindow(const Live& live) {
 void Target::EndRequestWindows() {
   request_phase_ = RequestPhase::kBeginning;
   next_request_window_.reset();
-  InBackground(*home_.storms, [](RuntimeLink& link, Background& background) {
-    Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb));
-    const std::lock_guard lock(background.mutex);
-    background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
-  });
+  InBackground(*home_.storms,
+               [activities = options_.activities](RuntimeLink& link, Background& background) {
+                 Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb, activities));
+                 const std::lock_guard lock(background.mutex);
+                 background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
+               });
 }
 
 void Target::TakeRequestStreams() {

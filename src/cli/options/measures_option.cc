@@ -42,7 +42,7 @@ Status Choose(const std::string& option, const std::string& list, bool* live,
 
 }  // namespace
 
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests) {
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bool activities) {
   verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
   verb.Flag("--messages", a.messages,
             "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
@@ -56,6 +56,12 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests) {
         "also the requests of ASP.NET Core (.NET 8 and later), and to which of them all of this "
         "belongs; takes the program about 12 µs of CPU a request, but no more than 1 % of the "
         "machine's CPU: above that they are followed in windows of time, unless it is all");
+  if (activities)
+    verb.Flag(
+        "--activities", a.activities,
+        "also the operations of every ActivitySource: queue consumers, jobs, steps of requests; "
+        "brings --requests. This listens to them, which makes the program create activities "
+        "that it would not make otherwise, and send traceparent to the services it calls");
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
@@ -73,7 +79,8 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.exceptions = a.exceptions || a.messages;
   o.fold.messages = a.messages;
   o.waits = a.waits;
-  o.requests = !a.requests.empty();
+  o.requests = !a.requests.empty() || a.activities;
+  o.activities = a.activities;
   o.every_request = a.requests == "all";
   o.locks = a.locks || a.waits;
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;

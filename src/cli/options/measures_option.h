@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is recorded beside allocations, or in their place: --exceptions, --locks, --waits,
-// --requests, --only, --measures.
+// --requests, --activities, --only, --measures.
 #pragma once
 
 #include <string>
@@ -14,11 +14,13 @@ namespace clrscope::cli {
 struct MeasureArguments {
   bool exceptions = false, messages = false, locks = false, waits = false;
   std::string requests;        // "", "auto" or "all"
+  bool activities = false;     // brings requests
   std::string only, measures;  // names, separated by commas
 };
 
-// `requests`: whether the verb can follow requests.
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true);
+// `requests`, `activities`: whether the verb can follow these.
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true,
+                       bool activities = false);
 
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,

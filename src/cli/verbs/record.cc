@@ -198,6 +198,10 @@ int RunRecord(const RecordArguments& arguments) {
   // As bench/requests.py measures it.
   if (options->target.every_request && !arguments.quiet)
     fmt::print(stderr, "note: --requests=all takes the program about 12 µs of CPU a request\n");
+  if (options->target.activities && !arguments.quiet)
+    fmt::print(stderr,
+               "note: --activities listens to every ActivitySource: the program creates activities "
+               "while this goes on, and sends traceparent to the services it calls\n");
   Result<std::unique_ptr<capture::Recorder>> recorder = capture::Recorder::Start(options.Take());
   if (!recorder.ok()) {
     const int code = FailRecording(recorder.error());

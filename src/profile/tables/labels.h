@@ -35,8 +35,12 @@ enum class LabelKey : uint8_t {
   // long after its request's start something was, DurationScale::AgeOf(). Both or none.
   kRequestWindow = 12,
   kAge = 13,
+  // Of RequestPart::kChild: in a process's tables an index into its `operations` + 1, in a profile
+  // the StringId of the operation's name. kDuration is the operation's own, and kStatus is 1 where
+  // it failed.
+  kOperation = 14,
 };
-inline constexpr size_t kLabelKeys = 14;
+inline constexpr size_t kLabelKeys = 15;
 
 // Values of LabelKey::kRequestPart.
 enum class RequestPart : uint64_t {
@@ -52,6 +56,7 @@ enum class RequestPart : uint64_t {
   kIdleWatched = 7,
   kQueued = 8,
   kAwaited = 10,
+  kChild = 9,  // operations within requests, that were seen to begin and to end; `amount`: ns
 };
 
 // A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or

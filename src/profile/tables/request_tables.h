@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a process's requests beside its series: their routes, and the slowest ones.
+// What is known of a process's requests beside its series: their routes, the operations within
+// them, and the slowest ones.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ enum class RouteKind : uint8_t {
   kPath = 2,      // no template was known yet: `text` is the path of the first one
   kAfter = 3,     // work that goes on after the response
   kOther = 4,     // there are too many routes
+  kActivity = 5,  // no request, but an activity of the program's: `text` is "NAME (source)"
 };
 
 struct RequestRoute {
@@ -42,6 +44,7 @@ struct RequestTables {
   // Slowest requests that are kept.
   static constexpr size_t kMostSlow = 200;
   std::vector<RequestRoute> routes;
+  std::vector<StringId> operations;  // "HTTP api.example.com:443"
   std::vector<SlowRequest> slowest;  // a heap: the fastest of them first
   uint64_t changes = 0;              // so that a writer knows of them
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/views/request_costs.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,26 @@ namespace clrscope::profile {
 bool IsOfNoRoute(std::string_view name) {
   return name == kNoRequest || name == kAfterResponse || name == kOtherRoutes;
 }
+
+namespace {
+
+std::vector<ChildCost> ChildCosts(const Profile& p, const RouteFacts& facts) {
+  std::vector<ChildCost> out;
+  for (const ChildFacts& f : facts.children) {
+    ChildCost& c = out.emplace_back();
+    c.operation = p.str(f.operation);
+    c.durations.steps = f.steps;
+    c.durations.count = f.count;
+    c.durations.sum_ns = f.sum_ns;
+    c.failed = f.failed;
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ChildCost& a, const ChildCost& b) {
+    return a.durations.sum_ns > b.durations.sum_ns;
+  });
+  return out;
+}
+
+}  // namespace
 
 std::vector<RequestCost> RequestCosts(const Profile& p) {
   std::map<std::pair<uint32_t, uint64_t>, RequestCost> rows;  // by process and route
@@ -22,7 +43,15 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
     r.count = durations.count;
     r.durations = std::move(durations);
   }
-  for (const RouteFacts& f : p.requests.routes) row(f.process, f.route.value).facts = f;
+  for (const RouteFacts& f : p.requests.routes) {
+    RequestCost& r = row(f.process, f.route.value);
+    r.facts = f;
+    // How long the request of each took is not kept; and what windows see of no request, or of one
+    // that has ended, stands for nothing.
+    const bool of_none = f.route.value == 0 || IsOfNoRoute(p.str(f.route));
+    const bool told = r.count > 0 || (of_none && !p.requests.windows.any());
+    if (told && !p.requests.narrowed) r.children = ChildCosts(p, f);
+  }
   for (const Figure& figure : p.figures) {
     if (!figure.by_request() || figure.measure == Measure::kRequests) continue;
     for (const Cell& c : figure.cells) {
@@ -61,7 +90,8 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
     // Of no sample; otherwise each part has its own weight.
     if (r.facts.watched > 0) r.unseen_weight = r.facts.stands_for;
     const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
-                     r.exceptions > 0 || r.lock_wait_ns > 0 || r.live.samples > 0;
+                     r.exceptions > 0 || r.lock_wait_ns > 0 || r.live.samples > 0 ||
+                     !r.children.empty();
     if (any) out.push_back(std::move(r));
   }
   return out;

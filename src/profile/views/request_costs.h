@@ -12,6 +12,13 @@
 
 namespace clrscope::profile {
 
+// Operations of one name within requests.
+struct ChildCost {
+  std::string_view operation;
+  Durations durations;
+  double failed = 0;
+};
+
 struct RequestCost {
   uint32_t process = 0;
   std::string_view route;  // "GET /items/{id}", or one of the names of profile/requests.h
@@ -22,8 +29,9 @@ struct RequestCost {
   Estimate allocated;  // where allocations know requests: Figure::by_request()
   Estimate live;       // … what lives of it, where live objects know them
   double exceptions = 0, lock_wait_ns = 0;
-  std::optional<IdleTime> idle{};  // none: it was not looked at
-  double unseen_weight = 1;  // what a sample would have stood for, where there is none
+  std::optional<IdleTime> idle{};   // none: it was not looked at
+  std::vector<ChildCost> children;  // what took longest in all first
+  double unseen_weight = 1;         // what a sample would have stood for, where there is none
 };
 
 // By process and route; what belongs to no request has a row too. `profile` must outlive them.

@@ -37,6 +37,21 @@ double RequestSortValue(const RequestRow& r, std::string_view sort) {
 
 Json WholeNumber(double v) { return std::llround(v); }
 
+// null: not known of some of the requests.
+Json ChildrenJson(const RequestRow& r, const Profile& p) {
+  if (p.requests.narrowed) return nullptr;
+  Json out = Json::array();
+  for (const profile::ChildCost& c : r.children)
+    out.push_back({{"operation", c.operation},
+                   {"count", WholeNumber(c.durations.count)},
+                   {"errors", WholeNumber(c.failed)},
+                   {"duration_ns",
+                    {{"mean", WholeNumber(c.durations.mean_ns())},
+                     {"p50", WholeNumber(c.durations.At(0.5))},
+                     {"p99", WholeNumber(c.durations.At(0.99))}}}});
+  return out;
+}
+
 }  // namespace
 
 bool IsRequestSort(std::string_view sort) {
@@ -125,6 +140,7 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
       requests && r.facts.watched > 0 ? Json(r.facts.beyond_windows) : Json();
   json["gc_waited_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_waited_ns);
   json["gc_caused_ns"] = told(requests && !p.requests.narrowed, r.facts.gc_caused_ns);
+  json["children"] = ChildrenJson(r, p);
   return json;
 }
 

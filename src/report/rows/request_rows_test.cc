@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "profile/estimate/duration_scale.h"
 #include "profile/testing/requests_profile.h"
 #include "profile/views/filter.h"
 #include "report/text/requests.h"
@@ -125,6 +126,43 @@ TEST(RequestRows, WithoutStartsTheRuntimesCountIsShown) {
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0].count, 12);
   EXPECT_TRUE(RequestJson(table.rows[0], b.p)["duration_ns"]["p95"].is_null());
+}
+
+TEST(RequestRows, ChildrenAreToldByWhatTookLongestInAll) {
+  RequestsBuilder b = ShopBuilder();
+  profile::RouteFacts& items = b.FactsOf("GET /items/{id}");
+  const auto add = [&](std::string_view name, double n, int64_t ns, bool failed = false) {
+    const auto labels = profile::LabelSet()
+                            .With(profile::LabelKey::kDuration, profile::DurationScale::StepOf(ns))
+                            .With(profile::LabelKey::kStatus, failed ? 1 : 0);
+    items.ChildOf(b.p.strings.Intern(name)).Add(labels, n, n * static_cast<double>(ns));
+  };
+  add("HTTP a:80", 10, 2 * kMilli);
+  add("HTTP b:80", 3, 5 * kMilli);
+  add("HTTP b:80", 2, 300 * kMilli, true);
+  add("SQL SELECT c", 1, kMilli);
+  add("SQL SELECT d", 1, kMilli / 2);
+  const auto json_of = [&](std::string_view route) {
+    for (const RequestRow& r : RequestRows(b.p, "", 100).rows)
+      if (r.route == route) return RequestJson(r, b.p)["children"];
+    return Json();
+  };
+  const Json children = json_of("GET /items/{id}");
+  ASSERT_EQ(children.size(), 4u);
+  EXPECT_EQ(children[0]["operation"], "HTTP b:80");
+  EXPECT_EQ(children[0]["count"], 5);
+  EXPECT_EQ(children[0]["errors"], 2);
+  EXPECT_EQ(children[0]["duration_ns"]["mean"], 123 * kMilli);
+  EXPECT_NEAR(children[0]["duration_ns"]["p50"].get<double>(), 5e6, 5e6 * 0.034);
+  EXPECT_NEAR(children[0]["duration_ns"]["p99"].get<double>(), 300e6, 300e6 * 0.034);
+  EXPECT_EQ(children[3]["operation"], "SQL SELECT d");
+  EXPECT_EQ(json_of("GET /"), Json::array());
+  const std::string text = RequestsText(RequestRows(b.p, "", 100), b.p, {});
+  EXPECT_NE(text.find("└ HTTP b:80"), std::string::npos) << text;
+  EXPECT_NE(text.find("└ SQL SELECT c"), std::string::npos) << text;
+  EXPECT_EQ(text.find("└ SQL SELECT d"), std::string::npos) << "three of them: " << text;
+  b.p.requests.narrowed = true;
+  EXPECT_TRUE(json_of("GET /items/{id}").is_null());
 }
 
 TEST(RequestsText, RoutesHaveTheRoomFirst) {

@@ -39,6 +39,8 @@ bool AnyRecorded(const Profile& p, profile::Measure m) {
   });
 }
 
+// Of a route, those that took longest in all.
+constexpr size_t kMostChildren = 3;
 constexpr size_t kColumnGap = 2, kLeastRoute = 24, kLeastPath = 16;
 
 struct Lines {
@@ -127,6 +129,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
                {"Process", Align::kLeft},
                {"Request", Align::kLeft}}};
   size_t longest = 0;
+  bool children = false, more_children = false;
   for (const RequestRow& r : table.rows) {
     const profile::Estimate& e = r.allocated;
     lines.few.push_back(bytes && IsFew(p, e) && e.samples > 0);
@@ -146,6 +149,20 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
          wide ? TimeCell(r.facts.gc_caused_ns) : "",
          ShortenMiddle(Printable(process), std::max<size_t>(12, o.width / 8)), Printable(r.route)});
     longest = std::max(longest, DisplayWidth(lines.rows.back()[kRequest]));
+    for (size_t i = 0; i < std::min(kMostChildren, r.children.size()); ++i) {
+      const profile::ChildCost& c = r.children[i];
+      std::vector<std::string> cells(kRequest + 1);
+      cells[kCount] = CountCell(c.durations.count);
+      cells[kErrors] = CountCell(c.failed);
+      cells[kP50] = TimeCell(c.durations.At(0.5));
+      cells[kP95] = TimeCell(c.durations.At(0.95));
+      cells[kRequest] = "└ " + Printable(c.operation);
+      longest = std::max(longest, DisplayWidth(cells[kRequest]));
+      lines.few.push_back(false);
+      lines.rows.push_back(std::move(cells));
+    }
+    more_children |= r.children.size() > kMostChildren;
+    children |= !r.children.empty();
   }
   const size_t wanted = std::min(longest, std::max(kLeastRoute, wide ? o.width / 4 : o.width / 3));
   const size_t room = MakeRoom(
@@ -155,6 +172,10 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
   for (auto& row : lines.rows) row[kRequest] = ShortenRoute(row[kRequest], room);
   std::string out = o.style.Bold("Requests: what each route cost") + "\n";
   out += lines.Render(o);
+  if (children)
+    out += Wrap(fmt::format("└ what requests of the route above called, and how long that took{}",
+                            more_children ? "; all of it: --format json" : ""),
+                0, 0, o.width);
   if (table.all_rows > table.rows.size())
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);

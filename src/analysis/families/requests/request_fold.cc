@@ -45,7 +45,11 @@ size_t CutUtf8(std::string_view text, size_t most) {
 }  // namespace
 
 RequestFold::RequestFold(StringPool* strings, const LateSlices::Home& home)
-    : strings_(strings), tables_(home.tables), slices_(home), book_(strings, home.tables) {}
+    : strings_(strings),
+      tables_(home.tables),
+      slices_(home),
+      book_(strings, home.tables),
+      children_(strings, home.tables) {}
 RequestFold::~RequestFold() = default;
 
 uint32_t RequestFold::Find(const ActivityPath& path) const {
@@ -99,6 +103,11 @@ void RequestFold::Prune(std::deque<Turn>& turns) {
 void RequestFold::SetPath(Request& r, Utf16View path) {
   scratch_.clear();
   AppendUtf8(scratch_, {path.data, std::min<size_t>(path.units, kLongPathBytes)});
+  SetPathText(r);
+}
+
+// To what is in `scratch_`.
+void RequestFold::SetPathText(Request& r) {
   r.text_size = static_cast<uint16_t>(CutUtf8(scratch_, kPathBytes));
   std::copy_n(scratch_.begin(), r.text_size, r.text.begin());
   if (r.text_size == scratch_.size() || long_bytes_ >= kMostLongBytes) return;
@@ -113,7 +122,17 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   if (event.activity == nullptr || now_ns > end_ns_) return;
   const ActivityPath path = ActivityPath::Of(*event.activity);
   if (path.size() == 0) return;
-  if (in_windows_ && (windows_.empty() || windows_.back().closed())) return;
+  Request* r = NewRequest(path, now_ns);
+  if (r == nullptr) return;
+  NoteRun(IdleTimes::Kind::kStart, event.thread, path, now_ns);
+  scratch_.clear();
+  AppendUtf8(scratch_, {start.method.data, std::min<size_t>(start.method.units, 16)});
+  r->method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
+  SetPath(*r, start.path);
+}
+
+RequestFold::Request* RequestFold::NewRequest(const ActivityPath& path, int64_t now_ns) {
+  if (in_windows_ && (windows_.empty() || windows_.back().closed())) return nullptr;
   starts_.Add(now_ns);
   if (!in_windows_) ++started_;
   if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) {
@@ -125,21 +144,23 @@ void RequestFold::OnStart(const clr::RawEvent& event, int64_t now_ns) {
     }
   }
   MakeRoom(now_ns);
-  if (index_.size() >= kMostRequests) return tables_->losses.Add(Loss::kRequestsCapped);
+  if (index_.size() >= kMostRequests) {
+    tables_->losses.Add(Loss::kRequestsCapped);
+    return nullptr;
+  }
   const uint32_t slot = NewSlot();
   Request& r = requests_[slot];
   r.path = path;
   r.start_ns = now_ns;
-  scratch_.clear();
-  AppendUtf8(scratch_, {start.method.data, std::min<size_t>(start.method.units, 16)});
-  r.method = strings_->Intern(RouteBook::KnownMethod(scratch_)).value;
-  SetPath(r, start.path);
   index_.Add(path, slot);
-  if (!idle_watches_.empty()) (void)idle_.Add({now_ns, event.thread, 0, path});
   r.windowed = in_windows_;
-  if (in_windows_) return windows_.back().requests.push_back({slot, r.serial});
+  if (in_windows_) {
+    windows_.back().requests.push_back({slot, r.serial});
+    return &r;
+  }
   begun_.push_back({slot, r.serial});
   Prune(begun_);
+  return &r;
 }
 
 void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
@@ -149,14 +170,36 @@ void RequestFold::OnStop(const clr::RawEvent& event, int64_t now_ns) {
     if (now_ns <= end_ns_ && !in_windows_) tables_->losses.Add(Loss::kRequestsBefore);
     return;
   }
+  if (requests_[slot].activity) return;
+  NoteRun(IdleTimes::Kind::kStop, event.thread, requests_[slot].path, now_ns);
+  EndRequest(slot, now_ns);
+}
+
+void RequestFold::EndRequest(uint32_t slot, int64_t now_ns) {
   Request& r = requests_[slot];
   if (r.stopped()) return;
   r.stop_ns = std::max(now_ns, r.start_ns);
-  if (!idle_watches_.empty())
-    (void)idle_.Add({r.stop_ns, event.thread, 0, r.path, IdleTimes::Kind::kStop});
   if (r.windowed) return;
   ended_.push_back({slot, r.serial});
   Prune(ended_);
+}
+
+// It waits for its request's route as other events do.
+void RequestFold::OnOperation(const clr::RawEvent& event, int64_t now_ns) {
+  if (!on_ || now_ns > end_ns_) return;
+  const clr::EventTag tag = event.kind->tag;
+  if (tag == clr::EventTag::kActivityStart || tag == clr::EventTag::kActivityStop)
+    return OnActivity(event, now_ns);
+  if (const auto ended = children_.OnEvent(event, now_ns)) AddChild(*ended, now_ns);
+}
+
+void RequestFold::AddChild(const ChildOperations::Ended& ended, int64_t now_ns) {
+  Add({ended.path,
+       now_ns,
+       0,
+       RequestKey(),
+       ended.what,
+       {1, static_cast<uint64_t>(ended.duration_ns), 1}});
 }
 
 void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
@@ -289,6 +332,11 @@ bool RequestFold::TemplatesKnown(const Request& r, int64_t now_ns) const {
 
 void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step, const Watched& watched,
                           double weight) {
+  if (e.key.source() == Source::kRequest) {
+    const uint16_t child = children_.LabelOf(e.nominal_size, route, watched.group, watched.age);
+    if (child != LabelTable::kOther) slices_.Add(e.time_ns, e.key, child, 0, 0, e.sums);
+    return;
+  }
   const LabelSet& known = tables_->labels.sets()[e.key.labels];
   const LabelSet with = known.With(LabelKey::kRequest, route)
                             .With(LabelKey::kRequestWindow, watched.group)
@@ -363,7 +411,7 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
 // `certain`: it is known that it went on to `to_ns`, or ended then.
 uint32_t RequestFold::RouteOf(const Request& r, bool certain, int64_t to_ns) {
   const std::string_view method = strings_->Get(StringId(r.method));
-  uint32_t route = book_.Match(method, r.path_text());
+  uint32_t route = r.activity ? book_.Activity(r.path_text()) : book_.Match(method, r.path_text());
   if (route == RouteBook::kNone)
     route = certain && collected_ && collected_to_ns_ >= to_ns
                 ? book_.NoRoute(method)
@@ -413,6 +461,7 @@ void RequestFold::FlushLong(int64_t now_ns) {
 }
 
 uint32_t RequestFold::RouteSoFar(const Request& r) {
+  if (r.activity) return book_.Activity(r.path_text());
   const std::string_view method = strings_->Get(StringId(r.method));
   // Its own template may be told at its end only, and a broader one is known already: names are
   // given when all are known.
@@ -468,6 +517,7 @@ void RequestFold::Advance(int64_t now_ns) {
 }
 
 void RequestFold::Interrupt(int64_t now_ns) {
+  children_.Forget();
   for (const Turn& turn : begun_) {
     Request& r = requests_[turn.slot];
     if (r.serial != turn.serial || r.stopped()) continue;
@@ -523,6 +573,7 @@ void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
   tables_ = home.tables;
   slices_.MoveTo(home);
   book_.MoveTo(strings, home.tables);
+  children_.MoveTo(strings, home.tables);
 }
 
 void RequestFold::Shift(int64_t shift_ns) {
@@ -533,6 +584,7 @@ void RequestFold::Shift(int64_t shift_ns) {
     if (w.closed()) w.to_ns -= shift_ns;
   }
   watched_to_ns_ -= shift_ns;
+  children_.Shift(shift_ns);
   starts_.Clear();
   ended_requests_.Shift(shift_ns);
   advanced_ns_ -= shift_ns;

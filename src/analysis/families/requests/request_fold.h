@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/families/gc/pause_log.h"
+#include "analysis/families/requests/child_operations.h"
 #include "analysis/families/requests/ended_requests.h"
 #include "analysis/families/requests/gc_shares.h"
 #include "analysis/families/requests/idle_times.h"
@@ -50,6 +51,8 @@ class RequestFold {
 
   void OnStart(const clr::RawEvent& event, int64_t now_ns);
   void OnStop(const clr::RawEvent& event, int64_t now_ns);
+  // Of an operation that may be within a request.
+  void OnOperation(const clr::RawEvent& event, int64_t now_ns);
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
   // The end of one of its intervals.
   void OnCollected(int64_t now_ns);
@@ -76,9 +79,10 @@ class RequestFold {
   // How many such events there were.
   uint64_t tasks() const { return tasks_; }
 
-  // Requests a second, of the last moments; in windows, of the last seconds by the histogram.
+  // Requests and activities a second, of the last moments; in windows, requests of the last seconds
+  // by the histogram, activities of the last window.
   double per_second() const;
-  // Requests so far that were followed outside of windows.
+  // Requests and activities so far that were followed outside of windows.
   uint64_t started() const { return started_; }
   // Intervals of the histogram since BeginWindows().
   uint64_t intervals() const { return intervals_; }
@@ -153,6 +157,7 @@ class RequestFold {
     double bytes = 0, objects = 0;
     int64_t lock_wait_ns = 0;
     bool windowed = false;  // it is of a window
+    bool activity = false;  // no request: the path text is its name (root_activities.cc)
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
     std::string long_text{};  // of a path that `text` has no room for
@@ -160,7 +165,7 @@ class RequestFold {
     std::string_view path_text() const {
       return long_text.empty() ? std::string_view(text.data(), text_size) : long_text;
     }
-    std::string_view short_text() const { return {text.data(), text_size}; }
+    std::string_view short_text() const { return {text.data(), activity ? 0 : size_t{text_size}}; }
   };
   struct Waiting {
     Event event;
@@ -175,6 +180,7 @@ class RequestFold {
     int64_t end_ns = kGoesOn;
     bool failed = false;
     std::vector<Turn> requests{};  // that began in it
+    uint64_t activities = 0;       // that began in it, within requests or not
     bool closed() const { return end_ns != kGoesOn; }
   };
   // A time in which it is told what threads do: from the first event on.
@@ -192,11 +198,18 @@ class RequestFold {
 
   uint32_t Find(const ActivityPath& path) const;
   uint32_t NewSlot();
+  // A request begins; null: it is not followed.
+  Request* NewRequest(const ActivityPath& path, int64_t now_ns);
+  void EndRequest(uint32_t slot, int64_t now_ns);
+  void OnActivity(const clr::RawEvent& event, int64_t now_ns);
+  void CountActivity(int64_t now_ns);
+  void AddChild(const ChildOperations::Ended& ended, int64_t now_ns);
   void MakeRoom(int64_t now_ns);
   // What has come to its end is taken out of a queue, so that it does not grow behind one that
   // never ends.
   void Prune(std::deque<Turn>& turns);
   void SetPath(Request& r, Utf16View path);
+  void SetPathText(Request& r);
   // Events count to their request as they come, those that turn out to be after it no longer.
   static void CountEvent(Request& r, const Event& event);
   static void UncountEvent(Request& r, const Event& event);
@@ -235,6 +248,8 @@ class RequestFold {
   // What it comes to where the whole of it was watched.
   std::optional<profile::IdleTime> CountIdle(const Request& r, uint32_t route, int64_t to_ns,
                                              bool ended);
+  // On the thread, it begins or ends.
+  void NoteRun(IdleTimes::Kind kind, uint64_t thread, const ActivityPath& path, int64_t now_ns);
   void RunIdle(int64_t to_ns);
   void FinishWindow(Window& window, int64_t now_ns);
   void EndWatched(Request& r, const Window& window, double weight);
@@ -265,6 +280,7 @@ class RequestFold {
   profile::ProcessTables* tables_;
   LateSlices slices_;
   RouteBook book_;
+  ChildOperations children_;
   PauseLog pauses_;
   uint64_t pauses_seen_ = 0;
   GcShares shares_;
@@ -280,6 +296,7 @@ class RequestFold {
   bool in_windows_ = false;
   RecentRate starts_;
   double counting_ = 0, counted_ = 0;  // by the histogram: of this interval, the most of the last
+  double activities_per_second_ = 0;   // of the last window
   uint64_t intervals_ = 0, started_ = 0;
   std::vector<Waiting> waiting_;
   uint32_t free_waiting_ = kNone;

@@ -126,6 +126,11 @@ std::optional<profile::IdleTime> RequestFold::CountIdle(const Request& r, uint32
   return profile::IdleTime{static_cast<double>(all[1]), static_cast<double>(all[0])};
 }
 
+void RequestFold::NoteRun(IdleTimes::Kind kind, uint64_t thread, const ActivityPath& path,
+                          int64_t now_ns) {
+  if (!idle_watches_.empty()) (void)idle_.Add({now_ns, thread, 0, path, kind});
+}
+
 void RequestFold::RunIdle(int64_t to_ns) {
   if (idle_watches_.empty()) return;
   for (; idle_pauses_ < pauses_.count(); ++idle_pauses_)

@@ -22,6 +22,7 @@ void RequestFold::BeginWindows(int64_t now_ns) {
   watched_to_ns_ = now_ns;
   counted_ = starts_.per_second();
   intervals_ = 0;
+  activities_per_second_ = 0;
 }
 
 void RequestFold::EndWindows() {
@@ -31,6 +32,7 @@ void RequestFold::EndWindows() {
 }
 
 void RequestFold::OpenWindow(uint64_t group) {
+  children_.Forget();
   Window& w = windows_.emplace_back();
   w.group = group;
 }
@@ -42,7 +44,9 @@ void RequestFold::CloseWindow(int64_t end_ns, bool failed) {
   w.failed = w.failed || failed;
 }
 
-double RequestFold::per_second() const { return in_windows_ ? counted_ : starts_.per_second(); }
+double RequestFold::per_second() const {
+  return in_windows_ ? counted_ + activities_per_second_ : starts_.per_second();
+}
 
 // Its events are of no request that is known.
 void RequestFold::GiveUp(Request& r) {
@@ -101,6 +105,9 @@ void RequestFold::FinishWindow(Window& w, int64_t now_ns) {
   }
   w.requests.clear();
   if (!good) return;
+  if (length_ns > 0)
+    activities_per_second_ =
+        static_cast<double>(w.activities) * 1e9 / static_cast<double>(length_ns);
   watched_to_ns_ = w.end_ns;
   const uint16_t label = tables_->labels.Find(
       LabelSet()

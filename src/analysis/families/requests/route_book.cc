@@ -74,6 +74,16 @@ uint32_t RouteBook::OfPath(std::string_view method, std::string_view path) {
   return others_[key] = Add(RouteKind::kPath, method, path);
 }
 
+uint32_t RouteBook::Activity(std::string_view name) {
+  // No method has a blank.
+  key_.assign("an activity ").append(name);
+  const auto known = others_.find(key_);
+  if (known != others_.end()) return known->second;
+  if (activities_ >= kMostActivities) return Other();
+  ++activities_;
+  return others_[key_] = Add(RouteKind::kActivity, "", name);
+}
+
 uint32_t RouteBook::Match(std::string_view method, std::string_view path) {
   method = KnownMethod(method);
   RouteMatcher::Found found = matcher_.Find(method, path);
@@ -89,7 +99,7 @@ void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {
   tables_ = tables;
   for (Known& t : templates_) t.route = kNone;
   others_.clear();
-  paths_ = 0;
+  paths_ = activities_ = 0;
 }
 
 }  // namespace clrscope::analysis

@@ -25,6 +25,9 @@ class RouteBook {
   RouteBook(StringPool* strings, profile::ProcessTables* tables)
       : strings_(strings), tables_(tables) {}
 
+  // Different ones, of the program's own.
+  static constexpr size_t kMostActivities = 300;
+
   // All return an index into the tables' routes. Methods are those of HTTP; any other is "_OTHER",
   // as the histogram has it.
   uint32_t Template(std::string_view method, std::string_view route);
@@ -32,6 +35,7 @@ class RouteBook {
   uint32_t OfPath(std::string_view method, std::string_view path);
   uint32_t Other() { return Only(profile::RouteKind::kOther, "", "", "(other)"); }
   uint32_t After() { return Only(profile::RouteKind::kAfter, "", "", "(after)"); }
+  uint32_t Activity(std::string_view name);
   // The template that a path matches; kNone: none that is known.
   uint32_t Match(std::string_view method, std::string_view path);
 
@@ -56,7 +60,7 @@ class RouteBook {
   std::vector<uint32_t> by_match_;                     // by the matcher's number: of templates_
   std::unordered_map<std::string, uint32_t> numbers_;  // method and template → of templates_
   std::unordered_map<std::string, uint32_t> others_;   // what else there is
-  size_t paths_ = 0;
+  size_t paths_ = 0, activities_ = 0;
   std::string key_;
 };
 

@@ -87,6 +87,9 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
               fmt::format("{} {}", strings.Get(r.method), PathShape(strings.Get(r.text))));
         break;
       }
+      case RouteKind::kActivity:
+        names.push_back(fmt::format("activity {}", strings.Get(r.text)));
+        break;
       case RouteKind::kAfter:
         names.emplace_back(profile::kAfterResponse);
         break;

@@ -83,6 +83,9 @@ void WindowEstimate::Add(uint32_t index, const LabelSet& labels,
     case RequestPart::kGcWaited:
       if (windowed) r.waited[{age, group}] += amount;
       return;
+    case RequestPart::kChild:
+      if (windowed) r.children.push_back({labels, count, amount});
+      return;
     default:
       return;
   }
@@ -380,6 +383,10 @@ void WindowEstimate::FinishFacts(Profile& p) const {
               f.process,
               LabelSet().With(LabelKey::kRequest, f.route.value).With(LabelKey::kAge, at.first)))
         f.gc_waited_ns += w->factor * r.normal * ns;
+    for (const Child& c : r.children)
+      if (const Weight* w = WeightOf(f.process, c.labels))
+        f.ChildOf(StringId(static_cast<uint32_t>(c.labels[LabelKey::kOperation])))
+            .Add(c.labels, w->factor * c.count, w->factor * c.ns);
   }
   for (const auto& [index, process] : processes_) {
     p.requests.windows.count += process.windows;

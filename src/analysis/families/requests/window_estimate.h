@@ -45,11 +45,17 @@ class WindowEstimate {
     PerGroup without{};  // the change of `factor` without each group
     bool few = false;
   };
+  // Operations of one set of labels.
+  struct Child {
+    profile::LabelSet labels;
+    double count = 0, ns = 0;
+  };
   struct Route {
     std::map<uint16_t, Age> ages;
     std::map<uint16_t, Weight> weights;
     double counted = 0, ended = 0, waited_ns = 0;  // ended: of those that windows are not for
     std::map<std::pair<uint16_t, uint64_t>, double> waited;
+    std::vector<Child> children{};
     double all = 0, beyond = 0;
     double normal = 1;  // what weighted requests that ended are off by
   };

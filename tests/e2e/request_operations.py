@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What requests call, and what a program does apart from requests (`--activities`), on a web service that counts both."""
+import threading
+import time
+
+import harness
+import routes
+from harness import Case, clrscope, report, start_clrscope
+
+CALLS, FAN, STEPS = "GET /calls/{n:int}/{ms:int}", "GET /fan/{n:int}/{ms:int}", "GET /steps/{n:int}/{ms:int}"
+STEP, CONSUME = "step (Clrscope.Steps)", "activity consume (Clrscope.Queue)"
+
+
+class RequestOperations(Case):
+    def record(self, flavour, work, *options, service_options=(), requests="--requests=all"):
+        """The ledger of `work`, its operations by (route, operation), and the recording's file."""
+        service = routes.Service(*service_options, flavour=flavour)
+        self.addCleanup(service.stop)
+        path = self.path(f"operations-{service.pid}.clrscope")
+        recorder = start_clrscope("record", "-p", service.pid, requests, "-o", path, *options)
+        self.addCleanup(recorder.kill)
+        harness.wait_until(lambda: harness.sockets(service.pid) >= 3, 60, "the sessions are open")
+        time.sleep(1)
+        service.reset()
+        work(service)
+        ledger = service.ledger()
+        recorder.terminate()
+        self.out, self.err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, self.out + self.err)
+        operations = {(o["route"] and f"GET {o['route']}", o["operation"]): o for o in ledger.raw["operations"]}
+        return ledger, operations, path
+
+    def drive(self, paths, threads=4):
+        """Work: each path so often."""
+        def work(service):
+            turns = iter([path for path, n in paths.items() for _ in range(n)])
+            lock = threading.Lock()
+            failures = []
+
+            def run():
+                try:
+                    with service.client() as client:
+                        while True:
+                            with lock:
+                                path = next(turns, None)
+                            if path is None:
+                                return
+                            client.get(path)
+                except Exception as e:  # pylint: disable=broad-except
+                    failures.append(e)
+
+            workers = [threading.Thread(target=run) for _ in range(threads)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            self.assertEqual(failures, [])
+        return work
+
+    def children(self, path, *options):
+        """{row: {operation: what is told of it}}"""
+        rows = report(path, "--by", "request", *options)["rows"]
+        return {row["request"]: {c["operation"]: c for c in row["children"]} for row in rows}, {row["request"]: row for row in rows}
+
+    def check(self, ledger, child, truth, what):
+        """A ledger's stopwatch is around the call; a busy machine may stop the thread between the two."""
+        self.assertEqual(child["count"], truth["count"], what)
+        self.assertEqual(child["errors"], truth["errors"], what)
+        median_ns = ledger.quantile_ns(truth, 0.5)
+        if median_ns > 15e6:
+            self.assertLess(abs(child["duration_ns"]["p50"] / median_ns - 1), 0.1, (what, child, median_ns))
+            self.assertGreaterEqual(child["duration_ns"]["p99"], child["duration_ns"]["p50"], what)
+
+    LOAD = {"/calls/3/40": 40, "/fan/3/60": 30, "/refused": 5, "/steps/2/30": 20, "/small": 20}
+
+    def test_calls_of_other_services(self):
+        for flavour in routes.FLAVOURS:
+            with self.subTest(flavour):
+                ledger, truth, path = self.record(flavour, self.drive(self.LOAD | {"/enqueue/2/20": 3}))
+                children, rows = self.children(path)
+                self.assertEqual(len(truth), 6, truth.keys())
+                for (route, operation), row in truth.items():
+                    if operation.startswith("HTTP "):
+                        self.check(ledger, children[route or "(no request)"][operation], row, (flavour, route, operation))
+                self.assertEqual(children["GET /small"], {})
+                self.assertEqual(children[STEPS], {}, "nobody asked for activities")
+                self.assertEqual(set(children[CALLS]), {operation for route, operation in truth if route == CALLS})
+                # Nothing of it is done to a program without being asked for.
+                self.assertFalse(ledger.raw["listeners"])
+                self.assertFalse(any(name.startswith("activity ") for name in rows))
+                self.assertNotIn("traceparent", self.err)
+                text = clrscope("report", path, "--by", "request").stdout
+                self.assertIn("└ HTTP 127.0.0.1:1", text)
+                # Of some of the requests, it is not known.
+                slow = report(path, "--by", "request", "--slower-than", "1ms")["rows"]
+                self.assertEqual({row["children"] is None for row in slow}, {True})
+
+    def test_activities(self):
+        for flavour in routes.FLAVOURS:
+            with self.subTest(flavour):
+                load = self.LOAD | {"/enqueue/4/20": 10}
+                ledger, truth, path = self.record(flavour, self.drive(load), "--activities", service_options=("--activities",))
+                children, rows = self.children(path)
+                self.assertTrue(ledger.raw["listeners"])
+                self.assertIn("traceparent", self.err)
+                self.check(ledger, children[STEPS][STEP], truth[STEPS, STEP], flavour)
+                consumed = truth[None, "consume (Clrscope.Queue)"]
+                self.assertEqual(rows[CONSUME]["count"], consumed["count"])
+                self.assertLess(abs(rows[CONSUME]["duration_ns"]["p50"] / ledger.quantile_ns(consumed, 0.5) - 1), 0.1)
+                for (route, operation), row in truth.items():
+                    if operation.startswith("HTTP "):
+                        self.check(ledger, children[route or CONSUME][operation], row, (flavour, route, operation))
+                # The requests are counted as before; activities have neither a status nor an error.
+                for name in (CALLS, FAN, STEPS):
+                    self.assertEqual(rows[name]["count"], sum(r["count"] for (route, _, _), r in ledger.rows.items() if f"GET {route}" == name))
+                self.assertIsNone(rows[CONSUME]["errors"])
+                self.assertGreaterEqual(rows["activity job (Clrscope.Jobs)"]["count"], ledger.raw["jobs"]["count"])
+                self.assertEqual(ledger.raw["jobs"]["listened"], ledger.raw["jobs"]["count"])
+                # What an activity allocates is its own.
+                rows = report(path, "--by", "request", "--method", r"Markers\.(Job|Consumed)")["rows"]
+                marked = {row["request"]: row["bytes"] for row in rows if row["bytes"]}
+                # What begins while the recording ends is followed no more.
+                ended = marked.pop("(no request)", 0)
+                self.assertEqual(set(marked) - {CONSUME}, {"activity job (Clrscope.Jobs)"})
+                self.assertLess(ended, 0.3 * marked["activity job (Clrscope.Jobs)"])
+                # ASP.NET Core's own activity of a request, and that of a call, are told by it once.
+                self.assertFalse(any("HttpRequest" in operation for operations in children.values() for operation in operations))
+
+    def test_in_windows_of_time_they_are_scaled(self):
+        ledger, truth, path = self.record("routes", self.in_windows, requests="--requests")
+        children, rows = self.children(path)
+        row = rows[CALLS]
+        self.assertGreater(row["watched"], 50)
+        self.assertLess(row["watched"], 0.9 * row["count"], "some of them")
+        (operation, child), = children[CALLS].items()
+        exact = truth[CALLS, operation]
+        self.assertLess(abs(child["count"] / exact["count"] - 1), 0.4, (child, exact["count"]))
+        self.assertLess(abs(child["duration_ns"]["p50"] / ledger.quantile_ns(exact, 0.5) - 1), 0.35)
+
+    def in_windows(self, service):
+        # So many that they are followed in windows, and some that call.
+        threads = [threading.Thread(target=service.wrk, args=("/small", 20, 8, 1)),
+                   threading.Thread(target=service.wrk, args=("/calls/2/5", 20, 8, 1))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
