@@ -3,7 +3,8 @@
 """What following requests costs a web service.
 
 usage: bench/requests.py [PAIRS] [--seconds S]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
-The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, and under `record --requests`.
+The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, under `record --requests` once it
+follows requests in windows of time, and under `record --requests=all`. The order changes from round to round.
 Requests a second, and the service's CPU time of each request: medians of the rounds' ratios and differences, with the 95 % interval of a median (order
 statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
 import argparse
@@ -24,7 +25,8 @@ import routes  # noqa: E402
 
 harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
 harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
-MODES = {"alone": None, "record": [], "requests": ["--requests"]}
+MODES = {"alone": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"]}
+BEFORE_S = 2  # of load, until the requests are too many to follow each
 
 
 def load(service, seconds):
@@ -39,12 +41,18 @@ def one(service, mode, seconds, folder):
     if MODES[mode] is None:
         return load(service, seconds)
     path = os.path.join(folder, "requests.clrscope")
-    recorder = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(service.pid), "-q", "-f", "-o", path, *MODES[mode]])
-    time.sleep(2)  # the rundown is over
+    recorder = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(service.pid), "-f", "--no-progress", "-o", path, *MODES[mode]],
+                                stderr=subprocess.PIPE, text=True)
+    time.sleep(1)  # the rundown is over
+    if mode in ("windows", "all"):
+        load(service, BEFORE_S)
     figures = load(service, seconds)
     recorder.terminate()
-    if recorder.wait(timeout=60) != 0:
-        sys.exit(f"record {' '.join(MODES[mode])} failed")
+    said = recorder.communicate(timeout=60)[1]
+    if recorder.returncode != 0:
+        sys.exit(f"record {' '.join(MODES[mode])} failed: {said}")
+    if mode == "windows" and "windows of time" not in said:
+        sys.exit("there were too few requests for windows: " + said)
     return figures
 
 
@@ -63,17 +71,19 @@ def main():
         service = routes.Service()
         try:
             load(service, options.seconds)  # its methods are compiled
-            for _ in range(options.pairs):
-                for mode in MODES:
+            for i in range(options.pairs):
+                modes = list(MODES)
+                for mode in modes[i % len(modes):] + modes[:i % len(modes)]:
                     rounds[mode].append(one(service, mode, options.seconds, folder))
         finally:
             service.stop()
     print(f"{options.pairs} rounds of {options.seconds} s; alone {statistics.median(r for r, _ in rounds['alone']):,.0f} requests a second")
-    for mode in ("record", "requests"):
+    for mode in list(MODES)[1:]:
         say(f"{mode}: requests a second, of those alone", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds["alone"])])
         say(f"{mode}: CPU of a request more than alone", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds["alone"])])
-    say("requests: requests a second, of those of record", "", [r / a for (r, _), (a, _) in zip(rounds["requests"], rounds["record"])])
-    say("requests: CPU of a request more than record", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds["requests"], rounds["record"])])
+    for mode in ("windows", "all"):
+        say(f"{mode}: requests a second, of those of record", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds["record"])])
+        say(f"{mode}: CPU of a request more than record", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds["record"])])
 
 
 if __name__ == "__main__":
