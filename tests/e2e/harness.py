@@ -106,7 +106,7 @@ def start_clrscope(*args, **kwargs):
 
 def report(path, *args):
     result = clrscope("report", path, "--json", *args)
-    if result.returncode != 0:
+    if not result.stdout:
         raise AssertionError(f"report ended with {result.returncode}: {result.stderr}")
     return json.loads(result.stdout)
 

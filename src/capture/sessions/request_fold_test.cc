@@ -365,6 +365,37 @@ TEST(RequestFold, APathThatWasKeptHasTheNameOfATemplateThatCameLater) {
             (Sums{{"GET /items/{id}", {1, 20 * kOneMs, 1}}}));
 }
 
+TEST(RequestFold, WhatABaseIsFollowsFromTheRuntimesCounts) {
+  // "/base/products/5" fits the conventional route as well: only the counts tell.
+  for (const bool is_base : {true, false}) {
+    RequestFeeder f;
+    uint32_t n = 0;
+    const std::string conventional = "{controller=Home}/{action=Index}/{id?}";
+    constexpr int kIntervals = 20;
+    for (int i = 0; i < kIntervals; ++i) {
+      const int64_t from = i * kOneSecond;
+      for (const char* path : {"/products/7", "/base/products/5", "/home/about/3", "/"}) {
+        ++n;
+        f.Start(from + n, {n}, path);
+        f.Stop(from + n + 1'000, {n});
+      }
+      f.Template(from + kOneSecond - 10, "/products/{id}", is_base ? 2 : 1);
+      f.Template(from + kOneSecond - 10, conventional, is_base ? 2 : 3);
+      f.Collected(from + kOneSecond - 5);
+      f.fold().requests().Advance(from + kOneSecond + 600 * kOneMs);
+    }
+    f.Finish();
+    const Sums ended = f.By(Source::kRequest, RequestPart::kEnded);
+    const uint64_t products = ended.at("GET /products/{id}").samples;
+    const uint64_t others = ended.at("GET /" + conventional).samples;
+    EXPECT_EQ(products + others, 4u * kIntervals);
+    if (is_base)
+      EXPECT_GE(products, 2u * kIntervals - 4) << "it takes some values to know";
+    else
+      EXPECT_LE(products, 1u * kIntervals + 4);
+  }
+}
+
 TEST(RequestFold, RequestsWithoutARouteAreToldByTheirStatus) {
   RequestFeeder f;
   f.Start(0, {1}, "/nowhere/1");

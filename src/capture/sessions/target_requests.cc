@@ -73,9 +73,7 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   next_request_window_.reset();
   request_window_ = std::make_shared<WindowRun>();
   request_window_->group = next.group;
-  request_window_->tasks =
-      task_phase_ == TaskPhase::kWindows &&
-      task_watch_.Affords(now_ns, next.length_ns, fold_->requests().per_second());
+  request_window_->tasks = task_phase_ == TaskPhase::kWindows && task_watch_.Ready(now_ns);
   RunWindow(RequestSession(kEventBufferMb, options_.activities, request_window_->tasks),
             Kind::kRequestWindow, request_window_, nanoseconds(next.begin_ns - now_ns),
             nanoseconds(next.length_ns));

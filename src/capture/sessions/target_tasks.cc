@@ -51,7 +51,10 @@ void Target::WatchTasks() {
       // Windows of requests have them as a part.
       if (task_window_ != nullptr || request_phase_ != RequestPhase::kAll) return;
       if (task_watch_.FewAgain()) return EndTaskWindows();
-      if (!next_task_window_) next_task_window_ = task_watch_.Next(now_ns);
+      if (!next_task_window_) {
+        if (!task_watch_.Ready(now_ns)) return;
+        next_task_window_ = task_watch_.Next(now_ns);
+      }
       if (now_ns >= next_task_window_->begin_ns - kWindowAheadNs) OpenTaskWindow(now_ns);
       return;
     case TaskPhase::kNone:

@@ -18,11 +18,9 @@ class TaskWatch {
   // What an event takes a server, of its CPU time (docs/performance.md).
   static constexpr double kNsPerEvent = 4'000;
   static constexpr double kPartOfMachine = 0.01;
-  static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 500'000'000;
+  static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 5'000'000'000;
   // Windows with few events after which it is told all along.
   static constexpr size_t kCalmWindows = 4;
-  // Of a request, where it is not known yet.
-  static constexpr double kEventsPerRequest = 8;
 
   TaskWatch(uint64_t seed, unsigned cpus)
       : plan_(seed), most_(kPartOfMachine * std::max(1u, cpus) * 1e9 / kNsPerEvent) {}
@@ -32,14 +30,23 @@ class TaskWatch {
   // `events`: so far.
   bool TooMany(uint64_t events, int64_t now_ns) {
     Drain(now_ns);
+    if (level_ <= 0) {
+      since_ns_ = now_ns;
+      since_events_ = events_;
+    }
     level_ += static_cast<double>(events - events_);
     events_ = events;
-    return level_ > kBurst * most_;
+    if (level_ <= kBurst * most_) return false;
+    constexpr int64_t kLeastNs = 1'000'000;
+    per_second_ = static_cast<double>(events - since_events_) * 1e9 /
+                  static_cast<double>(std::max(now_ns - since_ns_, kLeastNs));
+    return true;
   }
   // A window has ended; `events`: so far.
   void OnWindow(uint64_t events, int64_t length_ns) {
     const auto seen = static_cast<double>(events - events_);
     events_ = events;
+    level_ += seen;
     if (length_ns <= 0) return;
     per_second_ = seen * 1e9 / static_cast<double>(length_ns);
     calm_ = per_second_ < most_ / 2 ? calm_ + 1 : 0;
@@ -51,21 +58,17 @@ class TaskWatch {
     level_ = 0;
     events_ = events;
   }
-  Window Next(int64_t now_ns) { return plan_.Next(now_ns, 0, Length()); }
-  int64_t Length() const {
-    const double part = most_ / std::max(per_second_, most_);
-    return std::clamp(static_cast<int64_t>(part * static_cast<double>(WindowPlan::kPeriodNs)),
-                      kShortestNs, kLongestNs);
-  }
-  // Whether a window of requests has them, too; what it takes is taken off.
-  bool Affords(int64_t now_ns, int64_t length_ns, double requests_per_second) {
+  // The windows so far are paid for, so that there may be another one.
+  bool Ready(int64_t now_ns) {
     Drain(now_ns);
-    const double per_second =
-        per_second_ > 0 ? per_second_ : kEventsPerRequest * requests_per_second;
-    const double events = per_second * static_cast<double>(length_ns) / 1e9;
-    if (level_ > 0 && level_ + events > kBurst * most_) return false;
-    level_ += events;
-    return true;
+    return level_ <= 0;
+  }
+  Window Next(int64_t now_ns) { return plan_.Next(now_ns, 0, Length()); }
+  // As long as what can be spent at once lasts: few long windows rather than many short ones, as
+  // these see little of long awaits.
+  int64_t Length() const {
+    const double seconds = kBurst * most_ / std::max(per_second_, most_);
+    return std::clamp(static_cast<int64_t>(seconds * 1e9), kShortestNs, kLongestNs);
   }
 
  private:
@@ -80,8 +83,8 @@ class TaskWatch {
   double most_;
   double level_ = 0;       // events above the limit, of a leaky bucket
   double per_second_ = 0;  // in the last window
-  int64_t at_ns_ = 0;
-  uint64_t events_ = 0;
+  int64_t at_ns_ = 0, since_ns_ = 0;
+  uint64_t events_ = 0, since_events_ = 0;
   size_t calm_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "profile/views/call_tree.h"
+#include "profile/views/request_costs.h"
 #include "report/input/input.h"
 #include "report/input/parse.h"
 #include "report/rows/counting.h"
@@ -465,6 +466,9 @@ int RunReport(const Args& args) {
   if (Status status = report::ApplyRoot(o.root, input->profile); !status.ok())
     return Fail(status.error());
   std::optional<Error> empty = report::EmptyReason(*input, o.input);
+  // Requests that allocated nothing are requests all the same.
+  if (o.view == report::View::kRequest && !profile::RequestCosts(input->profile).empty())
+    empty.reset();
   if (o.view == report::View::kThread && !empty && input->profile.shown().threads.empty()) {
     const std::string missing = report::ThreadsMissing(input->profile);
     empty = Error{ErrorCode::kEmpty, fmt::format("{} holds no threads{}", o.input.path,

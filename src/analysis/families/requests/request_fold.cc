@@ -219,6 +219,7 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
           .With(LabelKey::kStatus,
                 profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
   const uint16_t label = tables_->labels.Find(labels);
+  if (t.has_route) book_.Count(t.method, t.route, static_cast<uint64_t>(value.count));
   if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
   counting_ += value.count;
   // A value comes at the end of its interval.
@@ -411,7 +412,9 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
 // `certain`: it is known that it went on to `to_ns`, or ended then.
 uint32_t RequestFold::RouteOf(const Request& r, bool certain, int64_t to_ns) {
   const std::string_view method = strings_->Get(StringId(r.method));
-  uint32_t route = r.activity ? book_.Activity(r.path_text()) : book_.Match(method, r.path_text());
+  uint32_t route = r.activity ? book_.Activity(r.path_text())
+                   : certain  ? book_.MatchEnded(method, r.path_text())
+                              : book_.Match(method, r.path_text());
   if (route == RouteBook::kNone)
     route = certain && collected_ && collected_to_ns_ >= to_ns
                 ? book_.NoRoute(method)

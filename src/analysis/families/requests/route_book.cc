@@ -2,7 +2,9 @@
 #include "analysis/families/requests/route_book.h"
 
 #include <array>
+#include <utility>
 
+#include "analysis/families/requests/request_path.h"
 #include "analysis/families/requests/route_template.h"
 
 namespace clrscope::analysis {
@@ -89,9 +91,46 @@ uint32_t RouteBook::Match(std::string_view method, std::string_view path) {
   RouteMatcher::Found found = matcher_.Find(method, path);
   if (!found) found = matcher_.FindWithBase(method, path);
   if (!found) return kNone;
-  Known& t = templates_[by_match_[found.index]];
+  return RouteOf(templates_[by_match_[found.index]]);
+}
+
+uint32_t RouteBook::RouteOf(Known& t) {
   if (t.route == kNone) t.route = Add(RouteKind::kTemplate, t.method, t.text);
   return t.route;
+}
+
+uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path) {
+  method = KnownMethod(method);
+  RouteMatcher::Found found = matcher_.Find(method, path);
+  RouteMatcher::Found behind;
+  if (!found || !matcher_.has_literal(found.index)) behind = matcher_.FindBehindBase(method, path);
+  if (!found) found = std::exchange(behind, {});
+  if (!found) return kNone;
+  Known* t = &templates_[by_match_[found.index]];
+  if (behind) {
+    Known& other = templates_[by_match_[behind.index]];
+    const RequestPath segments(path);
+    key_.clear();
+    for (size_t i = 0; i < behind.skipped; ++i) key_.append("/").append(segments[i]);
+    const auto base = bases_.find(key_);
+    int64_t votes = base != bases_.end() ? base->second : 0;
+    if (t->Left() != other.Left()) {
+      votes += other.Left() ? 1 : -1;
+      if (base != bases_.end())
+        base->second = votes;
+      else if (bases_.size() < kMostBases)
+        bases_.emplace(key_, votes);
+    }
+    if (votes > 0) t = &other;
+  }
+  ++t->matched;
+  return RouteOf(*t);
+}
+
+void RouteBook::Count(std::string_view method, std::string_view route, uint64_t count) {
+  key_.assign(KnownMethod(method)).append(" ").append(route);
+  if (const auto known = numbers_.find(key_); known != numbers_.end())
+    templates_[known->second].counted += count;
 }
 
 void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {

@@ -38,6 +38,12 @@ class RouteBook {
   uint32_t Activity(std::string_view name);
   // The template that a path matches; kNone: none that is known.
   uint32_t Match(std::string_view method, std::string_view path);
+  // The same, of a request that ended in a time of which the histogram has told: where a path fits
+  // a template without a literal ("{controller}/{action}/{id?}") and, behind a base, one that has
+  // some, what the histogram counted of both decides.
+  uint32_t MatchEnded(std::string_view method, std::string_view path);
+  // The histogram counts so many more.
+  void Count(std::string_view method, std::string_view route, uint64_t count);
 
   // The routes of other tables; templates stay known.
   void MoveTo(StringPool* strings, profile::ProcessTables* tables);
@@ -48,10 +54,14 @@ class RouteBook {
   uint32_t Only(profile::RouteKind kind, std::string_view method, std::string_view text,
                 std::string_view key);
   uint32_t Add(profile::RouteKind kind, std::string_view method, std::string_view text);
+  static constexpr size_t kMostBases = 100;
   struct Known {
     std::string method, text;
     uint32_t route = kNone;  // kNone: not in these tables yet
+    uint64_t counted = 0, matched = 0;
+    bool Left() const { return counted > matched; }
   };
+  uint32_t RouteOf(Known& known);
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
@@ -61,6 +71,8 @@ class RouteBook {
   std::unordered_map<std::string, uint32_t> numbers_;  // method and template → of templates_
   std::unordered_map<std::string, uint32_t> others_;   // what else there is
   size_t paths_ = 0, activities_ = 0;
+  // By the text of a base: for it, and against it.
+  std::unordered_map<std::string, int64_t> bases_;
   std::string key_;
 };
 

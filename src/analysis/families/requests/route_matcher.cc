@@ -80,10 +80,16 @@ RouteMatcher::Found RouteMatcher::Find(std::string_view method, std::string_view
 
 RouteMatcher::Found RouteMatcher::FindWithBase(std::string_view method,
                                                std::string_view path) const {
+  const Found found = Find(method, path);
+  return found ? found : FindBehindBase(method, path);
+}
+
+RouteMatcher::Found RouteMatcher::FindBehindBase(std::string_view method,
+                                                 std::string_view path) const {
   const RequestPath segments(path);
   const size_t root = MethodIndex(method);
-  for (size_t skip = 0; skip <= std::min(kMostSkipped, segments.size()); ++skip) {
-    const Found found = FindIn(root, segments, skip, skip > 0);
+  for (size_t skip = 1; skip <= std::min(kMostSkipped, segments.size()); ++skip) {
+    const Found found = FindIn(root, segments, skip, true);
     if (found) return found;
   }
   return {};

@@ -47,9 +47,12 @@ class RouteMatcher {
   // When the whole path fits nothing: a path without its first one to three segments, which
   // UsePathBase or a proxy's prefix leave in it. Only templates that have a literal.
   Found FindWithBase(std::string_view method, std::string_view path) const;
+  // The same, though the whole path fits something.
+  Found FindBehindBase(std::string_view method, std::string_view path) const;
 
   size_t size() const { return templates_.size(); }
   const std::string& text(uint32_t index) const { return templates_[index].text; }
+  bool has_literal(uint32_t index) const { return templates_[index].route.HasLiteral(); }
 
  private:
   static constexpr size_t kMethods = 10;

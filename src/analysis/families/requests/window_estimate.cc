@@ -245,8 +245,11 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
   const auto main = [&](const Estimate& e) {
     return figure.measure == Measure::kExceptions ? e.count : e.amount;
   };
-  // What belongs to no request, or to one that no window followed: what is left of each cell.
+  // What belongs to no request, or to one that no window followed: what is left of each type and
+  // method that it is of. Not of each stack: where ids are on, awaits go on by way of other
+  // methods.
   struct Pool {
+    uint32_t process = 0;
     Estimate all;  // without a request, and in windows
     double routes = 0;
     std::array<float, kG> count{}, amount{};
@@ -254,9 +257,10 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
   };
   Cells cells(&p);
   std::vector<Pool> pools;
+  std::map<uint32_t, std::pair<double, double>> samples;  // by process: in windows, of none
   std::vector<uint32_t> place(figure.cells.size()), pool_of(figure.cells.size(), ~0u);
-  std::map<uint32_t, uint32_t> pool_at;  // by cell
-  std::vector<double> factor(figure.cells.size(), 1);
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, profile::HeapKind>, uint32_t> pool_at;
+  std::map<uint32_t, std::pair<uint32_t, Estimate>> rest_of;  // by cell: its pool, and all of it
   for (uint32_t i = 0; i < figure.cells.size(); ++i) {
     const Cell old = figure.cells[i];
     const LabelSet labels = p.labels[old.labels];
@@ -277,11 +281,18 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
       continue;
     }
     const uint32_t rest = cells.Find(old, WithoutRequest(labels));
-    const auto [at, is_new] = pool_at.try_emplace(rest, static_cast<uint32_t>(pools.size()));
-    if (is_new) pools.emplace_back();
+    const auto [at, is_new] =
+        pool_at.try_emplace({old.process, p.nodes[old.node].frame, old.type, old.kind},
+                            static_cast<uint32_t>(pools.size()));
+    if (is_new) pools.emplace_back().process = old.process;
     Pool& pool = pools[at->second];
     pool_of[i] = at->second;
     pool.all += old.value;
+    auto& [of, all_of_cell] = rest_of[rest];
+    of = at->second;
+    all_of_cell += old.value;
+    (windowed ? samples[old.process].first : samples[old.process].second) +=
+        static_cast<double>(old.value.samples);
     place[i] = rest;
     if (!windowed) continue;
     const Estimate e = Weighted(old.value, old.process, labels, 1);
@@ -295,39 +306,54 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     cells.cells[place[i]].value += e;
   }
   // By process: cells whose routes seem to have more than there is have nothing left, and the
-  // others as much less.
+  // others as much less. But what no window saw a route do, though some should have, is the rest's
+  // alone.
   struct Rest {
     double left = 0, positive = 0;
     PerGroup count{}, amount{};
   };
+  const auto sure = [&](const Pool& pool) {
+    constexpr double kExpected = 5;
+    const auto& [watched, all] = samples[pool.process];
+    return pool.routes <= 0 && static_cast<double>(pool.all.samples) * watched > kExpected * all;
+  };
   std::map<uint32_t, Rest> rests;
-  for (const auto& [cell, pool] : pool_at) {
-    const double left = main(pools[pool].all) - pools[pool].routes;
-    Rest& r = rests[cells.cells[cell].process];
+  for (const Pool& pool : pools) {
+    if (sure(pool)) continue;
+    const double left = main(pool.all) - pool.routes;
+    Rest& r = rests[pool.process];
     r.left += left;
     r.positive += std::max(0.0, left);
     for (size_t g = 0; g < kG; ++g) {
-      r.count[g] += pools[pool].count[g];
-      r.amount[g] += pools[pool].amount[g];
+      r.count[g] += pool.count[g];
+      r.amount[g] += pool.amount[g];
     }
   }
-  for (const auto& [cell, at] : pool_at) {
-    Pool& pool = pools[at];
-    const Rest& r = rests[cells.cells[cell].process];
+  for (Pool& pool : pools) {
+    if (sure(pool)) continue;
+    const Rest& r = rests[pool.process];
     const double all = main(pool.all), left = std::max(0.0, all - pool.routes);
     pool.part = all > 0 && r.positive > 0 ? left / all * std::max(0.0, r.left) / r.positive : 0;
+  }
+  for (const auto& [cell, rest] : rest_of) {
+    const Pool& pool = pools[rest.first];
+    if (sure(pool)) {
+      cells.cells[cell].value += rest.second;
+      continue;
+    }
     if (pool.part <= 0) continue;
-    Estimate e = Times(pool.all, pool.part);
+    const Rest& r = rests[pool.process];
+    Estimate e = Times(rest.second, pool.part);
     profile::WindowGroups& w = e.windows.Make();
     w.left = true;
     // What routes have more without a group, the rest has less: each cell its part of that.
-    const double part = left / r.positive;
+    const double part = main(e) / std::max(1.0, r.left);
     for (size_t g = 0; g < kG; ++g) {
       w.count[g] = static_cast<float>(part * r.count[g]);
       w.amount[g] = static_cast<float>(part * r.amount[g]);
     }
-    w.groups = processes_.at(cells.cells[cell].process).groups();
-    w.few = processes_.at(cells.cells[cell].process).few();
+    w.groups = processes_.at(pool.process).groups();
+    w.few = processes_.at(pool.process).few();
     cells.cells[cell].value += e;
   }
   std::vector<TimedCell> timed;
