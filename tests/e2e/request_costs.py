@@ -129,7 +129,7 @@ class Requests(Case):
         loads = {"/small": 4, "/items/17": 2, "/parallel": 1, "/delay/20": 4, "/throws/1": 1, "/nowhere": 1}
 
         def work(s):
-            threads = [threading.Thread(target=s.wrk, args=(path, 20, connections, 1)) for path, connections in loads.items()]
+            threads = [threading.Thread(target=s.wrk, args=(path, 14, connections, 1)) for path, connections in loads.items()]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -123,7 +123,7 @@ class RequestHazards(Case):
         service.wrk("/small", 2)
         service.reset()
         answers = {}
-        load = threading.Thread(target=lambda: answers.update(subprocess_wrk(service, "/items/5", 16)))
+        load = threading.Thread(target=lambda: answers.update(subprocess_wrk(service, "/items/5", 11)))
         load.start()
         recordings = 0
         while load.is_alive():

@@ -104,7 +104,7 @@ class RequestIdle(Case):
 
     def check_load(self, requests):
         service = self.service()
-        truth, rows, _ = self.record(service, lambda s: s.wrk("/delay/20", 8, connections=60), requests)
+        truth, rows, _ = self.record(service, lambda s: s.wrk("/delay/20", 6, connections=60), requests)
         delay = rows["GET /delay/{ms:int}"]
         self.assertEqual(delay["count"], truth["GET /delay/{ms:int}"]["count"])
         self.assertLess(delay["idle_watched"], delay["count"], "its price is bounded")

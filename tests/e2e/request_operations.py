@@ -139,8 +139,8 @@ class RequestOperations(Case):
 
     def in_windows(self, service):
         # So many that they are followed in windows, and some that call.
-        threads = [threading.Thread(target=service.wrk, args=("/small", 20, 8, 1)),
-                   threading.Thread(target=service.wrk, args=("/calls/2/5", 20, 8, 1))]
+        threads = [threading.Thread(target=service.wrk, args=("/small", 13, 8, 1)),
+                   threading.Thread(target=service.wrk, args=("/calls/2/5", 13, 8, 1))]
         for thread in threads:
             thread.start()
         for thread in threads:
