@@ -85,6 +85,10 @@ Result<report::DiffInput> Load(const std::string& name, const DiffOptions& o) {
       [&](const profile::GcBrief& gc) { return gc.start_ns >= from && gc.start_ns < to; }));
   if (o.divide == report::Per::kSecond) out.exposure = out.seconds;
   if (o.divide == report::Per::kRequest) {
+    if (p.Find(profile::Measure::kRequests) == nullptr)
+      return Error{ErrorCode::kEmpty,
+                   fmt::format("--per request: {} holds no requests: {}", name,
+                               profile::SpecOf(profile::Measure::kRequests).none)};
     RETURN_IF_ERROR(report::CheckView(p, o.view, o.filter));
     out.exposure = report::RequestCount(p);
   }

@@ -78,8 +78,11 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
   for (auto& [key, r] : rows) {
     r.route = key.second == 0 ? kNoRequest : p.str(StringId(static_cast<uint32_t>(key.second)));
     r.is_route = !IsOfNoRoute(r.route) || r.count > 0;
-    // Without Start and Stop, and where only some were followed, the runtime's own count.
-    if (!p.requests.narrowed && (r.count == 0 || (r.facts.watched > 0 && r.facts.counted > 0))) {
+    // The runtime's own count, where there is no Start and Stop, or not of all: of those that began
+    // before the recording, or while windows were to begin. It lacks what came after its last
+    // value.
+    const bool some = r.facts.watched > 0 && r.facts.counted > 0;
+    if (!p.requests.narrowed && (r.count == 0 || some || r.facts.counted > r.count)) {
       r.count = r.facts.counted;
       if (r.durations.count > 0) {
         r.durations.exact_ns = r.facts.counted_ns / r.facts.counted;

@@ -170,11 +170,17 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
       {kError, kGc, kEach, kLockWait, kP50, kQueued, kThrown, kProcess, kErrors, kAwaiting, kP95},
       o.width);
   for (auto& row : lines.rows) row[kRequest] = ShortenRoute(row[kRequest], room);
+  const bool idle = lines.WidthOf(kQueued) > 0 || lines.WidthOf(kAwaiting) > 0;
   std::string out = o.style.Bold("Requests: what each route cost") + "\n";
   out += lines.Render(o);
+  if (idle)
+    out += Wrap(
+        "Queued: its work waited for a thread. Awaiting: nothing ran for it. Both of one "
+        "request, on average",
+        0, 0, o.width);
   if (children)
     out += Wrap(fmt::format("└ what requests of the route above called, and how long that took{}",
-                            more_children ? "; all of it: --format json" : ""),
+                            more_children ? "; all of it: --json" : ""),
                 0, 0, o.width);
   if (table.all_rows > table.rows.size())
     out +=
