@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "capture/sessions/cpu_budget.h"
 #include "capture/sessions/window_plan.h"
 
 namespace clrscope::capture {
@@ -17,57 +18,49 @@ class RequestWatch {
   using Window = WindowPlan::Window;
   // What ids take a server, of its CPU time, for each request (docs/performance.md).
   static constexpr double kNsPerRequest = 12'000;
-  static constexpr double kPartOfMachine = 0.01;
   // An open and a stop take the program about a millisecond, so shorter ones would not be cheaper.
   static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 500'000'000;
   // Intervals of the histogram, a second each, with few requests after which all are followed.
   static constexpr size_t kCalmIntervals = 4;
 
-  RequestWatch(uint64_t seed, unsigned cpus)
-      : plan_(seed), most_(kPartOfMachine * std::max(1u, cpus) * 1e9 / kNsPerRequest) {}
+  RequestWatch(uint64_t seed, unsigned cpus) : plan_(seed), budget_(cpus, kNsPerRequest) {}
 
   // Requests a second that are all followed.
-  double most_per_second() const { return most_; }
+  double most_per_second() const { return budget_.most_per_second(); }
   // `started`: requests so far that were followed one by one. A burst of three seconds' worth is
   // followed as a whole; what is far above the limit shows within a fraction of a second.
   bool TooMany(uint64_t started, int64_t now_ns) {
-    constexpr double kBurst = 3;
-    if (now_ns > at_ns_) {
-      level_ = std::max(0.0, level_ - most_ * static_cast<double>(now_ns - at_ns_) / 1e9);
-      at_ns_ = now_ns;
-    }
-    level_ += static_cast<double>(started - started_);
+    budget_.Drain(now_ns);
+    budget_.Spend(static_cast<double>(started - started_));
     started_ = started;
-    return level_ > kBurst * most_;
+    return budget_.spent();
   }
   // `interval`: the number of the histogram's interval whose rate this is.
   bool FewAgain(double per_second, uint64_t interval) {
     if (interval == seen_) return calm_ >= kCalmIntervals;
     seen_ = interval;
-    calm_ = per_second < most_ / 2 ? calm_ + 1 : 0;
+    calm_ = per_second < most_per_second() / 2 ? calm_ + 1 : 0;
     return calm_ >= kCalmIntervals;
   }
   // Windows begin, or end.
   void Restart() {
     calm_ = 0;
-    level_ = 0;
+    budget_.Restart();
   }
 
   Window Next(int64_t now_ns, double per_second) {
     return plan_.Next(now_ns, 0, Length(per_second));
   }
   int64_t Length(double per_second) const {
-    if (per_second <= most_) return kLongestNs;
-    const double part = most_ / per_second;
+    if (per_second <= most_per_second()) return kLongestNs;
+    const double part = most_per_second() / per_second;
     return std::clamp(static_cast<int64_t>(part * static_cast<double>(WindowPlan::kPeriodNs)),
                       kShortestNs, kLongestNs);
   }
 
  private:
   WindowPlan plan_;
-  double most_;
-  double level_ = 0;  // requests above the limit, of a leaky bucket
-  int64_t at_ns_ = 0;
+  CpuBudget budget_;
   uint64_t started_ = 0, seen_ = 0;
   size_t calm_ = 0;
 };

@@ -284,6 +284,12 @@ void Target::RunDownInBackground(std::vector<uint64_t> ids) {
                });
 }
 
+Target::Live* Target::Session(Kind kind) {
+  const auto it = std::find_if(sessions_.begin(), sessions_.end(),
+                               [kind](const Live& s) { return s.kind == kind; });
+  return it == sessions_.end() ? nullptr : &*it;
+}
+
 bool Target::rundown_pending() const {
   return std::any_of(sessions_.begin(), sessions_.end(),
                      [](const Live& s) { return s.kind == Kind::kRundown; });

@@ -216,6 +216,8 @@ class Target final : public Feed {
   }
   void StopInBackground(std::vector<uint64_t> ids);
   void RunDownInBackground(std::vector<uint64_t> ids);
+  // The first session of that kind; nullptr: there is none.
+  Live* Session(Kind kind);
   void NoteLosses(Live& live);
   void Settle();
   void WatchTicks(int64_t now_ns);

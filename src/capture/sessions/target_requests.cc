@@ -25,10 +25,6 @@ void Target::WatchRequests() {
   JoinCounter();
   WatchTasks();
   if (state_ != State::kRecording || options_.every_request || home_.storms == nullptr) return;
-  const auto any = [this](Kind kind) {
-    return std::any_of(sessions_.begin(), sessions_.end(),
-                       [kind](const Live& s) { return s.kind == kind; });
-  };
   const int64_t now_ns = home_.clock->now_ns();
   analysis::RequestFold& requests = fold_->requests();
   switch (request_phase_) {
@@ -36,7 +32,7 @@ void Target::WatchRequests() {
       if (request_watch_.TooMany(requests.started(), now_ns)) BeginRequestWindows();
       return;
     case RequestPhase::kEnding:
-      if (any(Kind::kRequestsEnding)) return;
+      if (Session(Kind::kRequestsEnding) != nullptr) return;
       requests.BeginWindows(fold_->last_ns());
       request_watch_.Restart();
       request_phase_ = RequestPhase::kWindows;
@@ -55,9 +51,8 @@ void Target::WatchRequests() {
 }
 
 void Target::BeginRequestWindows() {
-  const auto all = std::find_if(sessions_.begin(), sessions_.end(),
-                                [](const Live& s) { return s.kind == Kind::kRequests; });
-  if (all == sessions_.end()) return;
+  Live* const all = Session(Kind::kRequests);
+  if (all == nullptr) return;
   notes_.push_back(fmt::format(
       "process {} answers more than {:.0f} requests a second: they are followed in windows of time "
       "while that goes on, which take it about 1 % of the machine's CPU (--requests=all: every "

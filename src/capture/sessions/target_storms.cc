@@ -43,17 +43,13 @@ void Target::WatchStorm() {
     return;
   }
   TakeStormStreams();
-  const auto any = [this](Kind kind) {
-    return std::any_of(sessions_.begin(), sessions_.end(),
-                       [kind](const Live& s) { return s.kind == kind; });
-  };
   const int64_t now_ns = home_.clock->now_ns();
   const analysis::StormFold& storm = fold_->storm();
   switch (storm_phase_) {
     case StormPhase::kNone:
       return;
     case StormPhase::kBeginning:
-      if (!any(Kind::kExceptionsEnding)) storm_phase_ = StormPhase::kWindows;
+      if (Session(Kind::kExceptionsEnding) == nullptr) storm_phase_ = StormPhase::kWindows;
       return;
     case StormPhase::kWindows:
       if (window_ != nullptr) return;
@@ -65,7 +61,7 @@ void Target::WatchStorm() {
       return;
     case StormPhase::kEnding:
       // The storm may be back, and then it ends another time.
-      if (!any(Kind::kExceptions)) return;
+      if (Session(Kind::kExceptions) == nullptr) return;
       if (storm_ends_ns_ == 0) fold_->storm().EndStorm(storm_ends_ns_ = now_ns);
       if (storm.ended() || now_ns - storm_ends_ns_ > kLongestEndNs) EndStorm();
       return;
@@ -73,9 +69,8 @@ void Target::WatchStorm() {
 }
 
 void Target::BeginStorm() {
-  const auto whole = std::find_if(sessions_.begin(), sessions_.end(),
-                                  [](const Live& s) { return s.kind == Kind::kExceptions; });
-  if (whole == sessions_.end()) return;
+  Live* const whole = Session(Kind::kExceptions);
+  if (whole == nullptr) return;
   notes_.push_back(fmt::format(
       "process {} throws more than {} exceptions a second: while that goes on they are recorded in "
       "windows of time and counted by the runtime's exception-count",

@@ -13,8 +13,7 @@ namespace clrscope::capture {
 using std::chrono::nanoseconds;
 
 void Target::ResetTasks() {
-  const bool open = std::any_of(sessions_.begin(), sessions_.end(),
-                                [](const Live& s) { return s.kind == Kind::kTasks; });
+  const bool open = Session(Kind::kTasks) != nullptr;
   task_phase_ = open ? TaskPhase::kAll : TaskPhase::kNone;
   next_task_window_.reset();
   task_window_.reset();
@@ -27,9 +26,8 @@ void Target::WatchTasks() {
   analysis::RequestFold& requests = fold_->requests();
   switch (task_phase_) {
     case TaskPhase::kAll: {
-      const auto all = std::find_if(sessions_.begin(), sessions_.end(),
-                                    [](const Live& s) { return s.kind == Kind::kTasks; });
-      if (all == sessions_.end()) return;
+      const Live* const all = Session(Kind::kTasks);
+      if (all == nullptr) return;
       if (const uint64_t dropped = all->decoder->losses()[Loss::kEventsDropped];
           dropped != tasks_dropped_) {
         tasks_dropped_ = dropped;
@@ -41,9 +39,7 @@ void Target::WatchTasks() {
       return;
     }
     case TaskPhase::kEnding:
-      if (std::any_of(sessions_.begin(), sessions_.end(),
-                      [](const Live& s) { return s.kind == Kind::kTasksEnding; }))
-        return;
+      if (Session(Kind::kTasksEnding) != nullptr) return;
       task_watch_.Restart(requests.tasks());
       task_phase_ = TaskPhase::kWindows;
       return;
@@ -64,9 +60,8 @@ void Target::WatchTasks() {
 }
 
 void Target::BeginTaskWindows() {
-  const auto all = std::find_if(sessions_.begin(), sessions_.end(),
-                                [](const Live& s) { return s.kind == Kind::kTasks; });
-  if (all == sessions_.end()) return;
+  Live* const all = Session(Kind::kTasks);
+  if (all == nullptr) return;
   task_phase_ = TaskPhase::kEnding;
   all->kind = Kind::kTasksEnding;
   tasks_end_ns_ = home_.clock->now_ns();

@@ -111,6 +111,12 @@ class LabelTable {
     sets_.push_back(set);
     return id;
   }
+  // With how long it took, a step of DurationScale, while half of the room is left; then with
+  // `rounded`, which others have too.
+  uint16_t FindTimed(const LabelSet& set, uint64_t step, uint64_t rounded) {
+    const uint16_t exact = Find(set.With(LabelKey::kDuration, step), kMost / 2);
+    return exact != kOther ? exact : Find(set.With(LabelKey::kDuration, rounded));
+  }
   // The next one in order, as it was stored. False: there is no room.
   bool Restore(const LabelSet& set) {
     if (sets_.size() >= kMost) return false;

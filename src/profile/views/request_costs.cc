@@ -31,6 +31,11 @@ std::vector<ChildCost> ChildCosts(const Profile& p, const RouteFacts& facts) {
 
 }  // namespace
 
+bool KnowsThrown(const Profile& p) {
+  const Figure* thrown = p.Find(Measure::kExceptions);
+  return thrown == nullptr || thrown->by_request();
+}
+
 std::vector<RequestCost> RequestCosts(const Profile& p) {
   std::map<std::pair<uint32_t, uint64_t>, RequestCost> rows;  // by process and route
   const auto row = [&](uint32_t process, uint64_t route) -> RequestCost& {

@@ -186,7 +186,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
   if (p.requests.windows.any()) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
-  if (const profile::Figure* f = p.Find(profile::Measure::kExceptions); f && !f->by_request())
+  if (!profile::KnowsThrown(p))
     out += Wrap("There were many exceptions at that time, too: what each route threw is not known",
                 0, 0, o.width);
   for (const RequestRow& r : table.rows)

@@ -267,11 +267,7 @@ uint16_t ChildOperations::LabelOf(uint64_t what, uint64_t route, uint64_t window
           .With(LabelKey::kStatus, what >> kFailedBit)
           .With(LabelKey::kRequestWindow, window)
           .With(LabelKey::kAge, age);
-  // Half of the room, as other parts of requests; with rounded durations what is left.
-  uint16_t label =
-      tables_->labels.Find(labels.With(LabelKey::kDuration, step), LabelTable::kMost / 2);
-  if (label == LabelTable::kOther)
-    label = tables_->labels.Find(labels.With(LabelKey::kDuration, DurationScale::Rounded(step)));
+  const uint16_t label = tables_->labels.FindTimed(labels, step, DurationScale::Rounded(step));
   if (label == LabelTable::kOther) tables_->losses.Add(Loss::kLabelsCapped);
   return label;
 }

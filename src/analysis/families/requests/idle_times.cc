@@ -96,13 +96,10 @@ void IdleTimes::DropItems(int64_t to_ns) {
 
 // The longest path that is a request.
 IdleTimes::Request* IdleTimes::Within(const ActivityPath& path, Ref& ref) {
-  for (size_t n = path.size(); n > 0; --n) {
-    const uint32_t slot = index_.Find(path.Prefix(n));
-    if (slot == PathIndex::kNone) continue;
-    ref = {slot, requests_[slot].serial};
-    return &requests_[slot];
-  }
-  return nullptr;
+  const uint32_t slot = index_.FindWithin(path);
+  if (slot == PathIndex::kNone) return nullptr;
+  ref = {slot, requests_[slot].serial};
+  return &requests_[slot];
 }
 
 void IdleTimes::OnStart(const Event& e, Thread& thread) {
@@ -155,10 +152,8 @@ void IdleTimes::OnWaitBegin(const Event& e, Thread& thread) {
     Leave(thread, e.time_ns);
     thread.request = ref;
     thread.run = 0;
-  } else if (thread.left_ns != kNever) {
-    Cut(*r, thread.left_ns, e.time_ns);
   } else {
-    EndRun(*r, e.time_ns);
+    Suspend(*r, thread, e.time_ns);
   }
   thread.left_ns = e.time_ns;
 }
@@ -167,10 +162,7 @@ void IdleTimes::OnWaitBegin(const Event& e, Thread& thread) {
 void IdleTimes::OnContinued(const Event& e, Thread& thread) {
   Request* r = Get(thread.request);
   if (r == nullptr || r->stopped || thread.run != e.id) return;
-  if (thread.left_ns != kNever)
-    Cut(*r, thread.left_ns, e.time_ns);
-  else
-    EndRun(*r, e.time_ns);
+  Suspend(*r, thread, e.time_ns);
   thread.request = {};
 }
 
@@ -220,6 +212,13 @@ void IdleTimes::Leave(Thread& thread, int64_t time_ns) {
   if (r != nullptr && !r->stopped && thread.left_ns == kNever) EndRun(*r, time_ns);
   thread.request = {};
   thread.left_ns = kNever;
+}
+
+void IdleTimes::Suspend(Request& r, const Thread& thread, int64_t time_ns) {
+  if (thread.left_ns != kNever)
+    Cut(r, thread.left_ns, time_ns);
+  else
+    EndRun(r, time_ns);
 }
 
 void IdleTimes::EndRun(Request& r, int64_t time_ns) {

@@ -124,6 +124,8 @@ class IdleTimes {
   void Resume(Thread& thread, Ref ref, uint64_t run, int64_t time_ns, int64_t queued_ns);
   // The thread does something else.
   void Leave(Thread& thread, int64_t time_ns);
+  // Its thread ran for it until now.
+  static void Suspend(Request& r, const Thread& thread, int64_t time_ns);
   static void EndRun(Request& r, int64_t time_ns);
   static void EndIdle(Request& r, int64_t time_ns, int64_t queued_ns);
   // A thread ran for it all the while.

@@ -23,6 +23,13 @@ class PathIndex {
       if (slots_[i].path == path) return slots_[i].value;
     }
   }
+  // The value of the longest beginning of the path that has one: what it lies within, or itself.
+  uint32_t FindWithin(const ActivityPath& path) const {
+    if (size_ == 0) return kNone;
+    for (size_t n = path.size(); n > 0; --n)
+      if (const uint32_t value = Find(path.Prefix(n)); value != kNone) return value;
+    return kNone;
+  }
   // The path must not be there.
   void Add(const ActivityPath& path, uint32_t value) {
     if (++size_ * 2 > slots_.size()) Grow();

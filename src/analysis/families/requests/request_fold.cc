@@ -52,14 +52,6 @@ RequestFold::RequestFold(StringPool* strings, const LateSlices::Home& home)
       children_(strings, home.tables) {}
 RequestFold::~RequestFold() = default;
 
-uint32_t RequestFold::Find(const ActivityPath& path) const {
-  if (index_.size() == 0) return kNone;
-  // Other sources of events make children of a request: the longest path that is one counts.
-  for (size_t n = path.size(); n > 0; --n)
-    if (const uint32_t slot = index_.Find(path.Prefix(n)); slot != PathIndex::kNone) return slot;
-  return kNone;
-}
-
 uint32_t RequestFold::NewSlot() {
   if (free_.empty()) {
     requests_.emplace_back();
@@ -303,7 +295,7 @@ void RequestFold::Attach(Request& r, const Event& event) {
 void RequestFold::Add(Event event) {
   tables_->source_samples[static_cast<size_t>(event.key.source())] += event.sums.samples;
   if (event.bytes > 0) event.epoch = Share(event.bytes);
-  const uint32_t slot = Find(event.path);
+  const uint32_t slot = index_.FindWithin(event.path);
   if (slot != kNone) return Attach(requests_[slot], event);
   if (!event.path.empty() && unknown_.size() < kMostEvents) return unknown_.push_back(event);
   HandOut(event);
@@ -314,7 +306,7 @@ void RequestFold::RetryUnknown(int64_t now_ns, bool all) {
   size_t kept = 0;
   for (size_t i = 0; i < unknown_.size(); ++i) {
     const Event e = unknown_[i];
-    const uint32_t slot = Find(e.path);
+    const uint32_t slot = index_.FindWithin(e.path);
     if (slot != kNone) {
       Attach(requests_[slot], e);
     } else if (all || e.time_ns < now_ns - kUnknownNs) {
@@ -376,9 +368,7 @@ void RequestFold::Count(uint32_t route, RequestPart part, uint16_t step, int64_t
                               .With(LabelKey::kRequestPart, static_cast<uint64_t>(part))
                               .With(LabelKey::kRequestWindow, watched.group)
                               .With(LabelKey::kAge, watched.age);
-  uint16_t label = tables_->labels.Find(labels.With(LabelKey::kDuration, step), kMostSets);
-  if (label == LabelTable::kOther)
-    label = tables_->labels.Find(labels.With(LabelKey::kDuration, DurationScale::Rounded(step)));
+  const uint16_t label = tables_->labels.FindTimed(labels, step, DurationScale::Rounded(step));
   if (label == LabelTable::kOther) {
     tables_->losses.Add(Loss::kLabelsCapped);
     if (part != RequestPart::kEnded) return;  // without its label it would be a request that ended

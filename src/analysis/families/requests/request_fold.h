@@ -196,7 +196,6 @@ class RequestFold {
     uint16_t age;
   };
 
-  uint32_t Find(const ActivityPath& path) const;
   uint32_t NewSlot();
   // A request begins; null: it is not followed.
   Request* NewRequest(const ActivityPath& path, int64_t now_ns);

@@ -34,7 +34,7 @@ void RequestFold::OnActivity(const clr::RawEvent& event, int64_t now_ns) {
   if (begins) {
     // Without a request that is known, but within an activity: its request began before.
     const bool within =
-        Find(path.Parent()) != kNone || !clr::FindArgument(e, "OperationName").empty();
+        index_.FindWithin(path.Parent()) != kNone || !clr::FindArgument(e, "OperationName").empty();
     if (within || in_windows_) CountActivity(now_ns);  // outside of windows, NewRequest() does
     if (IsToldElsewhere(e)) return;
     if (within) return children_.BeginActivity(path, e, now_ns);
