@@ -89,9 +89,12 @@ profile::RouteFacts& EventBinder::FactsOf(uint32_t process, uint64_t route) {
   return all[it->second];
 }
 
-void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns) {
-  int64_t& longest = FactsOf(process, route.value).max_ns;
-  longest = std::max(longest, max_ns);
+void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of) {
+  profile::RouteFacts& facts = FactsOf(process, route.value);
+  facts.max_ns = std::max(facts.max_ns, max_ns);
+  if (of.value == 0) return;
+  facts.of = of;
+  windows_.NoteAction(process, route, of);
 }
 
 profile::IdleFacts::Of& EventBinder::IdleOf(profile::IdleFacts& idle,
@@ -128,6 +131,9 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
       return;
     case RequestPart::kUnended:
       facts.unended += count;
+      return;
+    case RequestPart::kFailed:  // in windows, by their weight
+      if (labels[profile::LabelKey::kRequestWindow] == 0) facts.failed += count;
       return;
     case RequestPart::kIdleWatched:
       IdleOf(facts.idle, labels).watched += count;

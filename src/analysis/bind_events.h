@@ -31,7 +31,8 @@ class EventBinder {
   void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
   // A route of a process, and how long its longest request took.
-  void NoteRoute(uint32_t process, StringId route, int64_t max_ns);
+  // `of`: the template's name, of an action.
+  void NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of);
   // Everything was added, and cells of allocations are as they came.
   void FinishWindows();
   // … and all of them are there.

@@ -118,6 +118,8 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kSqlClientStop:
       if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
       return requests_.OnOperation(event, now_ns_);
+    case EventTag::kDiagnosticEvent:
+      return requests_.OnDiagnostic(event, now_ns_);
     case EventTag::kHistogramValue:
       return requests_.OnHistogram(event, now_ns_);
     case EventTag::kMetricsCollectionStop:

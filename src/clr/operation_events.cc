@@ -57,6 +57,44 @@ bool IsFailed(const DiagnosticEvent& event) {
   return TextIs(FindArgument(event, "Status"), "Error");
 }
 
+int64_t ParseTimeSpan(Utf16View text) {
+  constexpr size_t kMostDigits = 10;
+  constexpr int64_t kSecondNs = 1'000'000'000, kLongestDays = 10'000;
+  int64_t days = 0, seconds = 0, part = 0, ns = 0, unit = kSecondNs;
+  size_t colons = 0, digits = 0;
+  bool fraction = false;
+  for (size_t i = 0; i < text.units; ++i) {
+    const char16_t c = text[i];
+    if (c >= u'0' && c <= u'9') {
+      if (++digits > kMostDigits) return 0;
+      part = part * 10 + (c - u'0');
+      if (fraction) unit /= 10;
+    } else if (c == u':' && colons < 2 && !fraction) {
+      seconds = (seconds + part) * 60;
+      ++colons;
+      part = 0;
+      digits = 0;
+    } else if (c == u'.' && !fraction && (colons == 0 || colons == 2)) {
+      if (colons == 0) {
+        days = part;
+      } else {
+        seconds += part;
+        fraction = true;
+      }
+      part = 0;
+      digits = 0;
+    } else {
+      return 0;
+    }
+  }
+  if (colons != 2 || days > kLongestDays) return 0;
+  if (fraction)
+    ns = part * unit;
+  else
+    seconds += part;
+  return (days * 86'400 + seconds) * kSecondNs + ns;
+}
+
 bool Decode(const RawEvent& event, SqlStart& out) {
   ByteReader r(event.payload);
   out = {};

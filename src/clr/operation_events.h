@@ -29,8 +29,8 @@ bool Decode(const RawEvent& event, HttpStop& out);
 
 // RequestFailed comes before the stop, with the request's activity or one below it.
 
-// ActivityStart and ActivityStop of an ActivitySource, as DiagnosticSourceEventSource hands them
-// on, with the properties that its session asked for.
+// ActivityStart and ActivityStop of an ActivitySource, and Event of a DiagnosticListener, as
+// DiagnosticSourceEventSource hands them on, with the properties that its session asked for.
 struct DiagnosticEvent {
   Utf16View source, name;
   Bytes arguments;  // FindArgument()
@@ -42,6 +42,9 @@ bool IsEvent(const DiagnosticEvent& event, std::string_view source, std::string_
 bool IsFailed(const DiagnosticEvent& event);
 // The value of one of them; empty where there is none.
 Utf16View FindArgument(const DiagnosticEvent& event, std::string_view key);
+
+// A TimeSpan as .NET writes it, "00:00:00.0001606" or "1.02:03:04", in ns; 0: it is none.
+int64_t ParseTimeSpan(Utf16View text);
 
 // CommandStart of Npgsql 8 and later (checked with 9.0.3), BeginExecute of Microsoft.Data.SqlClient
 // (read in its sources, not tried).

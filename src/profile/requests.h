@@ -49,6 +49,7 @@ struct ChildFacts {
 struct RouteFacts {
   uint32_t process = 0;
   StringId route;  // "GET /items/{id}"; none: what belongs to no request
+  StringId of;     // an action's: the route that the runtime counts it to; none: it is no action
   // As the runtime's histogram counts them.
   double counted = 0, counted_ns = 0, failed = 0;
   std::map<uint32_t, double> statuses;

@@ -13,7 +13,7 @@ Status CaptureReader::LoadRequests() {
   if (!there) return OkStatus();
   StringPool& s = recording_.strings;
   ASSIGN_OR_RETURN(Statement routes,
-                   db_.Prepare("select process,id,kind,method,text,max_ns from route "
+                   db_.Prepare("select process,id,kind,method,text,max_ns,template from route "
                                "order by process,id"));
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, routes.Step());
@@ -23,10 +23,14 @@ Status CaptureReader::LoadRequests() {
     std::vector<profile::RequestRoute>& all = t->requests.routes;
     const int64_t kind = routes.Int(2);
     if (routes.Int(1) != static_cast<int64_t>(all.size()) || kind < 0 ||
-        kind > static_cast<int64_t>(profile::RouteKind::kActivity))
+        kind > static_cast<int64_t>(profile::kLastRouteKind))
+      return Damaged("its routes");
+    const bool action = kind == static_cast<int64_t>(profile::RouteKind::kAction);
+    if (action && (routes.Int(6) < 0 || routes.Int(6) >= routes.Int(1)))
       return Damaged("its routes");
     all.push_back({static_cast<profile::RouteKind>(kind), s.Intern(routes.Text(3)),
-                   s.Intern(routes.Text(4)), std::max<int64_t>(0, routes.Int(5))});
+                   s.Intern(routes.Text(4)), std::max<int64_t>(0, routes.Int(5)),
+                   action ? static_cast<uint32_t>(routes.Int(6)) : 0});
   }
   // Captures of before operations were kept have none.
   ASSIGN_OR_RETURN(const bool operations_there, HasTable("operation"));

@@ -63,6 +63,7 @@ void ExpectSame(const profile::Recording& want, const profile::Recording& got) {
       EXPECT_EQ(got.strings.Get(b.routes[i].method), want.strings.Get(a.routes[i].method));
       EXPECT_EQ(got.strings.Get(b.routes[i].text), want.strings.Get(a.routes[i].text));
       EXPECT_EQ(b.routes[i].max_ns, a.routes[i].max_ns);
+      EXPECT_EQ(b.routes[i].of, a.routes[i].of);
     }
     ASSERT_EQ(b.operations.size(), a.operations.size());
     for (size_t i = 0; i < a.operations.size(); ++i)
@@ -144,8 +145,8 @@ TEST(CaptureRequests, DamagedOnesAreRefused) {
   EXPECT_EQ(damaged("select 1"), "");
   for (const char* attack :
        {"delete from route where id=7", "update route set id=100 where id=29",
-        "update route set kind=6 where id=1", "update route set kind=-1 where id=1",
-        "update route set id=-1 where id=0"})
+        "update route set kind=7 where id=1", "update route set kind=6,template=1 where id=1",
+        "update route set kind=-1 where id=1", "update route set id=-1 where id=0"})
     EXPECT_NE(damaged(attack).find("routes"), std::string::npos) << attack;
   for (const char* attack :
        {"update slow_request set route=30 where rowid=3", "update slow_request set route=-1",

@@ -51,7 +51,7 @@ Status CaptureWriter::Prepare() {
       prepare(insert_process_, "insert or replace into process values(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_thread_, "insert or replace into thread values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_message_, "insert into message values(?,?,?)"));
-  RETURN_IF_ERROR(prepare(insert_route_, "insert or replace into route values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_route_, "insert or replace into route values(?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_operation_, "insert or replace into operation values(?,?,?)"));
   RETURN_IF_ERROR(prepare(delete_slow_, "delete from slow_request where process=?"));
   RETURN_IF_ERROR(

@@ -18,7 +18,8 @@ Status CaptureWriter::WriteRequests(uint32_t index) {
         .Bind(2, static_cast<int64_t>(r.kind))
         .Bind(3, text(r.method))
         .Bind(4, text(r.text))
-        .Bind(5, r.max_ns);
+        .Bind(5, r.max_ns)
+        .Bind(6, int64_t{r.of});
     RETURN_IF_ERROR(insert_route_.Run());
   }
   for (size_t i = 0; i < requests.operations.size(); ++i) {

@@ -21,7 +21,7 @@ create table thread(process integer, thread integer, name text, primary key(proc
 create table message(process integer, id integer, text text, primary key(process, id))
   without rowid;
 create table route(process integer, id integer, kind integer, method text, text text,
-  max_ns integer, primary key(process, id)) without rowid;
+  max_ns integer, template integer, primary key(process, id)) without rowid;
 create table operation(process integer, id integer, name text, primary key(process, id))
   without rowid;
 create table slow_request(process integer, start_ns integer, duration_ns integer, route integer,

@@ -1,60 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --requests` on a web service that counts for itself: what each route cost."""
-import subprocess
 import threading
-import time
 
-import harness
 import routes
-from harness import Case, clrscope, report, start_clrscope
+from harness import clrscope, report
+from request_case import RequestCase, known
 
 # Of the columns of two rows, how far a sum of samples may be off: its 95 % interval is 2 standard errors, a test takes 4.
 SIGMAS = 2
 EVERYTHING = {name: 6 for name in routes.ASKS}
 
 
-def name_of(route, method, status):
-    """What clrscope calls a row of the ledger."""
-    if route is None:
-        return f"{method} ({status})"
-    return f"{method} {'' if route.startswith('/') else '/'}{route}"
-
-
-def known(ledger):
-    """{name: sums} of the ledger's rows."""
-    out = {}
-    for (route, method, status), row in ledger.rows.items():
-        sums = out.setdefault(name_of(route, method, status),
-                              {"count": 0, "errors": 0, "bytes": 0, "duration_ns": 0, "exceptions": 0, "statuses": {}})
-        for key in ("count", "errors", "bytes", "duration_ns", "exceptions"):
-            sums[key] += row[key]
-        sums["statuses"][str(status)] = sums["statuses"].get(str(status), 0) + row["count"]
-    return out
-
-
-class Requests(Case):
-    def service(self, *args, flavour="routes"):
-        service = routes.Service(*args, flavour=flavour)
-        self.addCleanup(service.stop)
-        return service
-
-    def record(self, service, work, *options, requests="--requests=all"):
-        """What the ledger says of `work`, and the recording's file. `requests`: every one, as these come faster than windows begin."""
-        path = self.path(f"requests-{service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, requests, "--exceptions", "--locks", "-o", path, *options)
-        self.addCleanup(recorder.kill)
-        harness.wait_until(lambda: harness.sockets(service.pid) >= 4, 60, "the sessions are open")
-        time.sleep(1)
-        service.reset()
-        work(service)
-        ledger = service.ledger()
-        recorder.terminate()
-        out, err = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, out + err)
-        return ledger, path
-
-    def rows(self, path, *options):
-        return {row["request"]: row for row in report(path, "--by", "request", *options)["rows"]}
+class Requests(RequestCase):
+    MEASURES = ("--exceptions", "--locks")
 
     def check_counts(self, ledger, path):
         """Counts, statuses, errors and durations of every route."""

@@ -5,7 +5,8 @@ import os
 import sqlite3
 
 from harness import Case, clrscope, report
-from request_costs import Requests, known
+from request_case import known
+from request_costs import Requests
 
 ITEMS = "GET /items/{id:int}"
 

@@ -9,8 +9,8 @@ import time
 
 import harness
 import routes
-from harness import Case, report, start_clrscope
-from request_costs import known
+from harness import start_clrscope
+from request_case import RequestCase, known
 
 # Over one connection: `argv[1]` streams at a time, `argv[2]` of each path in `argv[3...]`. Prints how many of each status there were.
 STREAMS = """
@@ -38,27 +38,11 @@ next();
 """
 
 
-class RequestHazards(Case):
+class RequestHazards(RequestCase):
     def service(self, *args, **more):
         service = routes.Service(*args, **more)
         self.addCleanup(service.stop)
         return service
-
-    def recorder(self, service, *options, name="x"):
-        path = self.path(f"{name}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, "-f", "-o", path, *options)
-        self.addCleanup(recorder.kill)
-        harness.wait_until(lambda: harness.sockets(service.pid) >= 4, 60, "the sessions are open")
-        time.sleep(1)
-        return recorder, path
-
-    def finish(self, recorder):
-        recorder.terminate()
-        out, err = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, out + err)
-
-    def rows(self, path, *options):
-        return {row["request"]: row for row in report(path, "--by", "request", *options)["rows"]}
 
     def check_counts(self, ledger, path):
         rows = self.rows(path)

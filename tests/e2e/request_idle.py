@@ -3,41 +3,30 @@
 import threading
 import time
 
-import harness
-import routes
-from harness import Case, report, start_clrscope
-from request_costs import known
+from harness import report
+from request_case import RequestCase, known
 
 MS = 1e6
 
 
-class RequestIdle(Case):
-    def service(self, *args, flavour="routes", env=None):
-        service = routes.Service(*args, flavour=flavour, env=env)
-        self.addCleanup(service.stop)
+class RequestIdle(RequestCase):
+    SESSIONS = 5
+
+    def service(self, *args, **options):
+        service = super().service(*args, **options)
         # What a program does for the first time may take long: routes are compiled, and awaited by whoever comes meanwhile.
         service.drive({name: 8 for name in ("small", "delay", "lock", "run", "items")}, threads=2)
         return service
 
-    def record(self, service, work, requests="--requests"):
+    def told(self, service, work, requests="--requests"):
         """The ledger's and the recording's rows of `work`."""
-        path = self.path(f"idle-{service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, "-f", requests, "-o", path)
-        self.addCleanup(recorder.kill)
-        harness.wait_until(lambda: harness.sockets(service.pid) >= 5, 60, "the sessions are open")
-        time.sleep(1)
-        service.reset()
-        work(service)
-        ledger = service.ledger()
-        recorder.terminate()
-        out, err = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, out + err)
-        return known(ledger), {row["request"]: row for row in report(path, "--by", "request")["rows"]}, path
+        ledger, path = self.record(service, work, requests=requests)
+        return known(ledger), self.rows(path), path
 
     def check_kinds(self, flavour):
         service = self.service(flavour=flavour)
         mix = {"delay": 40, "small": 80, "lock": 10, "run": 20}
-        truth, rows, path = self.record(service, lambda s: s.drive(mix, threads=2))
+        truth, rows, path = self.told(service, lambda s: s.drive(mix, threads=2))
         for name in ("GET /delay/{ms:int}", "GET /small", "GET /lock/{ms:int}", "GET /run"):
             self.assertEqual(rows[name]["idle_watched"], rows[name]["count"], rows[name])
             took = truth[name]["duration_ns"]
@@ -92,7 +81,7 @@ class RequestIdle(Case):
             for blocker in blockers:
                 blocker.join()
 
-        truth, rows, _ = self.record(service, work)
+        truth, rows, _ = self.told(service, work)
         small = rows["GET /small"]
         self.assertEqual(small["count"], 60)
         # What the client waited for and the service did not have a request for.
@@ -104,7 +93,7 @@ class RequestIdle(Case):
 
     def check_load(self, requests):
         service = self.service()
-        truth, rows, _ = self.record(service, lambda s: s.wrk("/delay/20", 6, connections=60), requests)
+        truth, rows, _ = self.told(service, lambda s: s.wrk("/delay/20", 6, connections=60), requests)
         delay = rows["GET /delay/{ms:int}"]
         self.assertEqual(delay["count"], truth["GET /delay/{ms:int}"]["count"])
         self.assertLess(delay["idle_watched"], delay["count"], "its price is bounded")

@@ -10,8 +10,8 @@ import urllib.parse
 
 import harness
 import routes
-from harness import Case, clrscope, report, start_clrscope
-from request_costs import known
+from harness import clrscope, report, start_clrscope
+from request_case import RequestCase, known
 
 # The half of a 95 % interval is 2 standard errors, a test takes 4.
 SIGMAS = 2
@@ -19,12 +19,7 @@ HOLD, MARKS = "GET /hold/{group:int}", r"Routes\.Markers\."
 NO_ROUTE = {"(no request)", "(after the response)", "(other)"}
 
 
-class Lives(Case):
-    def service(self, *args, flavour="routes"):
-        service = routes.Service(*args, flavour=flavour)
-        self.addCleanup(service.stop)
-        return service
-
+class Lives(RequestCase):
     def record(self, service, work, requests="--requests=all"):
         """What the ledger says of `work`, its last collections included, and the recording's file."""
         path = self.path(f"lives-{service.pid}.clrscope")

@@ -1,61 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What requests call, and what a program does apart from requests (`--activities`), on a web service that counts both."""
 import threading
-import time
 
-import harness
 import routes
-from harness import Case, clrscope, report, start_clrscope
+from harness import clrscope, report
+from request_case import RequestCase
 
 CALLS, FAN, STEPS = "GET /calls/{n:int}/{ms:int}", "GET /fan/{n:int}/{ms:int}", "GET /steps/{n:int}/{ms:int}"
 STEP, CONSUME = "step (Clrscope.Steps)", "activity consume (Clrscope.Queue)"
 
 
-class RequestOperations(Case):
-    def record(self, flavour, work, *options, service_options=(), requests="--requests=all"):
+class RequestOperations(RequestCase):
+    SESSIONS = 3
+
+    def told(self, flavour, work, *options, service_options=(), requests="--requests=all"):
         """The ledger of `work`, its operations by (route, operation), and the recording's file."""
-        service = routes.Service(*service_options, flavour=flavour)
-        self.addCleanup(service.stop)
-        path = self.path(f"operations-{service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, requests, "-o", path, *options)
-        self.addCleanup(recorder.kill)
-        harness.wait_until(lambda: harness.sockets(service.pid) >= 3, 60, "the sessions are open")
-        time.sleep(1)
-        service.reset()
-        work(service)
-        ledger = service.ledger()
-        recorder.terminate()
-        self.out, self.err = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, self.out + self.err)
+        ledger, path = self.record(self.service(*service_options, flavour=flavour), work, *options, requests=requests)
         operations = {(o["route"] and f"GET {o['route']}", o["operation"]): o for o in ledger.raw["operations"]}
         return ledger, operations, path
-
-    def drive(self, paths, threads=4):
-        """Work: each path so often."""
-        def work(service):
-            turns = iter([path for path, n in paths.items() for _ in range(n)])
-            lock = threading.Lock()
-            failures = []
-
-            def run():
-                try:
-                    with service.client() as client:
-                        while True:
-                            with lock:
-                                path = next(turns, None)
-                            if path is None:
-                                return
-                            client.get(path)
-                except Exception as e:  # pylint: disable=broad-except
-                    failures.append(e)
-
-            workers = [threading.Thread(target=run) for _ in range(threads)]
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
-            self.assertEqual(failures, [])
-        return work
 
     def children(self, path, *options):
         """{row: {operation: what is told of it}}"""
@@ -76,7 +38,7 @@ class RequestOperations(Case):
     def test_calls_of_other_services(self):
         for flavour in routes.FLAVOURS:
             with self.subTest(flavour):
-                ledger, truth, path = self.record(flavour, self.drive(self.LOAD | {"/enqueue/2/20": 3}))
+                ledger, truth, path = self.told(flavour, self.ask(self.LOAD | {"/enqueue/2/20": 3}))
                 children, rows = self.children(path)
                 self.assertEqual(len(truth), 6, truth.keys())
                 for (route, operation), row in truth.items():
@@ -88,7 +50,7 @@ class RequestOperations(Case):
                 # Nothing of it is done to a program without being asked for.
                 self.assertFalse(ledger.raw["listeners"])
                 self.assertFalse(any(name.startswith("activity ") for name in rows))
-                self.assertNotIn("traceparent", self.err)
+                self.assertNotIn("traceparent", self.said)
                 text = clrscope("report", path, "--by", "request").stdout
                 self.assertIn("└ HTTP 127.0.0.1:1", text)
                 # Of some of the requests, it is not known.
@@ -99,10 +61,10 @@ class RequestOperations(Case):
         for flavour in routes.FLAVOURS:
             with self.subTest(flavour):
                 load = self.LOAD | {"/enqueue/4/20": 10}
-                ledger, truth, path = self.record(flavour, self.drive(load), "--activities", service_options=("--activities",))
+                ledger, truth, path = self.told(flavour, self.ask(load), "--activities", service_options=("--activities",))
                 children, rows = self.children(path)
                 self.assertTrue(ledger.raw["listeners"])
-                self.assertIn("traceparent", self.err)
+                self.assertIn("traceparent", self.said)
                 self.check(ledger, children[STEPS][STEP], truth[STEPS, STEP], flavour)
                 consumed = truth[None, "consume (Clrscope.Queue)"]
                 self.assertEqual(rows[CONSUME]["count"], consumed["count"])
@@ -127,7 +89,7 @@ class RequestOperations(Case):
                 self.assertFalse(any("HttpRequest" in operation for operations in children.values() for operation in operations))
 
     def test_in_windows_of_time_they_are_scaled(self):
-        ledger, truth, path = self.record("routes", self.in_windows, requests="--requests")
+        ledger, truth, path = self.told("routes", self.in_windows, requests="--requests")
         children, rows = self.children(path)
         row = rows[CALLS]
         self.assertGreater(row["watched"], 50)

@@ -328,9 +328,10 @@ class Service(Workload):
             raise failures[0]
         return sent
 
-    def wrk(self, path, seconds, connections=8, threads=2):
+    def wrk(self, path, seconds, connections=8, threads=2, script=None):
         """How many answers wrk (which must be there: WRK) received. Requests that it leaves at its end are not among them, one for each connection at most."""
-        result = subprocess.run([WRK, "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", self.url + path],
+        options = ["-s", script] if script else []
+        result = subprocess.run([WRK, "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", *options, self.url + path],
                                 capture_output=True, text=True, timeout=seconds + PATIENCE, check=True)
         return int(re.search(r"(\d+) requests in", result.stdout)[1])
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of MVC: one by attributes, whose template has no leading slash, and two actions of a conventional one.
+// Routes of MVC: one by attributes, whose template has no leading slash, actions of a conventional one, and, with --areas, one of an area.
 using Microsoft.AspNetCore.Mvc;
 
 namespace Clrscope.Workloads.Routes;
@@ -28,5 +28,19 @@ public sealed class HomeController : ControllerBase
     {
         Markers.HomeAbout(HttpContext.Tally());
         return $"about {id}\n";
+    }
+
+    public string Fail() => throw new RouteException(0);
+
+    public IActionResult Busy() => StatusCode(StatusCodes.Status503ServiceUnavailable);
+}
+
+[Area("Admin")]
+public sealed class DeskController : ControllerBase
+{
+    public string Index(int? id)
+    {
+        Markers.HomeAbout(HttpContext.Tally());
+        return $"desk {id}\n";
     }
 }

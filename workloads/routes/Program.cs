@@ -61,6 +61,8 @@ static class Program
         Operations.Map(app);
         ControlEndpoints.Map(app);
         app.MapControllers();
+        if (options.Areas)
+            app.MapControllerRoute("areas", "{area:exists}/{controller=Desk}/{action=Index}/{id?}");
         app.MapControllerRoute("default", "{controller=Home}/{action=Index}/{id?}");
         return app;
     }

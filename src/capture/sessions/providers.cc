@@ -154,7 +154,54 @@ ipc::SessionConfig TaskSession(uint32_t buffer_mb) {
   return config;
 }
 
-ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities, bool tasks) {
+namespace {
+
+// A line each. Source: DiagnosticSourceEventSource.cs, FilterAndPayloadSpecs; "-": none of the
+// payload but what is named.
+ipc::ProviderConfig Diagnostics(const RequestExtras& extras) {
+  constexpr uint64_t kEvents = 2;
+  std::string specs;
+  const auto add = [&specs](std::string_view spec) {
+    if (!specs.empty()) specs += '\n';
+    specs += spec;
+  };
+  if (extras.activities) {
+    // Propagate: activities are made without data, and other services are not told to record them.
+    add("[AS]*/-Propagate:-Parent.OperationName;Status");
+    for (const std::string_view end : {"CommandExecuted", "CommandError"})
+      add(
+          fmt::format("Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database."
+                      "Command.{}:-Command=Command.CommandText;Duration=Duration",
+                      end));
+  }
+  if (extras.routing)
+    add("Microsoft.AspNetCore/Microsoft.AspNetCore.Routing.EndpointMatched:"
+        "-RouteValues=Request.RouteValues.*Enumerate");
+  if (extras.statuses) {
+    add("Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.EndRequest:"
+        "-Status=httpContext.Response.StatusCode");
+    add("Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.UnhandledException:-Time=timestamp");
+  }
+  ipc::ProviderConfig out;
+  out.name = std::string(clr::kDiagnosticsProvider);
+  out.keywords = kEvents;
+  out.level = kInformational;
+  out.args = fmt::format("FilterAndPayloadSpecs=\"{}\"", specs);
+  return out;
+}
+
+}  // namespace
+
+ipc::SessionConfig RoutingSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config;
+  config.providers = {Diagnostics({.routing = true})};
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, const RequestExtras& extras) {
   // TasksFlowActivityIds alone makes no event of its own.
   constexpr uint64_t kFlowIds = 0x80;
   ipc::SessionConfig config;
@@ -180,17 +227,9 @@ ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities, bool task
   sql_client.keywords = kExecutionTrace;
   sql_client.level = kInformational;
   config.providers = {flow, hosting, http, npgsql, sql_client};
-  if (activities) {
-    constexpr uint64_t kEvents = 2;
-    ipc::ProviderConfig sources;
-    sources.name = std::string(clr::kDiagnosticsProvider);
-    sources.keywords = kEvents;
-    sources.level = kInformational;
-    // Propagate: activities are made without data, and other services are not told to record them.
-    sources.args = "FilterAndPayloadSpecs=\"[AS]*/-Propagate:-Parent.OperationName;Status\"";
-    config.providers.push_back(sources);
-  }
-  if (tasks) {
+  if (extras.activities || extras.routing || extras.statuses)
+    config.providers.push_back(Diagnostics(extras));
+  if (extras.tasks) {
     std::vector<ipc::ProviderConfig> more = TaskSession(buffer_mb).providers;
     config.providers[0].keywords |= more[0].keywords;
     config.providers[0].level = more[0].level;

@@ -32,10 +32,19 @@ ipc::SessionConfig ExceptionCounterSession();
 // Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
+// What a session of requests may have beside their starts and ends.
+struct RequestExtras {
+  bool activities = false;  // of the program's ActivitySources, and commands of EF Core
+  bool routing = false;     // what RoutingSession() has
+  bool statuses = false;    // and of each request, whether it ended with an error
+  bool tasks = false;       // what TaskSession() has
+};
 // Requests of ASP.NET Core as they begin and end, and ids of activities in the events of every
-// other session; with what they call. `activities`: those of the program's ActivitySources, too;
-// `tasks`: what TaskSession() has. No stacks.
-ipc::SessionConfig RequestSession(uint32_t buffer_mb, bool activities, bool tasks = false);
+// other session; with what they call. No stacks.
+ipc::SessionConfig RequestSession(uint32_t buffer_mb, const RequestExtras& extras = {});
+// The route values of each request that a template fits, by a DiagnosticListener of ASP.NET Core.
+// The runtime has one filter of these for all sessions: that of who came last.
+ipc::SessionConfig RoutingSession(uint32_t buffer_mb);
 // Tasks and the work items of the pool: what threads do for requests. Only their ids are told, so
 // that RequestSession() must be there too.
 ipc::SessionConfig TaskSession(uint32_t buffer_mb);

@@ -23,7 +23,8 @@ class RequestWatch {
   // Intervals of the histogram, a second each, with few requests after which all are followed.
   static constexpr size_t kCalmIntervals = 4;
 
-  RequestWatch(uint64_t seed, unsigned cpus) : plan_(seed), budget_(cpus, kNsPerRequest) {}
+  RequestWatch(uint64_t seed, unsigned cpus, double ns_per_request = kNsPerRequest)
+      : plan_(seed), budget_(cpus, ns_per_request) {}
 
   // Requests a second that are all followed.
   double most_per_second() const { return budget_.most_per_second(); }

@@ -43,7 +43,7 @@ bool PassesBy(OpenedTarget::Kind kind) {
   return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
          kind == kCounter || kind == kRequests || kind == kRequestsEnding ||
          kind == kRequestWindow || kind == kRequestCounter || kind == kTasks ||
-         kind == kTasksEnding || kind == kTaskWindow;
+         kind == kTasksEnding || kind == kTaskWindow || kind == kRouting;
 }
 
 // Of a session that shares what the runtime measures: another one each time.
@@ -82,7 +82,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   if (options.requests) {
     // First: what the others tell is to have ids from its first event on.
     ASSIGN_OR_RETURN(OpenedStream requests,
-                     out.link->Open(RequestSession(kEventBufferMb, options.activities)));
+                     out.link->Open(RequestSession(kEventBufferMb, ExtrasOf(options))));
     out.streams.push_back({std::move(requests), Kind::kRequests});
     if (Result<OpenedStream> tasks = out.link->Open(TaskSession(kEventBufferMb)); tasks.ok())
       out.streams.push_back({tasks.Take(), Kind::kTasks});
@@ -149,7 +149,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       gc_threads_(process_.pid),
       image_reader_(process_.pid),
       storm_watch_(std::random_device{}()),
-      request_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
+      request_watch_(std::random_device{}(), std::thread::hardware_concurrency(),
+                     NsPerRequest(options)),
       task_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
   MakeTables();
   profile::Process& info = tables_->info;
@@ -194,6 +195,7 @@ void Target::Take(OpenedTarget opened) {
   link_ = opened.link;
   source_ = opened.source;
   state_ = State::kRecording;
+  background_->ending = false;
   ResetStorm();
   ResetRequests();
   fold_->requests().EndAt(INT64_MAX);
@@ -215,6 +217,7 @@ void Target::Take(OpenedTarget opened) {
   }
   opened.streams.clear();  // they are ours now
   ResetTasks();
+  ResetRouting();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
@@ -239,7 +242,7 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
       kind == Kind::kCounter || kind == Kind::kRequestWindow || kind == Kind::kTaskWindow ||
-      kind == Kind::kTasks || kind == Kind::kTasksEnding)
+      kind == Kind::kTasks || kind == Kind::kTasksEnding || kind == Kind::kRouting)
     return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
@@ -335,6 +338,8 @@ void Target::Settle() {
     if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
     if (it->kind == Kind::kTasks || it->kind == Kind::kTasksEnding || it->kind == Kind::kTaskWindow)
       EndTasks(*it);
+    if (it->kind == Kind::kRouting || (it->kind == Kind::kRequests && ExtrasOf(options_).routing))
+      EndRouting(*it);
     if (!d.complete()) {
       if (it->kind == Kind::kRundown)
         tables_->losses.Add(Loss::kRundownIncomplete);
@@ -369,6 +374,7 @@ void Target::BeginStop() {
   gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
   ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
   state_ = State::kStopping;
+  background_->ending = true;
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
@@ -495,11 +501,12 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
   next_request_window_.reset();
-  request_watch_ =
-      RequestWatch(static_cast<uint64_t>(shift_ns), std::thread::hardware_concurrency());
+  request_watch_ = RequestWatch(static_cast<uint64_t>(shift_ns),
+                                std::thread::hardware_concurrency(), NsPerRequest(options_));
   next_task_window_.reset();
   task_watch_ = TaskWatch(static_cast<uint64_t>(shift_ns), std::thread::hardware_concurrency());
   task_watch_.Restart(fold_->requests().tasks());
+  next_routing_ns_ -= shift_ns;
   tasks_begin_ns_ -= shift_ns;
   tasks_end_ns_ -= shift_ns;
   gc_threads_.Restart(0);

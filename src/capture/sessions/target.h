@@ -45,6 +45,7 @@ struct TargetOptions {
   bool requests = false;                                  // of ASP.NET Core
   bool every_request = false;                             // at any rate, not in windows of time
   bool activities = false;                                // of its ActivitySources; with requests
+  bool actions = false;                                   // conventional routes by MVC's actions
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -70,6 +71,7 @@ struct OpenedTarget {
     kTasks,           // what threads do for requests
     kTasksEnding,     // being stopped: it would cost too much
     kTaskWindow,      // … for a moment
+    kRouting,         // what paths of requests are routed to, for a moment
     kRequestCounter,
     kEntryPoints,
     kRundown,
@@ -100,6 +102,12 @@ struct OpenedTarget {
 Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
                                 std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
                                 bool fresh);
+
+// What it asks of requests, and what that takes the process, of its CPU time, for each.
+RequestExtras ExtrasOf(const TargetOptions& options);
+double NsPerRequest(const TargetOptions& options);
+// What the routing of a request takes it, if it is told, and its status (docs/performance.md).
+inline constexpr double kRoutingNsPerRequest = 25'000, kStatusNsPerRequest = 10'000;
 
 class Target final : public Feed {
  public:
@@ -184,7 +192,8 @@ class Target final : public Feed {
     uint64_t group = 1;
     std::atomic<int64_t> end_ns{0};  // on the machine's clock, when it was asked to stop
     std::atomic<bool> over{false}, failed{false};
-    bool tasks = false;  // of requests: what threads do, too
+    bool tasks = false;    // of requests: what threads do, too
+    bool routing = false;  // and what they are routed to
   };
   struct Live {
     uint64_t id = 0;
@@ -253,6 +262,10 @@ class Target final : public Feed {
   void BeginTasks(const Live& live);
   void EndTasks(const Live& live);
   void StopRequests();
+  // Which actions of MVC there are: target_routing.cc
+  void ResetRouting();
+  void WatchRouting();
+  void EndRouting(const Live& live);
 
   ipc::DotnetProcess process_;
   std::shared_ptr<RuntimeLink> link_;
@@ -289,10 +302,15 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> task_window_;  // under way
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
+  std::shared_ptr<WindowRun> routing_run_;  // under way
+  bool routing_wanted_ = false;             // by the next window of requests
+  bool routing_told_ = false;               // the user knows
+  int64_t next_routing_ns_ = 0;
   // Shared with the worker threads, which may outlive the target.
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions
     std::atomic<bool> repairing{false};
+    std::atomic<bool> ending{false};  // the recording: windows are not waited for
     std::mutex mutex;
     // What follows is guarded by mutex.
     std::vector<Result<OpenedStream>> rundowns;

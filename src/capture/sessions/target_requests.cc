@@ -7,12 +7,24 @@
 #include <algorithm>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "capture/sessions/target.h"
 
 namespace clrscope::capture {
 
 using std::chrono::nanoseconds;
+
+namespace {
+
+// A recording that ends does not wait for its windows.
+void SleepUnless(const std::atomic<bool>& ending, nanoseconds time) {
+  constexpr nanoseconds kNap{20'000'000};
+  for (nanoseconds left = time; left > nanoseconds(0) && !ending; left -= kNap)
+    std::this_thread::sleep_for(std::min(left, kNap));
+}
+
+}  // namespace
 
 void Target::ResetRequests() {
   request_phase_ = RequestPhase::kAll;
@@ -24,6 +36,7 @@ void Target::WatchRequests() {
   TakeRequestStreams();
   JoinCounter();
   WatchTasks();
+  WatchRouting();
   if (state_ != State::kRecording || options_.every_request || home_.storms == nullptr) return;
   const int64_t now_ns = home_.clock->now_ns();
   analysis::RequestFold& requests = fold_->requests();
@@ -69,9 +82,12 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   request_window_ = std::make_shared<WindowRun>();
   request_window_->group = next.group;
   request_window_->tasks = task_phase_ == TaskPhase::kWindows && task_watch_.Ready(now_ns);
-  RunWindow(RequestSession(kEventBufferMb, options_.activities, request_window_->tasks),
-            Kind::kRequestWindow, request_window_, nanoseconds(next.begin_ns - now_ns),
-            nanoseconds(next.length_ns));
+  RequestExtras extras = ExtrasOf(options_);
+  extras.tasks = request_window_->tasks;
+  extras.routing = extras.routing || std::exchange(routing_wanted_, false);
+  request_window_->routing = extras.routing;
+  RunWindow(RequestSession(kEventBufferMb, extras), Kind::kRequestWindow, request_window_,
+            nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));
 }
 
 void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,
@@ -79,7 +95,7 @@ void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_
   InBackground(*home_.storms,
                [config, kind, run = std::move(run), ahead = std::max(ahead, nanoseconds(0)),
                 length](RuntimeLink& link, Background& background) {
-                 std::this_thread::sleep_for(ahead);
+                 SleepUnless(background.ending, ahead);
                  Result<OpenedStream> opened = link.Open(config);
                  run->failed = !opened.ok();
                  const uint64_t id = opened.ok() ? opened->id : 0;
@@ -88,7 +104,7 @@ void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_
                    background.of_requests.push_back({std::move(opened), kind, run});
                  }
                  if (!run->failed) {
-                   std::this_thread::sleep_for(length);
+                   SleepUnless(background.ending, length);
                    run->end_ns = Clock::System().monotonic_ns();
                    if (!link.Stop(id).ok()) run->failed = true;
                  }
@@ -98,6 +114,7 @@ void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_
 
 void Target::EndRequestWindow(const Live& live) {
   if (live.window->tasks) EndTasks(live);
+  if (live.window->routing) EndRouting(live);
   const bool failed = live.window->failed || !live.decoder->complete() ||
                       live.decoder->losses()[Loss::kEventsDropped] != 0;
   fold_->requests().CloseWindow(home_.clock->SinceStart(live.window->end_ns), failed);
@@ -108,8 +125,8 @@ void Target::EndRequestWindows() {
   request_phase_ = RequestPhase::kBeginning;
   next_request_window_.reset();
   InBackground(*home_.storms,
-               [activities = options_.activities](RuntimeLink& link, Background& background) {
-                 Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb, activities));
+               [extras = ExtrasOf(options_)](RuntimeLink& link, Background& background) {
+                 Result<OpenedStream> all = link.Open(RequestSession(kEventBufferMb, extras));
                  const std::lock_guard lock(background.mutex);
                  background.of_requests.push_back({std::move(all), Kind::kRequests, nullptr});
                });
@@ -125,6 +142,7 @@ void Target::TakeRequestStreams() {
     if (!o.stream.ok()) {
       if (o.kind == Kind::kRequestWindow && request_window_ == o.window) request_window_.reset();
       if (o.kind == Kind::kTaskWindow && task_window_ == o.window) task_window_.reset();
+      if (o.kind == Kind::kRouting && routing_run_ == o.window) routing_run_.reset();
       // It is tried again.
       if (o.kind == Kind::kTasks) task_phase_ = TaskPhase::kWindows;
       if (o.kind == Kind::kRequests) request_phase_ = RequestPhase::kWindows;
@@ -135,10 +153,14 @@ void Target::TakeRequestStreams() {
     if (o.kind == Kind::kRequestWindow) {
       fold_->requests().OpenWindow(o.window->group);
       if (o.window->tasks) BeginTasks(sessions_.back());
+      if (o.window->routing) fold_->requests().OpenRouting();
+    } else if (o.kind == Kind::kRouting) {
+      fold_->requests().OpenRouting();
     } else if (o.kind == Kind::kTaskWindow || o.kind == Kind::kTasks) {
       BeginTasks(sessions_.back());
     } else if (o.kind == Kind::kRequests) {
       fold_->requests().EndWindows();
+      if (ExtrasOf(options_).routing) fold_->requests().OpenRouting();
       request_watch_.Restart();
       request_phase_ = RequestPhase::kAll;
       notes_.push_back(

@@ -15,6 +15,7 @@ struct MeasureArguments {
   bool exceptions = false, messages = false, locks = false, waits = false;
   std::string requests;        // "", "auto" or "all"
   bool activities = false;     // brings requests
+  bool actions = false;        // brings requests
   std::string only, measures;  // names, separated by commas
 };
 

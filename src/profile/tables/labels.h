@@ -56,7 +56,8 @@ enum class RequestPart : uint64_t {
   kIdleWatched = 7,
   kQueued = 8,
   kAwaited = 10,
-  kChild = 9,  // operations within requests, that were seen to begin and to end; `amount`: ns
+  kChild = 9,    // operations within requests, that were seen to begin and to end; `amount`: ns
+  kFailed = 11,  // requests of an action that ended with an error
 };
 
 // A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or

@@ -19,12 +19,15 @@ enum class RouteKind : uint8_t {
   kAfter = 3,     // work that goes on after the response
   kOther = 4,     // there are too many routes
   kActivity = 5,  // no request, but an activity of the program's: `text` is "NAME (source)"
+  kAction = 6,    // of MVC: `text` is the template with the action's name, `of` the template
 };
+inline constexpr RouteKind kLastRouteKind = RouteKind::kAction;
 
 struct RequestRoute {
   RouteKind kind = RouteKind::kOther;
   StringId method, text;
   int64_t max_ns = 0;  // the longest of its requests
+  uint32_t of = 0;     // of kAction: index into `routes`
 };
 
 // One of the requests that took longest.

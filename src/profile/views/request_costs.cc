@@ -36,8 +36,34 @@ bool KnowsThrown(const Profile& p) {
   return thrown == nullptr || thrown->by_request();
 }
 
+using CostRows = std::map<std::pair<uint32_t, uint64_t>, RequestCost>;  // by process and route
+
+namespace {
+
+// The runtime counts actions to their template: what is left there was of no action that is known.
+void TakeActionsOut(CostRows& rows) {
+  for (auto& [key, r] : rows) {
+    if (r.facts.of.value == 0) continue;
+    r.facts.counted = r.count;
+    r.facts.counted_ns = r.durations.sum_ns;
+    const auto whole = rows.find({key.first, r.facts.of.value});
+    if (whole == rows.end()) continue;
+    RouteFacts& f = whole->second.facts;
+    f.counted -= r.count;
+    f.counted_ns -= r.durations.sum_ns;
+    f.failed -= r.facts.failed;
+    f.statuses.clear();
+    constexpr double kNone = 0.5;
+    if (f.counted < kNone) f.counted = f.counted_ns = 0;
+    if (f.failed < kNone) f.failed = 0;
+    f.counted_ns = std::max(0.0, f.counted_ns);
+  }
+}
+
+}  // namespace
+
 std::vector<RequestCost> RequestCosts(const Profile& p) {
-  std::map<std::pair<uint32_t, uint64_t>, RequestCost> rows;  // by process and route
+  CostRows rows;
   const auto row = [&](uint32_t process, uint64_t route) -> RequestCost& {
     RequestCost& r = rows[{process, route}];
     r.process = process;
@@ -57,6 +83,7 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
     const bool told = r.count > 0 || (of_none && !p.requests.windows.any());
     if (told && !p.requests.narrowed) r.children = ChildCosts(p, f);
   }
+  TakeActionsOut(rows);
   for (const Figure& figure : p.figures) {
     if (!figure.by_request() || figure.measure == Measure::kRequests) continue;
     for (const Cell& c : figure.cells) {

@@ -88,7 +88,8 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   if (counted)
     for (const auto& [status, count] : r.facts.statuses)
       statuses[std::to_string(status)] = WholeNumber(count);
-  json["statuses"] = counted ? statuses : Json();
+  // Of what is counted by action it is not known.
+  json["statuses"] = counted && !r.facts.statuses.empty() ? statuses : Json();
   const bool timed = r.durations.count > 0;
   const auto quantile = [&](double q) {
     const double ns = r.durations.At(q);

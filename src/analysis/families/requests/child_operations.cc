@@ -257,6 +257,20 @@ std::optional<ChildOperations::Ended> ChildOperations::EndActivity(
   return End(path, Kind::kActivity, clr::IsFailed(event), now_ns);
 }
 
+std::optional<ChildOperations::Ended> ChildOperations::OnDiagnostic(
+    const clr::RawEvent& raw, const clr::DiagnosticEvent& event) {
+  constexpr std::string_view kEf = "Microsoft.EntityFrameworkCore";
+  const bool failed =
+      clr::IsEvent(event, kEf, "Microsoft.EntityFrameworkCore.Database.Command.CommandError");
+  if (!failed &&
+      !clr::IsEvent(event, kEf, "Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted"))
+    return std::nullopt;
+  const int64_t ns = clr::ParseTimeSpan(clr::FindArgument(event, "Duration"));
+  const uint32_t operation = OfCommand("SQL ", clr::FindArgument(event, "Command"));
+  return Ended{ActivityPath::Of(raw.activity), ns,
+               WhatOf(operation, DurationScale::StepOf(ns), failed)};
+}
+
 uint16_t ChildOperations::LabelOf(uint64_t what, uint64_t route, uint64_t window, uint16_t age) {
   const auto step = static_cast<uint16_t>(what);
   const auto labels =

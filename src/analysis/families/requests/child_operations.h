@@ -38,6 +38,8 @@ class ChildOperations {
   void BeginActivity(const ActivityPath& path, const clr::DiagnosticEvent& event, int64_t now_ns);
   std::optional<Ended> EndActivity(const ActivityPath& path, const clr::DiagnosticEvent& event,
                                    int64_t now_ns);
+  // Of a DiagnosticListener: a command of Entity Framework Core that ended, as one event.
+  std::optional<Ended> OnDiagnostic(const clr::RawEvent& raw, const clr::DiagnosticEvent& event);
   // Its set of labels. `route`: an index + 1, 0 = of no request. LabelTable::kOther: there is no
   // room.
   uint16_t LabelOf(uint64_t what, uint64_t route, uint64_t window, uint16_t age);

@@ -71,6 +71,7 @@ void RequestFold::Free(uint32_t slot) {
   idle_.Forget(r.path);
   long_bytes_ -= r.long_text.size();
   std::string().swap(r.long_text);
+  r.action.reset();
   ++r.serial;
   free_.push_back(slot);
 }
@@ -211,7 +212,10 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
           .With(LabelKey::kStatus,
                 profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
   const uint16_t label = tables_->labels.Find(labels);
-  if (t.has_route) book_.Count(t.method, t.route, static_cast<uint64_t>(value.count));
+  if (t.has_route)
+    book_.Count(t.method, t.route, static_cast<uint64_t>(value.count));
+  else
+    book_.CountUnrouted(t.method, static_cast<uint64_t>(value.count));
   if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
   counting_ += value.count;
   // A value comes at the end of its interval.
@@ -403,8 +407,10 @@ void RequestFold::NoteSlow(const Request& r, uint32_t route, int64_t duration_ns
 uint32_t RequestFold::RouteOf(const Request& r, bool certain, int64_t to_ns) {
   const std::string_view method = strings_->Get(StringId(r.method));
   uint32_t route = r.activity ? book_.Activity(r.path_text())
-                   : certain  ? book_.MatchEnded(method, r.path_text())
-                              : book_.Match(method, r.path_text());
+                   : certain
+                       ? book_.MatchEnded(method, r.path_text(),
+                                          collected_ && collected_to_ns_ >= to_ns, r.action.get())
+                       : book_.Match(method, r.path_text());
   if (route == RouteBook::kNone)
     route = certain && collected_ && collected_to_ns_ >= to_ns
                 ? book_.NoRoute(method)
@@ -414,9 +420,15 @@ uint32_t RequestFold::RouteOf(const Request& r, bool certain, int64_t to_ns) {
   return route;
 }
 
+// The runtime counts errors of templates.
+bool RequestFold::IsFailedAction(const Request& r, uint32_t route) const {
+  return r.failed && tables_->requests.routes[route].kind == profile::RouteKind::kAction;
+}
+
 // `certain`: its end was told, and the templates of its time are known.
 void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   Request& r = requests_[slot];
+  LearnAction(r);
   const uint32_t route = RouteOf(r, certain, r.stop_ns);
   const int64_t to_ns = std::min(r.stopped() ? r.stop_ns : now_ns, end_ns_);
   const int64_t duration_ns = std::max<int64_t>(0, to_ns - r.start_ns);
@@ -427,6 +439,7 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
   if (counts) {
     int64_t& longest = tables_->requests.routes[route].max_ns;
     longest = std::max(longest, duration_ns);
+    if (IsFailedAction(r, route)) Count(route, RequestPart::kFailed, 0, to_ns, {1, 0, 1});
   }
   ++tables_->requests.changes;
   const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
@@ -489,12 +502,15 @@ void RequestFold::Advance(int64_t now_ns) {
   if (!on_) return;
   advanced_ns_ = now_ns;
   RetryUnknown(now_ns, false);
+  RunRouting(now_ns);
   RunIdle(now_ns - kGraceNs);
   while (!ended_.empty()) {
     const Turn turn = ended_.front();
     if (requests_[turn.slot].serial == turn.serial) {
       const Request& r = requests_[turn.slot];
-      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns) || !IdleKnown(r)) break;
+      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns) || !IdleKnown(r) ||
+          AwaitsActions(r, now_ns))
+        break;
       End(turn.slot, now_ns, true);
     }
     ended_.pop_front();
@@ -535,6 +551,7 @@ void RequestFold::Finish(int64_t last_ns) {
 
 void RequestFold::FinishAll(int64_t last_ns) {
   RetryUnknown(last_ns, false);
+  RunRouting(last_ns);
   RunIdle(last_ns);
   FinishWindows(last_ns, true);
   EndStopped(last_ns);
@@ -549,6 +566,7 @@ void RequestFold::FinishAll(int64_t last_ns) {
 void RequestFold::Flush(int64_t now_ns) {
   if (!on_) return;
   RetryUnknown(now_ns, true);
+  RunRouting(now_ns);
   RunIdle(now_ns);
   FinishWindows(now_ns, true);
   EndStopped(now_ns);
@@ -573,6 +591,10 @@ void RequestFold::Shift(int64_t shift_ns) {
   for (Request& r : requests_) r.start_ns -= shift_ns;
   idle_.Shift(shift_ns);
   for (IdleWatch& w : idle_watches_) {
+    if (w.from_ns != kGoesOn) w.from_ns -= shift_ns;
+    if (w.closed()) w.to_ns -= shift_ns;
+  }
+  for (RoutingWatch& w : routing_watches_) {
     if (w.from_ns != kGoesOn) w.from_ns -= shift_ns;
     if (w.closed()) w.to_ns -= shift_ns;
   }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/families/gc/pause_log.h"
+#include "analysis/families/requests/action_verdicts.h"
 #include "analysis/families/requests/child_operations.h"
 #include "analysis/families/requests/ended_requests.h"
 #include "analysis/families/requests/gc_shares.h"
@@ -78,6 +79,18 @@ class RequestFold {
   void OnTask(const clr::RawEvent& event, int64_t now_ns);
   // How many such events there were.
   uint64_t tasks() const { return tasks_; }
+  // Actions of requests are told from the next such event on (request_routing.cc).
+  void OpenRouting();
+  // All of it was told, up to `end_ns`. `failed`: some of it may be missing.
+  void CloseRouting(int64_t end_ns, bool failed);
+  // An event of a DiagnosticListener.
+  void OnDiagnostic(const clr::RawEvent& event, int64_t now_ns);
+  // They will be asked for when WantsActions(): when it was not known, since the last call, which
+  // of MVC's conventional routes a request was of.
+  void ExpectActions() { actions_expected_ = true; }
+  bool WantsActions();
+  // Rows by action, of these routes.
+  void SplitActions() { book_.SplitActions(); }
 
   // Requests and activities a second, of the last moments; in windows, requests of the last seconds
   // by the histogram, activities of the last window.
@@ -158,6 +171,8 @@ class RequestFold {
     int64_t lock_wait_ns = 0;
     bool windowed = false;  // it is of a window
     bool activity = false;  // no request: the path text is its name (root_activities.cc)
+    bool failed = false;    // it was told that it ended with an error
+    std::unique_ptr<ActionValues> action{};  // null: nothing was told
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
     std::string long_text{};  // of a path that `text` has no room for
@@ -190,6 +205,20 @@ class RequestFold {
     bool failed = false;
     bool closed() const { return to_ns != kGoesOn; }
   };
+  // A time in which actions are told: from the first event on.
+  struct RoutingWatch {
+    int64_t from_ns = kGoesOn, to_ns = kGoesOn;
+    bool failed = false, learned = false;
+    bool closed() const { return to_ns != kGoesOn; }
+  };
+  // Of a request that may not have come yet.
+  struct Told {
+    ActivityPath path;
+    int64_t time_ns = 0;
+    std::unique_ptr<ActionValues> action;
+    bool failed = false;
+  };
+  static constexpr size_t kMostTold = 50'000;
   // Where something is within a window: 0 = it is of none.
   struct Watched {
     uint64_t group;
@@ -250,6 +279,13 @@ class RequestFold {
   // On the thread, it begins or ends.
   void NoteRun(IdleTimes::Kind kind, uint64_t thread, const ActivityPath& path, int64_t now_ns);
   void RunIdle(int64_t to_ns);
+  void AddIdle(const IdleTimes::Event& event);
+  bool RoutingToldOf(const Request& r) const;
+  bool AwaitsActions(const Request& r, int64_t now_ns);
+  void RunRouting(int64_t now_ns);
+  void LearnAction(const Request& r);
+  void LearnMissing(RoutingWatch& watch);
+  bool IsFailedAction(const Request& r, uint32_t route) const;
   void FinishWindow(Window& window, int64_t now_ns);
   void EndWatched(Request& r, const Window& window, double weight);
   void GiveUp(Request& r);
@@ -291,6 +327,10 @@ class RequestFold {
   IdleTimes idle_;
   std::deque<IdleWatch> idle_watches_;  // oldest first
   uint64_t tasks_ = 0, idle_pauses_ = 0;
+  std::deque<RoutingWatch> routing_watches_;  // oldest first
+  std::vector<Told> told_;
+  uint64_t undecided_ = 0, undecided_seen_ = 0;
+  bool actions_expected_ = false;
   int64_t watched_to_ns_ = 0;  // the end of the last window, or when windows began
   bool in_windows_ = false;
   RecentRate starts_;

@@ -52,7 +52,14 @@ void RequestFold::CloseTasks(int64_t end_ns, bool failed) {
   IdleWatch& w = idle_watches_.back();
   w.to_ns = end_ns;
   w.failed = w.failed || failed;
-  (void)idle_.Add({end_ns, 0, 0, {}, IdleTimes::Kind::kLeft});
+  AddIdle({end_ns, 0, 0, {}, IdleTimes::Kind::kLeft});
+}
+
+// What has no room is missing from the times of all that are open.
+void RequestFold::AddIdle(const IdleTimes::Event& event) {
+  if (idle_.Add(event)) return;
+  tables_->losses.Add(Loss::kTasksCapped);
+  idle_watches_.back().failed = true;
 }
 
 void RequestFold::OnTask(const clr::RawEvent& event, int64_t now_ns) {
@@ -63,9 +70,7 @@ void RequestFold::OnTask(const clr::RawEvent& event, int64_t now_ns) {
   IdleWatch& w = idle_watches_.back();
   w.from_ns = w.from_ns == kGoesOn ? now_ns : std::min(w.from_ns, now_ns);
   const ActivityPath path = ActivityPath::Of(event.activity);
-  if (idle_.Add({now_ns, event.thread, task.id, path, IdleKindOf(event.kind->tag)})) return;
-  tables_->losses.Add(Loss::kTasksCapped);
-  w.failed = true;
+  AddIdle({now_ns, event.thread, task.id, path, IdleKindOf(event.kind->tag)});
 }
 
 const RequestFold::IdleWatch* RequestFold::IdleWatchOf(int64_t start_ns) const {
@@ -128,14 +133,14 @@ std::optional<profile::IdleTime> RequestFold::CountIdle(const Request& r, uint32
 
 void RequestFold::NoteRun(IdleTimes::Kind kind, uint64_t thread, const ActivityPath& path,
                           int64_t now_ns) {
-  if (!idle_watches_.empty()) (void)idle_.Add({now_ns, thread, 0, path, kind});
+  if (!idle_watches_.empty()) AddIdle({now_ns, thread, 0, path, kind});
 }
 
 void RequestFold::RunIdle(int64_t to_ns) {
   if (idle_watches_.empty()) return;
   for (; idle_pauses_ < pauses_.count(); ++idle_pauses_)
     if (idle_pauses_ >= pauses_.oldest())
-      (void)idle_.Add({pauses_.At(idle_pauses_).end_ns, 0, 0, {}, IdleTimes::Kind::kCollected});
+      AddIdle({pauses_.At(idle_pauses_).end_ns, 0, 0, {}, IdleTimes::Kind::kCollected});
   idle_.Run(to_ns);
 }
 

@@ -56,6 +56,7 @@ void RequestFold::GiveUp(Request& r) {
 void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
   const bool ended = r.stopped() && r.stop_ns <= w.end_ns;
   const int64_t to_ns = ended ? r.stop_ns : w.end_ns;
+  LearnAction(r);
   const uint32_t route = RouteOf(r, true, to_ns);
   const uint16_t step = DurationScale::StepOf(to_ns - r.start_ns);
   const auto at = [&](int64_t ns) { return Watched{w.group, DurationScale::AgeOf(ns)}; };
@@ -76,6 +77,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
     Count(route, RequestPart::kEnded, step, to_ns, {1, static_cast<uint64_t>(ns), 1}, at(ns));
     int64_t& longest = tables_->requests.routes[route].max_ns;
     longest = std::max(longest, ns);
+    if (IsFailedAction(r, route)) Count(route, RequestPart::kFailed, 0, to_ns, {1, 0, 1}, at(ns));
     const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
     if (gc_ns > 0)
       Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0}, at(ns));

@@ -52,7 +52,10 @@ uint32_t RouteBook::Template(std::string_view method, std::string_view route) {
     number = static_cast<uint32_t>(templates_.size());
     const uint32_t match = matcher_.Add(method, route);
     if (match != RouteMatcher::kNone && match >= by_match_.size()) by_match_.resize(match + 1, 0);
-    if (match != RouteMatcher::kNone) by_match_[match] = number;
+    if (match != RouteMatcher::kNone) {
+      by_match_[match] = number;
+      if (matcher_.route(match).IsConventional()) ++undecided_;  // its actions are to be learned
+    }
     numbers_.emplace(key_, number);
     templates_.push_back({std::string(method), std::string(route), kNone});
   }
@@ -99,38 +102,88 @@ uint32_t RouteBook::RouteOf(Known& t) {
   return t.route;
 }
 
-uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path) {
+// A conventional route's action: a row of its own, below the template's.
+uint32_t RouteBook::ActionOf(Known& t, const RouteTemplate& route, const ActionValues& values) {
+  const std::string text = route.OfAction(values);
+  // No method has a comma.
+  key_.assign("an action, ").append(t.method).append(" ").append(text);
+  const auto known = others_.find(key_);
+  if (known != others_.end()) return known->second;
+  if (actions_ >= kMostActions) return RouteOf(t);
+  ++actions_;
+  const std::string key = key_;
+  const uint32_t of = RouteOf(t);
+  const uint32_t added = Add(RouteKind::kAction, t.method, text);
+  tables_->requests.routes[added].of = of;
+  return others_[key] = added;
+}
+
+// How many of its requests are known, or counted, has changed.
+void RouteBook::Note(uint32_t match) {
+  matcher_.SetSpent(match, !templates_[by_match_[match]].Left());
+}
+
+uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, bool counted,
+                               const ActionValues* values) {
   method = KnownMethod(method);
-  RouteMatcher::Found found = matcher_.Find(method, path);
+  using Guess = RouteMatcher::Guess;
+  RouteMatcher::Found found =
+      matcher_.Find(method, path, 0, counted ? Guess::kUnspent : Guess::kAny);
+  const auto unrouted = unrouted_.find(method);
+  const bool some_unrouted =
+      unrouted != unrouted_.end() && unrouted->second.counted > unrouted->second.matched;
+  if (!found && counted && !some_unrouted) found = matcher_.Find(method, path);
+  const auto conventional = [this](const RouteMatcher::Found& f) {
+    return f && matcher_.route(f.index).IsConventional();
+  };
+  if (conventional(found) && !found.certain) ++undecided_;
   RouteMatcher::Found behind;
-  if (!found || !matcher_.has_literal(found.index)) behind = matcher_.FindBehindBase(method, path);
-  if (!found) found = std::exchange(behind, {});
-  if (!found) return kNone;
-  Known* t = &templates_[by_match_[found.index]];
+  if (!found || !(matcher_.has_literal(found.index) || (conventional(found) && found.certain)))
+    behind = matcher_.FindBehindBase(method, path);
+  // Of an action behind a base it is known that there is one.
+  const bool surely = conventional(behind) && behind.certain;
+  if (!found || surely) found = std::exchange(behind, {});
+  if (!found) {
+    if (unrouted != unrouted_.end()) ++unrouted->second.matched;
+    return kNone;
+  }
+  uint32_t match = found.index;
   if (behind) {
-    Known& other = templates_[by_match_[behind.index]];
+    Known &t = templates_[by_match_[match]], &other = templates_[by_match_[behind.index]];
     const RequestPath segments(path);
     key_.clear();
     for (size_t i = 0; i < behind.skipped; ++i) key_.append("/").append(segments[i]);
     const auto base = bases_.find(key_);
     int64_t votes = base != bases_.end() ? base->second : 0;
-    if (t->Left() != other.Left()) {
+    if (t.Left() != other.Left()) {
       votes += other.Left() ? 1 : -1;
       if (base != bases_.end())
         base->second = votes;
       else if (bases_.size() < kMostBases)
         bases_.emplace(key_, votes);
     }
-    if (votes > 0) t = &other;
+    if (votes > 0) match = behind.index;
   }
-  ++t->matched;
-  return RouteOf(*t);
+  Known& t = templates_[by_match_[match]];
+  ++t.matched;
+  Note(match);
+  const RouteTemplate& route = matcher_.route(match);
+  if (split_ && values != nullptr && route.IsConventional()) return ActionOf(t, route, *values);
+  return RouteOf(t);
+}
+
+bool RouteBook::IsUndecided(std::string_view method, std::string_view path) const {
+  const RouteMatcher::Found found = matcher_.Find(KnownMethod(method), path);
+  return found && !found.certain && matcher_.route(found.index).IsConventional();
 }
 
 void RouteBook::Count(std::string_view method, std::string_view route, uint64_t count) {
-  key_.assign(KnownMethod(method)).append(" ").append(route);
-  if (const auto known = numbers_.find(key_); known != numbers_.end())
-    templates_[known->second].counted += count;
+  method = KnownMethod(method);
+  key_.assign(method).append(" ").append(route);
+  const auto known = numbers_.find(key_);
+  if (known == numbers_.end()) return;
+  templates_[known->second].counted += count;
+  if (const uint32_t match = matcher_.Add(method, route); match != RouteMatcher::kNone) Note(match);
 }
 
 void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {
@@ -138,7 +191,7 @@ void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {
   tables_ = tables;
   for (Known& t : templates_) t.route = kNone;
   others_.clear();
-  paths_ = activities_ = 0;
+  paths_ = activities_ = actions_ = 0;
 }
 
 }  // namespace clrscope::analysis

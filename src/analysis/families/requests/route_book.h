@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,7 +28,7 @@ class RouteBook {
       : strings_(strings), tables_(tables) {}
 
   // Different ones, of the program's own.
-  static constexpr size_t kMostActivities = 300;
+  static constexpr size_t kMostActivities = 300, kMostActions = 1000;
 
   // All return an index into the tables' routes. Methods are those of HTTP; any other is "_OTHER",
   // as the histogram has it.
@@ -38,12 +40,28 @@ class RouteBook {
   uint32_t Activity(std::string_view name);
   // The template that a path matches; kNone: none that is known.
   uint32_t Match(std::string_view method, std::string_view path);
-  // The same, of a request that ended in a time of which the histogram has told: where a path fits
-  // a template without a literal ("{controller}/{action}/{id?}") and, behind a base, one that has
-  // some, what the histogram counted of both decides.
-  uint32_t MatchEnded(std::string_view method, std::string_view path);
+  // The same, of a request that ended; `counted`: in a time of which the histogram has told. Where
+  // a path fits a template without a literal ("{controller}/{action}/{id?}") and, behind a base,
+  // one that has some, or it is not known whether there is such an action, what the histogram
+  // counted decides. `values`: of this request, if it was told.
+  uint32_t MatchEnded(std::string_view method, std::string_view path, bool counted,
+                      const ActionValues* values = nullptr);
+  // It is not known whether there is such an action.
+  bool IsUndecided(std::string_view method, std::string_view path) const;
+  // Requests of which that was not known.
+  uint64_t undecided() const { return undecided_; }
+  // The program has told which action a request with that path was for; nullptr: that it is of no
+  // template.
+  void Learn(std::string_view method, std::string_view path, const ActionValues* values) {
+    matcher_.Learn(KnownMethod(method), path, values);
+  }
+  // Conventional routes by action: routes of their own, where it is told.
+  void SplitActions() { split_ = true; }
   // The histogram counts so many more.
   void Count(std::string_view method, std::string_view route, uint64_t count);
+  void CountUnrouted(std::string_view method, uint64_t count) {
+    unrouted_[std::string(KnownMethod(method))].counted += count;
+  }
 
   // The routes of other tables; templates stay known.
   void MoveTo(StringPool* strings, profile::ProcessTables* tables);
@@ -61,7 +79,13 @@ class RouteBook {
     uint64_t counted = 0, matched = 0;
     bool Left() const { return counted > matched; }
   };
+  // Of requests without a route, by method.
+  struct Unrouted {
+    uint64_t counted = 0, matched = 0;
+  };
   uint32_t RouteOf(Known& known);
+  uint32_t ActionOf(Known& known, const RouteTemplate& route, const ActionValues& values);
+  void Note(uint32_t match);
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
@@ -70,10 +94,13 @@ class RouteBook {
   std::vector<uint32_t> by_match_;                     // by the matcher's number: of templates_
   std::unordered_map<std::string, uint32_t> numbers_;  // method and template → of templates_
   std::unordered_map<std::string, uint32_t> others_;   // what else there is
-  size_t paths_ = 0, activities_ = 0;
+  size_t paths_ = 0, activities_ = 0, actions_ = 0;
+  std::map<std::string, Unrouted, std::less<>> unrouted_;
   // By the text of a base: for it, and against it.
   std::unordered_map<std::string, int64_t> bases_;
   std::string key_;
+  uint64_t undecided_ = 0;
+  bool split_ = false;
 };
 
 }  // namespace clrscope::analysis

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/families/requests/action_verdicts.h"
 #include "analysis/families/requests/request_path.h"
 #include "analysis/families/requests/route_template.h"
 #include "base/flat_map.h"
@@ -32,6 +33,11 @@ class RouteMatcher {
     bool ambiguous = false;  // another template of the same rank fits as well
     explicit operator bool() const { return index != kNone; }
   };
+  // Templates that a path may be of, as far as is known.
+  enum class Guess : uint8_t {
+    kAny,
+    kUnspent,  // not of MVC's conventional ones that SetSpent() has ruled out
+  };
 
   RouteMatcher();
 
@@ -43,9 +49,11 @@ class RouteMatcher {
   // The template that the program takes for the request, as far as the templates are known.
   // `method` and `path`: as clr::RequestStart tells them, in UTF-8. `skip`: segments at the
   // beginning of the path that are a base, at most kMostSkipped.
-  Found Find(std::string_view method, std::string_view path, size_t skip = 0) const;
+  Found Find(std::string_view method, std::string_view path, size_t skip = 0,
+             Guess guess = Guess::kAny) const;
   // When the whole path fits nothing: a path without its first one to three segments, which
-  // UsePathBase or a proxy's prefix leave in it. Only templates that have a literal.
+  // UsePathBase or a proxy's prefix leave in it. Only templates that have a literal, and
+  // conventional ones with an action that is known.
   Found FindWithBase(std::string_view method, std::string_view path) const;
   // The same, though the whole path fits something.
   Found FindBehindBase(std::string_view method, std::string_view path) const;
@@ -53,12 +61,20 @@ class RouteMatcher {
   size_t size() const { return templates_.size(); }
   const std::string& text(uint32_t index) const { return templates_[index].text; }
   bool has_literal(uint32_t index) const { return templates_[index].route.HasLiteral(); }
+  const RouteTemplate& route(uint32_t index) const { return templates_[index].route; }
+
+  // The program has told which action a request with that path was for; nullptr: that no template
+  // fits it. Conventional templates alone are concerned.
+  void Learn(std::string_view method, std::string_view path, const ActionValues* values);
+  // Every request that the runtime counts to the template is known already.
+  void SetSpent(uint32_t index, bool spent) { templates_[index].spent = spent; }
 
  private:
   static constexpr size_t kMethods = 10;
   struct Template {
     std::string text;
     RouteTemplate route;
+    bool spent = false;
   };
   // A tree by segments; literals as an edge each, everything else as one.
   struct Node {
@@ -74,14 +90,18 @@ class RouteMatcher {
   struct Query {
     const RequestPath& path;
     size_t skip;
-    bool literals_only;  // templates that have one
+    bool behind_base, base_known;
+    Guess guess;
+    std::vector<uint32_t>* conventional;  // all that fit; nullptr: nobody asks
     Best certain, guessed;
     std::array<uint32_t, RequestPath::kMostSegments> hashes;
   };
 
   static size_t MethodIndex(std::string_view method);
   uint32_t NewNode();
-  Found FindIn(size_t method, const RequestPath& path, size_t skip, bool literals_only) const;
+  Found FindIn(size_t method, const RequestPath& path, size_t skip, bool behind_base, Guess guess,
+               std::vector<uint32_t>* conventional = nullptr) const;
+  Fit FitOf(uint32_t index, const Query& query) const;
   void Walk(uint32_t node, size_t at, Query& query) const;
   void Try(const std::vector<uint32_t>& indices, Query& query) const;
 
@@ -89,6 +109,7 @@ class RouteMatcher {
   std::unordered_map<std::string, uint32_t> known_;  // by method and text
   std::vector<Node> nodes_;                          // the first ones are the methods' roots
   FlatMap literals_;                                 // (node, hash of the segment) → node
+  ActionVerdicts verdicts_;
 };
 
 }  // namespace clrscope::analysis

@@ -42,7 +42,9 @@ TEST(RouteMatcher, TakesWhatTheProgramTakes) {
   };
   for (const auto& [path, text] : kCases) {
     EXPECT_EQ(TextFor(m, "GET", path), text) << path;
-    EXPECT_TRUE(!m.Find("GET", path) || m.Find("GET", path).certain) << path;
+    const bool conventional = std::string_view(text).starts_with("{controller");
+    EXPECT_TRUE(!m.Find("GET", path) || m.Find("GET", path).certain != conventional)
+        << path << ": of an action it is not known whether there is one";
     EXPECT_FALSE(m.Find("GET", path).ambiguous) << path;
   }
   EXPECT_EQ(TextFor(m, "POST", "/items"), "/items");
@@ -99,8 +101,64 @@ TEST(RouteMatcher, AGuessNamesWhatItWouldBeOtherwise) {
   const auto found = m.Find("GET", "/Things/Get");
   EXPECT_EQ(found.index, 0u);
   EXPECT_FALSE(found.certain);
-  EXPECT_EQ(found.other, 1u);
+  EXPECT_EQ(found.other, RouteMatcher::kNone) << "nor is it known of the other";
   EXPECT_EQ(m.Find("GET", "/").index, 1u);
+}
+
+TEST(RouteMatcher, ActionsAreLearned) {
+  RouteMatcher m;
+  m.Add("GET", "{area:exists}/{controller=Home}/{action=Index}/{id?}");
+  m.Add("GET", "{controller=Home}/{action=Index}/{id?}");
+  m.Add("GET", "api/{name}");
+  const ActionValues home{"", "Home", "Index"}, big{"", "Home", "Big"},
+      admin{"Admin", "Home", "Index"}, attribute{"", "Attr", "One"};
+  m.Learn("GET", "/", &home);
+  m.Learn("GET", "/home/BIG/17", &big);
+  m.Learn("GET", "/admin", &admin);
+  m.Learn("GET", "/attr/one", &attribute);
+  m.Learn("GET", "/foo/bar", nullptr);
+  const auto is = [&m](const char* path, uint32_t index) {
+    const RouteMatcher::Found found = m.Find("GET", path);
+    EXPECT_EQ(found.index, index) << path;
+    EXPECT_TRUE(found.certain || index == RouteMatcher::kNone) << path;
+  };
+  is("/", 1);
+  is("/Home/Index/5", 1);
+  is("/Home/Big", 1);
+  is("/Home/big/9", 1);
+  is("/ADMIN/home/index/3", 0);
+  is("/admin/home", 0);
+  is("/api/x", 2);
+  is("/foo/bar", RouteMatcher::kNone);
+  is("/foo/bar/", RouteMatcher::kNone);
+  EXPECT_FALSE(m.Find("GET", "/home/other").certain) << "nothing is known of it";
+  EXPECT_FALSE(m.FindBehindBase("GET", "/favicon.ico")) << "nothing is a base";
+}
+
+TEST(RouteMatcher, ActionsBehindABaseAreLearned) {
+  RouteMatcher m;
+  m.Add("GET", "{controller=Home}/{action=Index}/{id?}");
+  const ActionValues about{"", "Home", "About"};
+  m.Learn("GET", "/app/home/about", &about);
+  EXPECT_FALSE(m.Find("GET", "/app/home/about"));
+  const auto found = m.FindWithBase("GET", "/APP/home/about");
+  EXPECT_EQ(found.index, 0u);
+  EXPECT_TRUE(found.certain);
+  EXPECT_FALSE(m.FindBehindBase("GET", "/other/home/about"));
+}
+
+TEST(RouteMatcher, WhatIsSpentIsNotGuessed) {
+  RouteMatcher m;
+  m.Add("GET", "{area:exists}/{controller=Home}/{action=Index}/{id?}");
+  m.Add("GET", "{controller=Home}/{action=Index}/{id?}");
+  m.SetSpent(0, true);
+  EXPECT_EQ(m.Find("GET", "/a/b").index, 0u);
+  EXPECT_EQ(m.Find("GET", "/a/b", 0, RouteMatcher::Guess::kUnspent).index, 1u);
+  m.SetSpent(1, true);
+  EXPECT_FALSE(m.Find("GET", "/a/b", 0, RouteMatcher::Guess::kUnspent));
+  const ActionValues b{"", "a", "b"};
+  m.Learn("GET", "/a/b", &b);
+  EXPECT_EQ(m.Find("GET", "/a/b", 0, RouteMatcher::Guess::kUnspent).index, 1u) << "it is known";
 }
 
 TEST(RouteMatcher, ABaseIsSkipped) {

@@ -70,6 +70,7 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
   for (const RequestRoute& r : t.requests.routes) {
     switch (r.kind) {
       case RouteKind::kTemplate:
+      case RouteKind::kAction:
         names.push_back(TemplateName(strings.Get(r.method), strings.Get(r.text)));
         break;
       case RouteKind::kNoRoute:

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/families/requests/action_verdicts.h"
 #include "analysis/families/requests/value_kinds.h"
 
 namespace clrscope::analysis {
@@ -184,14 +185,66 @@ std::optional<RouteTemplate> RouteTemplate::Parse(std::string_view text) {
     if (!s.catch_all && !s.may_be_missing) out.needed_ = i + 1;
     out.rank_ += PrecedenceDigit(s);
     if (!s.parts[0].is_parameter || s.parts.size() > 1) continue;
-    controller = controller || EqualWithoutCase(s.parts[0].text, "controller");
-    action = action || EqualWithoutCase(s.parts[0].text, "action");
+    const ActionPart part = PartOf(s);
+    controller = controller || part == ActionPart::kController;
+    action = action || part == ActionPart::kAction;
     fallback = s.catch_all && s.parts[0].constraints.size() == 1 &&
                s.parts[0].constraints[0].kind_ == RouteConstraint::Kind::kNonFile;
   }
   // MapControllerRoute and MapFallback give their routes an order of their own.
   if (controller && action) out.rank_[0] = kConventionalOrder;
   if (fallback) out.rank_[0] = kFallbackOrder;
+  out.conventional_ = (controller || action) && !fallback;
+  return out;
+}
+
+RouteTemplate::ActionPart RouteTemplate::PartOf(const Segment& segment) {
+  if (segment.parts.size() > 1 || !segment.parts[0].is_parameter) return ActionPart::kNone;
+  const std::string_view name = segment.parts[0].text;
+  return EqualWithoutCase(name, "area")         ? ActionPart::kArea
+         : EqualWithoutCase(name, "controller") ? ActionPart::kController
+         : EqualWithoutCase(name, "action")     ? ActionPart::kAction
+                                                : ActionPart::kNone;
+}
+
+std::string_view RouteTemplate::ActionKey(const RequestPath& path, size_t skip,
+                                          std::span<char> room) const {
+  size_t size = 0;
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    if (PartOf(segments_[i]) == ActionPart::kNone) continue;
+    const std::string_view value = ValueAt(segments_[i], path, skip + i);
+    if (size + value.size() + 1 > room.size()) return {};
+    for (const char c : value) room[size++] = LowerAscii(c);
+    room[size++] = '/';
+  }
+  return {room.data(), size};
+}
+
+bool RouteTemplate::ActionIs(const RequestPath& path, size_t skip,
+                             const ActionValues& values) const {
+  bool area = HasLiteral();  // it may stand for one
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    const ActionPart part = PartOf(segments_[i]);
+    if (part == ActionPart::kNone) continue;
+    area = area || part == ActionPart::kArea;
+    const std::string& is = part == ActionPart::kArea         ? values.area
+                            : part == ActionPart::kController ? values.controller
+                                                              : values.action;
+    if (!EqualWithoutCase(ValueAt(segments_[i], path, skip + i), is)) return false;
+  }
+  return area || values.area.empty();
+}
+
+std::string RouteTemplate::OfAction(const ActionValues& values) const {
+  std::string out;
+  for (const Segment& s : segments_) {
+    if (!out.empty()) out += '/';
+    const ActionPart part = PartOf(s);
+    out += part == ActionPart::kArea         ? values.area
+           : part == ActionPart::kController ? values.controller
+           : part == ActionPart::kAction     ? values.action
+                                             : s.text;
+  }
   return out;
 }
 
@@ -199,8 +252,10 @@ std::optional<RouteTemplate> RouteTemplate::Parse(std::string_view text) {
 bool RouteTemplate::ParseSegment(std::string_view text, size_t& at) {
   Segment segment;
   std::string literal;
+  const size_t begin = at;
   const auto add_literal = [&segment, &literal] {
-    if (!literal.empty()) segment.parts.push_back({std::exchange(literal, {}), false, false, {}});
+    if (!literal.empty())
+      segment.parts.push_back({std::exchange(literal, {}), false, false, {}, {}});
   };
   for (; at < text.size() && text[at] != '/'; ++at) {
     const char c = text[at];
@@ -219,6 +274,7 @@ bool RouteTemplate::ParseSegment(std::string_view text, size_t& at) {
     literal += c;
   }
   add_literal();
+  segment.text = text.substr(begin, at - begin);
   if (at < text.size()) ++at;
   if (segment.parts.empty() || segment.parts.size() > kMostParts) return false;
   if (segment.catch_all && segment.parts.size() > 1) return false;
@@ -255,6 +311,7 @@ bool RouteTemplate::ParseParameter(std::string_view inside, Segment& segment) {
   }
   const bool has_default = inside.starts_with('=');
   if (part.optional && (has_default || catch_all)) return false;
+  if (has_default) part.fallback = inside.substr(1);
   segment.catch_all = segment.catch_all || catch_all;
   segment.may_be_missing = part.optional || has_default;
   segment.parts.push_back(std::move(part));

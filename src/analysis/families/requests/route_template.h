@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ class RouteConstraint {
   std::optional<SmallRegex> regex_;  // none: not understood
 };
 
+struct ActionValues;
+
 class RouteTemplate {
  public:
   static constexpr size_t kMostSegments = 28;  // ASP.NET Core's limit
@@ -86,18 +89,31 @@ class RouteTemplate {
   // Whether any segment is a literal.
   bool HasLiteral() const;
 
+  // Of MVC: its action is told by the path. Whether there is one, the template does not tell.
+  bool IsConventional() const { return conventional_; }
+  // What a path that fits makes of area, controller and action, in lower case, into `room`; empty:
+  // it has no room for them.
+  std::string_view ActionKey(const RequestPath& path, size_t skip, std::span<char> room) const;
+  // Whether these are the values of a request with that path.
+  bool ActionIs(const RequestPath& path, size_t skip, const ActionValues& values) const;
+  // The template's text with an action's values in place of these parameters: "Home/Index/{id?}".
+  std::string OfAction(const ActionValues& values) const;
+
  private:
   struct Part {
     std::string text;  // a literal, or a parameter's name
     bool is_parameter = false;
     bool optional = false;
     std::vector<RouteConstraint> constraints;
+    std::string fallback{};  // a parameter's value where the path has none
   };
   struct Segment {
     std::vector<Part> parts;
     bool catch_all = false;
     bool may_be_missing = false;  // one parameter that is optional, or has a default
+    std::string text{};           // as it is in the template
   };
+  enum class ActionPart : uint8_t { kNone, kArea, kController, kAction };
 
   bool ParseSegment(std::string_view text, size_t& at);
   bool ParseParameter(std::string_view inside, Segment& segment);
@@ -106,7 +122,14 @@ class RouteTemplate {
   // The segment's first `parts` parts.
   static Fit MatchParts(const Segment& segment, size_t parts, std::string_view text);
 
+  static ActionPart PartOf(const Segment& segment);
+  // Of a segment of that part.
+  static std::string_view ValueAt(const Segment& segment, const RequestPath& path, size_t at) {
+    return at < path.size() ? path[at] : std::string_view(segment.parts[0].fallback);
+  }
+
   std::vector<Segment> segments_;
+  bool conventional_ = false;
   std::string rank_;
   size_t needed_ = 0;  // segments that a path must have
 };

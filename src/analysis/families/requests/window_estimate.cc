@@ -83,6 +83,9 @@ void WindowEstimate::Add(uint32_t index, const LabelSet& labels,
     case RequestPart::kGcWaited:
       if (windowed) r.waited[{age, group}] += amount;
       return;
+    case RequestPart::kFailed:
+      if (windowed) r.failed[{age, group}] += count;
+      return;
     case RequestPart::kChild:
       if (windowed) r.children.push_back({labels, count, amount});
       return;
@@ -125,7 +128,16 @@ double WindowEstimate::Beyond(const Route& route) {
   return beyond > kLeast && beyond > kErrors * std::sqrt(variance) ? beyond : 0;
 }
 
-void WindowEstimate::Weigh(Process& p) {
+void WindowEstimate::Weigh(uint32_t index, Process& p) {
+  std::map<uint64_t, Counted> counted_as;
+  for (const auto& [name, r] : p.routes) {
+    Counted& c = counted_as[CountedAs(index, name)];
+    c.counted += r.counted - r.ended;
+    for (const auto& [age, a] : r.ages) {
+      c.seen += a.watched;
+      for (size_t g = 0; g < kG; ++g) c.seen_of[g] += a.watched_of[g];
+    }
+  }
   for (auto& [name, r] : p.routes) {
     double seen = 0;
     PerGroup seen_of{};
@@ -134,11 +146,16 @@ void WindowEstimate::Weigh(Process& p) {
       for (size_t g = 0; g < kG; ++g) seen_of[g] += a.watched_of[g];
     }
     if (seen <= 0) continue;
-    const double counted = r.counted - r.ended;
-    const bool by_histogram = by_histogram_ && r.counted > 0;
+    const uint64_t as = CountedAs(index, name);
+    const Counted& counted = counted_as[as];
+    const bool by_histogram = by_histogram_ && p.routes[as].counted > 0;
     const double scale = p.windows_ns > 0 ? p.stands_for_ns / p.windows_ns : 1;
-    r.all = std::max(seen, by_histogram ? counted : seen * scale);
-    r.beyond = Beyond(r);
+    // Of several that are counted as one: as many as were seen.
+    const double part = seen / counted.seen;
+    r.all = std::max(seen, by_histogram ? counted.counted * part : seen * scale);
+    // Where some are counted by action, those that are not were not told of: of them it is not
+    // known.
+    r.beyond = name == as && part < 1 ? 0 : Beyond(r);
     double above = seen;
     PerGroup above_of = seen_of;
     for (const auto& [age, a] : r.ages) {
@@ -150,6 +167,8 @@ void WindowEstimate::Weigh(Process& p) {
       for (size_t g = 0; g < kG; ++g) {
         const double rest = watched - (above_of[g] - a.watched_of[g] / 2);
         double all = r.all;
+        if (by_histogram && part < 1 && counted.seen > counted.seen_of[g])
+          all = counted.counted * (seen - seen_of[g]) / (counted.seen - counted.seen_of[g]);
         if (!by_histogram && p.windows_ns > p.ns_of[g])
           all = std::max(seen - seen_of[g],
                          (seen - seen_of[g]) * p.stands_for_ns / (p.windows_ns - p.ns_of[g]));
@@ -409,6 +428,11 @@ void WindowEstimate::FinishFacts(Profile& p) const {
               f.process,
               LabelSet().With(LabelKey::kRequest, f.route.value).With(LabelKey::kAge, at.first)))
         f.gc_waited_ns += w->factor * r.normal * ns;
+    for (const auto& [at, n] : r.failed)
+      if (const Weight* w = WeightOf(
+              f.process,
+              LabelSet().With(LabelKey::kRequest, f.route.value).With(LabelKey::kAge, at.first)))
+        f.failed += w->factor * r.normal * n;
     for (const Child& c : r.children)
       if (const Weight* w = WeightOf(f.process, c.labels))
         f.ChildOf(StringId(static_cast<uint32_t>(c.labels[LabelKey::kOperation])))
@@ -430,7 +454,7 @@ void WindowEstimate::Finish(Profile& p) {
   });
   if (processes_.empty()) return;
   CountEnded(p);
-  for (auto& [index, process] : processes_) Weigh(process);
+  for (auto& [index, process] : processes_) Weigh(index, process);
   for (Figure& figure : p.figures) FinishFigure(p, figure);
   FinishFacts(p);
 }

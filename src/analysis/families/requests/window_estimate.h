@@ -28,6 +28,10 @@ class WindowEstimate {
   // runtime's histogram counts. Labels are the profile's.
   void Add(uint32_t process, const profile::LabelSet& labels,
            std::span<const Aggregate::Moment> moments);
+  // The runtime counts the one to the other.
+  void NoteAction(uint32_t process, StringId action, StringId of) {
+    actions_[{process, action.value}] = of.value;
+  }
   bool empty() const { return processes_.empty(); }
   // Everything was added. Cells with LabelKey::kRequestWindow become figures of all requests, and
   // what belongs to no request is what is left of the whole.
@@ -54,10 +58,15 @@ class WindowEstimate {
     std::map<uint16_t, Age> ages;
     std::map<uint16_t, Weight> weights;
     double counted = 0, ended = 0, waited_ns = 0;  // ended: of those that windows are not for
-    std::map<std::pair<uint16_t, uint64_t>, double> waited;
+    std::map<std::pair<uint16_t, uint64_t>, double> waited, failed{};
     std::vector<Child> children{};
     double all = 0, beyond = 0;
     double normal = 1;  // what weighted requests that ended are off by
+  };
+  // Routes that the runtime counts as one.
+  struct Counted {
+    double counted = 0, seen = 0;  // of the requests that windows are for
+    PerGroup seen_of{};
   };
   struct Process {
     std::map<uint64_t, Route> routes;  // by name
@@ -69,7 +78,11 @@ class WindowEstimate {
   class Cells;
 
   void CountEnded(const profile::Profile& p);
-  void Weigh(Process& process);
+  uint64_t CountedAs(uint32_t process, uint64_t route) const {
+    const auto action = actions_.find({process, route});
+    return action == actions_.end() ? route : action->second;
+  }
+  void Weigh(uint32_t index, Process& process);
   static double Beyond(const Route& route);
   const Weight* WeightOf(uint32_t process, const profile::LabelSet& labels) const;
   profile::Estimate Weighted(const profile::Estimate& e, uint32_t process,
@@ -79,6 +92,7 @@ class WindowEstimate {
 
   const bool by_histogram_;
   std::map<uint32_t, Process> processes_;
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> actions_;  // by name: that of their template
 };
 
 }  // namespace clrscope::analysis

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which actions of MVC there are: where a program has conventional routes, what fits them is asked
+// of it for some moments, or all along (TargetOptions::actions). docs/decisions/0016-requests.md
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "capture/sessions/cpu_budget.h"
+#include "capture/sessions/target.h"
+
+namespace clrscope::capture {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int64_t kEveryNs = 10'000'000'000, kShortestNs = 100'000'000, kLongestNs = 3'000'000'000;
+
+// Within a hundredth of the machine's CPU, over the time to the next one.
+int64_t LengthOf(double per_second) {
+  const CpuBudget budget(std::thread::hardware_concurrency(), kRoutingNsPerRequest);
+  const double part = budget.most_per_second() / std::max(1.0, per_second);
+  return std::clamp(static_cast<int64_t>(std::min(1.0, part) * static_cast<double>(kEveryNs)),
+                    kShortestNs, kLongestNs);
+}
+
+}  // namespace
+
+// The runtime has one filter for what DiagnosticListeners tell: with activities, it is in theirs.
+RequestExtras ExtrasOf(const TargetOptions& options) {
+  return {.activities = options.activities,
+          .routing = options.activities || options.actions,
+          .statuses = options.actions};
+}
+
+double NsPerRequest(const TargetOptions& options) {
+  return RequestWatch::kNsPerRequest + (ExtrasOf(options).routing ? kRoutingNsPerRequest : 0) +
+         (options.actions ? kStatusNsPerRequest : 0);
+}
+
+void Target::ResetRouting() {
+  routing_run_.reset();
+  routing_wanted_ = false;
+  if (!options_.requests) return;
+  if (options_.actions) fold_->requests().SplitActions();
+  if (ExtrasOf(options_).routing)
+    fold_->requests().OpenRouting();
+  else if (home_.storms != nullptr)
+    fold_->requests().ExpectActions();
+}
+
+void Target::WatchRouting() {
+  if (state_ != State::kRecording || home_.storms == nullptr || ExtrasOf(options_).routing) return;
+  const int64_t now_ns = home_.clock->now_ns();
+  if (routing_run_ != nullptr || routing_wanted_ || now_ns < next_routing_ns_) return;
+  if (!fold_->requests().WantsActions()) return;
+  next_routing_ns_ = now_ns + kEveryNs;
+  if (!std::exchange(routing_told_, true))
+    notes_.push_back(fmt::format(
+        "process {} has conventional routes: which of them its requests take is asked of ASP.NET "
+        "Core for some seconds (EndpointMatched, about {:.0f} µs a request)",
+        process_.pid, kRoutingNsPerRequest / 1000));
+  if (request_phase_ != RequestPhase::kAll) {
+    routing_wanted_ = true;
+    return;
+  }
+  routing_run_ = std::make_shared<WindowRun>();
+  RunWindow(RoutingSession(kEventBufferMb), Kind::kRouting, routing_run_, nanoseconds(0),
+            nanoseconds(LengthOf(fold_->requests().per_second())));
+}
+
+void Target::EndRouting(const Live& live) {
+  const bool failed = !live.decoder->complete() ||
+                      live.decoder->losses()[Loss::kEventsDropped] != 0 ||
+                      (live.window != nullptr && live.window->failed);
+  const int64_t end_ns =
+      live.window != nullptr ? home_.clock->SinceStart(live.window->end_ns) : fold_->last_ns();
+  fold_->requests().CloseRouting(end_ns, failed);
+  if (routing_run_ == live.window) routing_run_.reset();
+}
+
+}  // namespace clrscope::capture
