@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What following requests costs a web service.
 
-usage: bench/requests.py [PAIRS] [--seconds S]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
+usage: bench/requests.py [PAIRS] [--seconds S] [--modes LIST]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
 The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, under `record --requests` once it
-follows requests in windows of time, and under `record --requests=all`. The order changes from round to round.
+follows requests in windows of time, and under `record --requests=all`, with what --modes names: actions and activities, too. The order changes from round to round.
 Requests a second, and the service's CPU time of each request: medians of the rounds' ratios and differences, with the 95 % interval of a median (order
 statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
 import argparse
@@ -25,7 +25,8 @@ import routes  # noqa: E402
 
 harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
 harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
-MODES = {"alone": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"]}
+MODES = {"alone": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"],
+         "actions": ["--requests=all", "--actions"], "activities": ["--requests=all", "--activities"]}
 BEFORE_S = 2  # of load, until the requests are too many to follow each
 
 
@@ -44,7 +45,7 @@ def one(service, mode, seconds, folder):
     recorder = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(service.pid), "-f", "--no-progress", "-o", path, *MODES[mode]],
                                 stderr=subprocess.PIPE, text=True)
     time.sleep(1)  # the rundown is over
-    if mode in ("windows", "all"):
+    if mode not in ("alone", "record"):
         load(service, BEFORE_S)
     figures = load(service, seconds)
     recorder.terminate()
@@ -65,25 +66,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", nargs="?", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--modes", default="alone,record,windows,all", help="in this order; the first two are what the others are compared with")
     options = parser.parse_args()
-    rounds = {mode: [] for mode in MODES}
+    modes = options.modes.split(",")
+    rounds = {mode: [] for mode in modes}
     with tempfile.TemporaryDirectory() as folder:
         service = routes.Service()
         try:
             load(service, options.seconds)  # its methods are compiled
             for i in range(options.pairs):
-                modes = list(MODES)
                 for mode in modes[i % len(modes):] + modes[:i % len(modes)]:
                     rounds[mode].append(one(service, mode, options.seconds, folder))
         finally:
             service.stop()
-    print(f"{options.pairs} rounds of {options.seconds} s; alone {statistics.median(r for r, _ in rounds['alone']):,.0f} requests a second")
-    for mode in list(MODES)[1:]:
-        say(f"{mode}: requests a second, of those alone", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds["alone"])])
-        say(f"{mode}: CPU of a request more than alone", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds["alone"])])
-    for mode in ("windows", "all"):
-        say(f"{mode}: requests a second, of those of record", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds["record"])])
-        say(f"{mode}: CPU of a request more than record", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds["record"])])
+    print(f"{options.pairs} rounds of {options.seconds} s; {modes[0]} {statistics.median(r for r, _ in rounds[modes[0]]):,.0f} requests a second")
+    for i, base in enumerate(modes[:2]):
+        for mode in modes[i + 1:]:
+            say(f"{mode}: requests a second, of those of {base}", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds[base])])
+            say(f"{mode}: CPU of a request more than {base}", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds[base])])
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ int64_t ParseTimeSpan(Utf16View text) {
       return 0;
     }
   }
-  if (colons != 2 || days > kLongestDays) return 0;
+  if (colons != 2 || days > kLongestDays || seconds > kLongestDays * 86'400) return 0;
   if (fraction)
     ns = part * unit;
   else

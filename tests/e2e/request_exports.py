@@ -4,9 +4,8 @@ import json
 import os
 import sqlite3
 
-from harness import Case, clrscope, report
-from request_case import known
-from request_costs import Requests
+from harness import clrscope, report
+from request_case import RequestCase, known
 
 ITEMS = "GET /items/{id:int}"
 
@@ -22,8 +21,8 @@ def leaf_bytes(folded, marker):
     return out
 
 
-class RequestExports(Case):
-    service, record = Requests.service, Requests.record
+class RequestExports(RequestCase):
+    MEASURES = ("--exceptions", "--locks")
 
     def sql(self, path, query):
         result = clrscope("query", path, query, "--json")

@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import harness  # noqa: E402
 import routes  # noqa: E402
-from request_costs import known  # noqa: E402
+from request_case import known  # noqa: E402
 
 MIX = {"small": 300, "items": 300, "users": 100, "run": 100, "parallel": 60, "stream": 100, "channel": 100, "greedy": 30, "fail": 20, "socket": 4}
 

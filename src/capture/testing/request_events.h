@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/process_fold.h"
@@ -128,6 +129,28 @@ class RequestEvents {
         "http.request.method=" + method + ",http.response.status_code=" + std::to_string(status);
     if (!route.empty()) tags += ",http.route=" + route;
     return tags + ",network.protocol.version=1.1,url.scheme=http";
+  }
+  // What a DiagnosticListener tells, with one of its properties.
+  void Diagnostic(int64_t time, const TestId& id, std::string_view source, std::string_view name,
+                  std::vector<std::pair<std::string, std::string>> arguments) {
+    ByteWriter w;
+    w.Z16(source).Z16(name).U16(static_cast<uint16_t>(arguments.size()));
+    for (const auto& [key, value] : arguments) w.Z16(key).Z16(value);
+    Event(EventTag::kDiagnosticEvent, 0, time, w.Take(), id);
+  }
+  // A template fits a request: "[controller, Home],[action, Index]".
+  void Matched(int64_t time, const TestId& id, const std::string& values) {
+    Diagnostic(time, id, "Microsoft.AspNetCore", "Microsoft.AspNetCore.Routing.EndpointMatched",
+               {{"RouteValues", values}});
+  }
+  // What the program tells of its end.
+  void Ended(int64_t time, const TestId& id, int status) {
+    Diagnostic(time, id, "Microsoft.AspNetCore", "Microsoft.AspNetCore.Hosting.EndRequest",
+               {{"Status", std::to_string(status)}});
+  }
+  void Unhandled(int64_t time, const TestId& id) {
+    Diagnostic(time, id, "Microsoft.AspNetCore", "Microsoft.AspNetCore.Hosting.UnhandledException",
+               {{"Time", "1"}});
   }
   void Collected(int64_t time) { Event(EventTag::kMetricsCollectionStop, 0, time, ""); }
 

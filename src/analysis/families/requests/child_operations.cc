@@ -266,7 +266,8 @@ std::optional<ChildOperations::Ended> ChildOperations::OnDiagnostic(
       !clr::IsEvent(event, kEf, "Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted"))
     return std::nullopt;
   const int64_t ns = clr::ParseTimeSpan(clr::FindArgument(event, "Duration"));
-  const uint32_t operation = OfCommand("SQL ", clr::FindArgument(event, "Command"));
+  // Its driver may tell of the command, too.
+  const uint32_t operation = OfCommand("EF ", clr::FindArgument(event, "Command"));
   return Ended{ActivityPath::Of(raw.activity), ns,
                WhatOf(operation, DurationScale::StepOf(ns), failed)};
 }

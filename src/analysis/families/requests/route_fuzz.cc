@@ -27,6 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const auto found = matcher.FindWithBase(method, text);
       if (found && found.index >= matcher.size()) std::abort();
       (void)matcher.Find(method, text, 1);
+      const analysis::ActionValues values = analysis::ParseActionValues(text);
+      matcher.Learn(method, text, values.action.empty() ? nullptr : &values);
       if (analysis::PathShape(text).size() > 128) std::abort();
       (void)matcher.Add(method, text);
       if (tags.has_route) (void)matcher.Add(tags.method, tags.route);

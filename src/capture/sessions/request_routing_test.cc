@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conventional routes of MVC, from events to the rows of a report: which of them a request takes,
+// and rows by action.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/aggregate.h"
+#include "analysis/bind.h"
+#include "analysis/families/requests/action_verdicts.h"
+#include "capture/testing/request_events.h"
+#include "profile/views/request_costs.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using capture::testing::RequestEvents;
+using capture::testing::TestId;
+
+constexpr int64_t kRoutingMs = 1'000'000, kRoutingSecond = 1'000'000'000;
+const std::string kDefault = "{controller=Home}/{action=Index}/{id?}";
+const std::string kAreas = "{area:exists}/{controller=Home}/{action=Index}/{id?}";
+
+class RoutingFeeder : public RequestEvents {
+ public:
+  RoutingFeeder() {
+    recording_.processes.push_back(std::make_unique<profile::ProcessTables>());
+    tables().info.Record(profile::Measure::kRequests);
+    FoldOptions options;
+    options.requests = true;
+    fold_ = std::make_unique<ProcessFold>(&recording_.strings, &tables(), 0, &sums_, options);
+    Feed(fold_.get());
+    requests().ExpectTemplates();
+    requests().ExpectActions();
+  }
+  uint32_t Request(int64_t at, std::string_view path, const std::string& values = "") {
+    const uint32_t n = ++n_;
+    Start(at, {n}, path);
+    if (!values.empty()) Matched(at + 100'000, {n}, values);
+    Stop(at + kRoutingMs, {n});
+    return n;
+  }
+  RequestFold& requests() { return fold_->requests(); }
+  // The rows of what was fed, which ends here.
+  std::map<std::string, profile::RequestCost> Rows() {
+    fold_->Finish();
+    recording_.end_ns = 60 * kRoutingSecond;
+    profile_ = Bind(recording_, sums_);
+    std::map<std::string, profile::RequestCost> out;
+    for (const profile::RequestCost& c : profile::RequestCosts(profile_)) out.emplace(c.route, c);
+    return out;
+  }
+  static std::map<std::string, double> Counts(
+      const std::map<std::string, profile::RequestCost>& rows) {
+    std::map<std::string, double> out;
+    for (const auto& [name, row] : rows) out[name] = row.count;
+    return out;
+  }
+
+ private:
+  profile::ProcessTables& tables() { return *recording_.processes[0]; }
+  profile::Recording recording_;
+  Aggregate sums_{&recording_, {}, {.requests = true}};
+  profile::Profile profile_;
+  std::unique_ptr<ProcessFold> fold_;
+  uint32_t n_ = 0;
+};
+using RouteCounts = std::map<std::string, double>;
+
+TEST(RequestRouting, TheFirstRequestsWaitUntilActionsAreKnown) {
+  RoutingFeeder f;
+  const auto round = [&f](int64_t at, bool told) {
+    f.Request(at, "/Home/Big/7", told ? "[controller, Home],[action, Big],[id, 7]" : "");
+    f.Request(at + 10 * kRoutingMs, "/admin",
+              told ? "[controller, Home],[action, Index],[area, Admin]" : "");
+    f.Request(at + 20 * kRoutingMs, "/no/such");
+    f.Template(at + 500 * kRoutingMs, kAreas);
+    f.Template(at + 500 * kRoutingMs, kDefault);
+    f.Histogram(at + 500 * kRoutingMs, RequestEvents::Tags("", "GET", 404), 1);
+    f.Collected(at + 500 * kRoutingMs);
+    f.requests().Advance(at + 999 * kRoutingMs);
+  };
+  EXPECT_FALSE(f.requests().WantsActions());
+  round(0, false);
+  EXPECT_TRUE(f.requests().WantsActions());
+  EXPECT_FALSE(f.requests().WantsActions()) << "nothing new";
+  f.requests().OpenRouting();
+  f.Request(kRoutingSecond - 20 * kRoutingMs, "/", "[controller, Home],[action, Index]");
+  round(kRoutingSecond, true);
+  f.requests().CloseRouting(2 * kRoutingSecond, false);
+  for (int s = 2; s < 6; ++s) round(s * kRoutingSecond, false);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()),
+            (RouteCounts{{"GET /" + kAreas, 6}, {"GET /" + kDefault, 7}, {"GET (404)", 6}}));
+}
+
+TEST(RequestRouting, WithoutAnswersTheRuntimesCountsDecide) {
+  RoutingFeeder f;
+  for (int s = 0; s < 6; ++s) {
+    const int64_t at = s * kRoutingSecond;
+    f.Request(at, "/favicon.ico");
+    f.Histogram(at + 500 * kRoutingMs, RequestEvents::Tags("", "GET", 404), 1);
+    if (s == 0) {
+      f.Request(at, "/Home/Big/7");
+      f.Template(at + 500 * kRoutingMs, kDefault);
+    }
+    f.Collected(at + 500 * kRoutingMs);
+    f.requests().Advance(at + 999 * kRoutingMs);
+  }
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()),
+            (RouteCounts{{"GET /" + kDefault, 1}, {"GET (404)", 6}}));
+}
+
+TEST(RequestRouting, WhatWasDroppedIsNoAnswer) {
+  RoutingFeeder f;
+  f.requests().OpenRouting();
+  f.Template(0, kDefault, 5);
+  f.Collected(1);
+  f.Request(kRoutingMs, "/", "[controller, Home],[action, Index]");
+  f.Request(10 * kRoutingMs, "/Home/Big");  // its event was dropped
+  f.requests().CloseRouting(kRoutingSecond, /*failed=*/true);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(3 * kRoutingSecond);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()), (RouteCounts{{"GET /" + kDefault, 5}}));
+}
+
+TEST(RequestRouting, ActionsAreRowsOfTheirOwn) {
+  RoutingFeeder f;
+  f.requests().SplitActions();
+  f.requests().OpenRouting();
+  f.Template(0, "/x");
+  f.Collected(1);
+  for (int i = 0; i < 4; ++i) {
+    const int64_t at = (i + 1) * 10 * kRoutingMs;
+    f.Request(at, "/", "[controller, Home],[action, Index]");
+    f.Request(at + kRoutingMs, "/HOME/big/7", "[controller, Home],[action, Big],[id, 7]");
+    f.Request(at + 2 * kRoutingMs, "/admin", "[controller, Home],[action, Index],[area, Admin]");
+    f.Request(at + 3 * kRoutingMs, "/no/such");
+  }
+  f.Start(60 * kRoutingMs, {100}, "/home/fail");
+  f.Matched(61 * kRoutingMs, {100}, "[controller, Home],[action, Fail]");
+  f.Unhandled(62 * kRoutingMs, {100});
+  f.Stop(63 * kRoutingMs, {100});
+  f.Start(70 * kRoutingMs, {101}, "/home/big");
+  f.Matched(71 * kRoutingMs, {101}, "[controller, Home],[action, Big]");
+  f.Ended(72 * kRoutingMs, {101}, 503);
+  f.Stop(73 * kRoutingMs, {101});
+  f.Template(500 * kRoutingMs, kAreas, 4);
+  f.Template(500 * kRoutingMs, kDefault, 8);
+  f.Template(500 * kRoutingMs, kDefault, 1, "GET", 500);
+  f.Template(500 * kRoutingMs, kDefault, 1, "GET", 503);
+  f.Histogram(500 * kRoutingMs, RequestEvents::Tags("", "GET", 404), 4);
+  f.Collected(500 * kRoutingMs);
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /Home/Index/{id?}", 4},
+                                                      {"GET /Home/Big/{id?}", 5},
+                                                      {"GET /Home/Fail/{id?}", 1},
+                                                      {"GET /Admin/Home/Index/{id?}", 4},
+                                                      {"GET /x", 1},
+                                                      {"GET (404)", 4}}));
+  EXPECT_EQ(rows.at("GET /Home/Fail/{id?}").facts.failed, 1);
+  EXPECT_EQ(rows.at("GET /Home/Big/{id?}").facts.failed, 1);
+  EXPECT_EQ(rows.at("GET /Home/Index/{id?}").facts.failed, 0);
+}
+
+TEST(RequestRouting, WhatIsOfNoKnownActionStaysAtTheTemplate) {
+  RoutingFeeder f;
+  f.requests().SplitActions();
+  f.requests().OpenRouting();
+  f.Request(0, "/", "[controller, Home],[action, Index]");
+  f.Template(500 * kRoutingMs, kDefault, 3);  // two began before the recording
+  f.Collected(500 * kRoutingMs);
+  f.requests().Advance(2 * kRoutingSecond);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()),
+            (RouteCounts{{"GET /Home/Index/{id?}", 1}, {"GET /" + kDefault, 2}}));
+}
+
+TEST(RequestRouting, InWindowsActionsShareWhatTheRuntimeCounts) {
+  RoutingFeeder f;
+  f.requests().SplitActions();
+  f.requests().BeginWindows(0);
+  for (int s = 0; s < 10; ++s) {
+    const int64_t at = s * kRoutingSecond;
+    f.requests().OpenWindow(static_cast<uint64_t>(s) + 1);
+    f.requests().OpenRouting();
+    for (int i = 0; i < 3; ++i)
+      f.Request(at + i * 2 * kRoutingMs, "/home/big", "[controller, Home],[action, Big]");
+    const uint32_t n = f.Request(at + 9 * kRoutingMs, "/", "[controller, Home],[action, Index]");
+    f.Ended(at + 9 * kRoutingMs + kRoutingMs / 2, {n}, 500);
+    f.requests().CloseWindow(at + 100 * kRoutingMs, false);
+    f.requests().CloseRouting(at + 100 * kRoutingMs, false);
+    f.Template(at + kRoutingSecond - 1, kDefault, 30);
+    f.Template(at + kRoutingSecond - 1, kDefault, 10, "GET", 500);
+    f.Collected(at + kRoutingSecond - 1);
+    f.requests().Advance(at + kRoutingSecond);
+  }
+  const auto rows = f.Rows();
+  ASSERT_EQ(RoutingFeeder::Counts(rows).size(), 2u);
+  EXPECT_NEAR(rows.at("GET /Home/Big/{id?}").count, 300, 1e-6);
+  EXPECT_NEAR(rows.at("GET /Home/Index/{id?}").count, 100, 1e-6);
+  EXPECT_NEAR(rows.at("GET /Home/Index/{id?}").facts.failed, 100, 1e-6);
+  EXPECT_EQ(rows.at("GET /Home/Big/{id?}").facts.failed, 0);
+}
+
+TEST(RequestRouting, CommandsOfEntityFrameworkAreChildren) {
+  RoutingFeeder f;
+  for (uint32_t n = 1; n <= 3; ++n) {
+    f.Start(n * 100 * kRoutingMs, {n}, "/a");
+    f.Diagnostic(
+        n * 100 * kRoutingMs + 50 * kRoutingMs, {n}, "Microsoft.EntityFrameworkCore",
+        std::string("Microsoft.EntityFrameworkCore.Database.Command.Command") +
+            (n == 3 ? "Error" : "Executed"),
+        {{"Command", "SELECT COUNT(*)\nFROM \"Items\" AS i"}, {"Duration", "00:00:00.0200000"}});
+    f.Diagnostic(n * 100 * kRoutingMs + 60 * kRoutingMs, {n}, "Other", "Event", {});
+    f.Stop(n * 100 * kRoutingMs + 90 * kRoutingMs, {n});
+  }
+  f.Template(500 * kRoutingMs, "/a", 3);
+  f.Collected(500 * kRoutingMs);
+  const auto rows = f.Rows();
+  const auto& children = rows.at("GET /a").children;
+  ASSERT_EQ(children.size(), 1u);
+  EXPECT_EQ(children[0].operation, "EF SELECT Items");
+  EXPECT_EQ(children[0].durations.count, 3);
+  EXPECT_EQ(children[0].failed, 1);
+  EXPECT_NEAR(children[0].durations.At(0.5), 20e6, 1e6);
+}
+
+TEST(ActionValues, AreReadFromRouteValues) {
+  const ActionValues all =
+      ParseActionValues("[controller, Home],[action, Big],[id, a],[x, y],[area, Admin]");
+  EXPECT_EQ(all.controller, "Home");
+  EXPECT_EQ(all.action, "Big");
+  EXPECT_EQ(all.area, "Admin");
+  const ActionValues hostile =
+      ParseActionValues("[id, [controller, Evil]],[action, A]b],[controller, Good]");
+  EXPECT_EQ(hostile.controller, "Good");
+  EXPECT_EQ(hostile.action, "A]b");
+  for (const char* text : {"", "[", "[controller", "[controller, ", "controller, x]", "[action,]"})
+    EXPECT_EQ(ParseActionValues(text).controller + ParseActionValues(text).action, "") << text;
+}
+
+}  // namespace
+}  // namespace clrscope::analysis
