@@ -21,6 +21,7 @@
 #include "profile/estimate/type_sizes.h"
 #include "profile/shown_names.h"
 #include "profile/stacks/code_at.h"
+#include "profile/stacks/made_up_frames.h"
 #include "profile/views/show_live.h"
 #include "profile/views/tables.h"
 
@@ -442,12 +443,18 @@ class Binder {
   }
 
   uint32_t ResolveAddress(const profile::CodeAddress& a) {
+    if (a.address == profile::kKernelAddress)
+      return tree_.PseudoFrame("[kernel]", profile::FrameKind::kKernel);
+    if (a.address == profile::kNotSampledAddress) return tree_.PseudoFrame("(not sampled)");
     const profile::CodeAt at =
         profile::WhatIsAt(process_->code, process_->images, a.address, a.first_ns);
     if (at.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
     if (at.kind != profile::CodeAt::Kind::kMethod) {
-      out_.losses.Add(Loss::kUnresolvedFrame);
-      return UnresolvedFrame(a.address, at);
+      // Most of what runs has been compiled ahead of time, and is told by its file.
+      const bool by_file = at.kind != profile::CodeAt::Kind::kUnknown &&
+                           process_->info.Recorded(profile::Measure::kCpu);
+      if (!by_file) out_.losses.Add(Loss::kUnresolvedFrame);
+      return UnresolvedFrame(a.address, at, by_file);
     }
     const auto [it, is_new] = frame_of_method_.try_emplace(at.method.index, 0);
     if (is_new) it->second = MethodFrame(*at.method.method);
@@ -473,16 +480,21 @@ class Binder {
     return tree_.FindFrame(f);
   }
 
-  uint32_t UnresolvedFrame(uint64_t address, const profile::CodeAt& at) {
+  uint32_t UnresolvedFrame(uint64_t address, const profile::CodeAt& at, bool by_file) {
     profile::Frame f;
-    f.flags = profile::kUnresolved | profile::kFramework;
+    f.flags = profile::kFramework;
+    if (!by_file) f.flags |= profile::kUnresolved;
+    f.kind = profile::FrameKind::kNative;
     std::string text = fmt::format("0x{:x}", address);
     if (at.kind == profile::CodeAt::Kind::kStub) {
       text = "[runtime stub]";
+      f.kind = profile::FrameKind::kRuntime;
     } else if (at.kind == profile::CodeAt::Kind::kImage) {
       const std::string_view file = ModuleName(Str(at.image->path));
       f.module = out_.strings.Intern(file);
-      text = fmt::format("{}+0x{:x}", file, address - at.image->start + at.image->offset);
+      if (IsRuntimeLibrary(file)) f.kind = profile::FrameKind::kRuntime;
+      text = by_file ? std::string(file)
+                     : fmt::format("{}+0x{:x}", file, address - at.image->start + at.image->offset);
     }
     f.method = f.raw = out_.strings.Intern(text);
     return tree_.FindFrame(f);

@@ -181,8 +181,13 @@ void EventBinder::FinishWindows() {
 }
 
 void EventBinder::Finish() {
-  for (profile::Figure& figure : out_.figures)
-    if (profile::IsEvent(figure.source)) SumUpCells(figure, out_.labels);
+  for (profile::Figure& figure : out_.figures) {
+    if (!profile::IsEvent(figure.source)) continue;
+    SumUpCells(figure, out_.labels);
+    const profile::Estimate all = figure.clocked() ? figure.Total() : profile::Estimate();
+    figure.clock_samples = static_cast<double>(all.samples);
+    figure.clock_amount = all.amount - all.seen_amount;
+  }
   std::stable_sort(out_.requests.slowest.begin(), out_.requests.slowest.end(),
                    [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });
 }

@@ -57,6 +57,17 @@ bool FrameworkRule::Matches(std::string_view name, std::string_view path) const 
                      [name](std::string_view p) { return name.starts_with(p); });
 }
 
+bool IsRuntimeLibrary(std::string_view file_name) {
+  constexpr std::string_view kNames[] = {"libcoreclr",       "libclrjit",     "libclrgc",
+                                         "libhostfxr",       "libhostpolicy", "libmscordaccore",
+                                         "libclrinterpreter"};
+  if (file_name == "dotnet" ||
+      (file_name.starts_with("libSystem.") && file_name.find(".Native") != file_name.npos))
+    return true;
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [file_name](std::string_view name) { return file_name.starts_with(name); });
+}
+
 std::string_view ModuleName(std::string_view path) {
   std::string_view name = path.substr(path.find_last_of("/\\") + 1);
   for (const std::string_view extension : {".dll", ".exe", ".ni.dll"})

@@ -21,6 +21,9 @@ class FrameworkRule {
   std::string patterns_;
 };
 
+// Libraries that are a part of the runtime, or that it runs on: libcoreclr.so, System.Native.
+bool IsRuntimeLibrary(std::string_view file_name);
+
 // "System.Private.CoreLib" of a path or assembly name.
 std::string_view ModuleName(std::string_view path);
 

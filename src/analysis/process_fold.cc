@@ -54,7 +54,8 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       gcs_(strings, &tables->gcs, &tables->info.gc, &tables->losses, index),
       type_counter_(options.count_mode),
       storm_({tables, sink, index, options.slice_ns}),
-      requests_(strings, {tables, sink, index, options.slice_ns}) {
+      requests_(strings, {tables, sink, index, options.slice_ns}),
+      cpu_({tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -483,6 +484,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   sink_ = sink;
   storm_.MoveTo({tables, sink, index, options_.slice_ns});
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
+  cpu_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
@@ -524,6 +526,7 @@ void ProcessFold::Finish() {
   storm_.Finish(last_ns_);
   Flush();
   requests_.Finish(last_ns_);
+  cpu_.Finish(last_ns_);
   gcs_.Finish();
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/families/allocations/type_counter.h"
 #include "analysis/families/code/code_fold.h"
+#include "analysis/families/cpu/cpu_fold.h"
 #include "analysis/families/exceptions/exception_messages.h"
 #include "analysis/families/exceptions/exception_types.h"
 #include "analysis/families/exceptions/storm_fold.h"
@@ -76,6 +77,7 @@ class ProcessFold {
   // Who opens sessions tells what is recorded of a storm of exceptions.
   StormFold& storm() { return storm_; }
   RequestFold& requests() { return requests_; }
+  CpuFold& cpu() { return cpu_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -148,6 +150,7 @@ class ProcessFold {
   ExceptionMessages exception_messages_;
   StormFold storm_;
   RequestFold requests_;
+  CpuFold cpu_;
   WaitPairs waits_;
   LockHolders holders_;
 };

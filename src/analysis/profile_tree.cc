@@ -22,8 +22,9 @@ uint32_t ProfileTree::FindFrame(const profile::Frame& f) {
   return index;
 }
 
-uint32_t ProfileTree::PseudoFrame(std::string_view text) {
+uint32_t ProfileTree::PseudoFrame(std::string_view text, profile::FrameKind kind) {
   profile::Frame f;
+  f.kind = kind;
   f.method = f.raw = out_.strings.Intern(text);
   f.flags = profile::kPseudo;
   return FindFrame(f);

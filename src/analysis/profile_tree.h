@@ -26,7 +26,8 @@ class ProfileTree {
   }
   // Frames are the same by module and raw name.
   uint32_t FindFrame(const profile::Frame& frame);
-  uint32_t PseudoFrame(std::string_view text);
+  uint32_t PseudoFrame(std::string_view text,
+                       profile::FrameKind kind = profile::FrameKind::kManaged);
   uint32_t ChildOf(uint32_t parent, uint32_t frame);
   // Of the process that was begun last; valid until the next call.
   profile::Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);

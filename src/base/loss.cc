@@ -101,6 +101,15 @@ constexpr LossInfo kTable[] = {
     {"requests_forgotten",
      "requests that were forgotten before the agent told what they left alive: that is in "
      "(no request)"},
+    {"cpu_samples_lost",
+     "samples of CPU time that the kernel had no room for; what they stand for counts to the "
+     "others "
+     "of their threads"},
+    {"cpu_samples_dropped", "samples of CPU time that clrscope had no room for"},
+    {"cpu_threads_missed",
+     "threads whose CPU time could not be sampled; it is shown as (not sampled)"},
+    {"cpu_callers_missed",
+     "samples of CPU time in native code whose managed caller could not be told"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

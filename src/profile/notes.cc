@@ -27,6 +27,8 @@ std::string_view MeaningOf(Source source, bool by_callbacks, bool exact) {
       return ", one for every wait";
     case Source::kRequest:
       return ", one for every request";
+    case Source::kCpuClock:
+      return ", samples of running threads; what they used is the system's figure";
   }
   return "";
 }

@@ -29,6 +29,13 @@ enum FrameFlag : uint8_t {
   kPseudo = 8,      // [truncated], [no stack], (other): not code
 };
 
+// Whose code a frame is.
+enum class FrameKind : uint8_t { kManaged, kRuntime, kNative, kKernel, kGc };
+constexpr std::string_view FrameKindName(FrameKind kind) {
+  constexpr std::string_view kNames[] = {"managed", "runtime", "native", "kernel", "gc"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 // A method as people see it. Two addresses of one method are one frame.
 struct Frame {
   StringId module;     // "System.Private.CoreLib"; "" when unknown
@@ -36,6 +43,7 @@ struct Frame {
   StringId raw;        // the runtime's name with parameters, as TraceEvent prints it
   uint32_t token = 0;  // MethodDef token; 0 = none
   uint8_t flags = 0;
+  FrameKind kind = FrameKind::kManaged;
 };
 
 // A type of one process. Two runtime types may share a name: they stay two types.
@@ -203,6 +211,8 @@ struct Figure {
   // Of the GC's CPU time: by process, then by time. Its cells have neither stack nor type.
   std::vector<GcCpuRow> gc_cpu;
   Storms storms;
+  // Where clocked(): of all that has samples in the recording, whatever of it is here.
+  double clock_samples = 0, clock_amount = 0;
 
   const MeasureSpec& spec() const { return SpecOf(measure); }
   // AllocationTick is a fixed stride: its figures are biased and have no interval.
@@ -219,7 +229,11 @@ struct Figure {
   // Things of which there may have been events, and nobody recorded them.
   double unseen() const { return storms.any() ? storms.unseen() : kAnyNumber; }
   // Every event is one thing, and none was left out on purpose.
-  bool events() const { return SpecOf(source).error == ErrorKind::kExact && !counted(); }
+  bool events() const {
+    return (SpecOf(source).error == ErrorKind::kExact && !counted()) || clocked();
+  }
+  // … or one of so many samples of a whole that is known.
+  bool clocked() const { return SpecOf(source).error == ErrorKind::kClock; }
   Estimate Total() const {
     Estimate e;
     for (const Cell& c : cells) e += c.value;

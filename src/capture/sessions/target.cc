@@ -96,6 +96,11 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     else
       out.notes.push_back("routes are told by paths: " + counter.error().message);
   }
+  if (options.cpu_hz != 0) {
+    KernelSampler::Options sampler;
+    sampler.rate_hz = options.cpu_hz;
+    ASSIGN_OR_RETURN(out.cpu, KernelSampler::Open(process.pid, sampler));
+  }
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(OpenedStream main,
                    out.link->Open(counts ? TypeNameSession(keep)
@@ -181,6 +186,7 @@ void Target::RecordMeasures() {
   if (options_.locks || options_.waits) info.Record(Measure::kLocks);
   if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
   if (options_.requests) info.Record(Measure::kRequests);
+  if (options_.cpu_hz != 0) info.Record(Measure::kCpu);
 }
 
 void Target::MakeTables() {
@@ -218,6 +224,8 @@ void Target::Take(OpenedTarget opened) {
   opened.streams.clear();  // they are ours now
   ResetTasks();
   ResetRouting();
+  cpu_ = std::move(opened.cpu);
+  if (cpu_ != nullptr) BeginCpu();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
@@ -311,6 +319,7 @@ bool Target::Pump() {
     StopInBackground({*settings_});
     settings_.reset();
   }
+  if (cpu_ != nullptr) any |= PumpCpu();
   if (!any) Settle();
   return any;
 }
@@ -375,6 +384,7 @@ void Target::BeginStop() {
   ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
   state_ = State::kStopping;
   background_->ending = true;
+  StopCpu();
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
@@ -445,6 +455,7 @@ void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   fold_->storm().Advance(now_ns);
   fold_->requests().Advance(now_ns - kLateNs);
+  if (cpu_ != nullptr) ReadCpuTimes(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
@@ -485,6 +496,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   fold_->Flush();
   fold_->storm().Flush();
   fold_->requests().Flush(fold_->last_ns());
+  fold_->cpu().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one
@@ -496,6 +508,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
   fold_->storm().Shift(shift_ns);
   fold_->requests().Shift(shift_ns);
+  fold_->cpu().Shift(shift_ns);
   next_images_ns_ -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();

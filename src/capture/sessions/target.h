@@ -18,6 +18,7 @@
 #include "capture/feeds/feed.h"
 #include "capture/sessions/clock.h"
 #include "capture/sessions/gc_threads.h"
+#include "capture/kernel/kernel_sampler.h"
 #include "capture/sessions/image_reader.h"
 #include "capture/sessions/providers.h"
 #include "capture/sessions/request_watch.h"
@@ -46,6 +47,7 @@ struct TargetOptions {
   bool every_request = false;                             // at any rate, not in windows of time
   bool activities = false;                                // of its ActivitySources; with requests
   bool actions = false;                                   // conventional routes by MVC's actions
+  uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -92,6 +94,7 @@ struct OpenedTarget {
   profile::Source source = profile::Source::kTick;
   std::vector<Stream> streams;
   std::string request_counter;  // the identifier of that session
+  std::unique_ptr<KernelSampler> cpu;
   std::vector<std::string> notes;
   bool rundown_failed = false;
   bool fresh = false;
@@ -126,6 +129,7 @@ class Target final : public Feed {
   Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
 
   bool Pump() override;
+  void AddPolls(std::vector<pollfd>& polls) const override;
   void BeginStop() override;
   // A final short session for code that nothing has named yet; Pump() until ended(). Only
   // while the target lives.
@@ -262,6 +266,11 @@ class Target final : public Feed {
   void BeginTasks(const Live& live);
   void EndTasks(const Live& live);
   void StopRequests();
+  // CPU time: target_cpu.cc
+  void BeginCpu();
+  bool PumpCpu();
+  void ReadCpuTimes(int64_t now_ns);
+  void StopCpu();
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();
@@ -302,6 +311,8 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> task_window_;  // under way
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
+  std::unique_ptr<KernelSampler> cpu_;
+  uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
   std::shared_ptr<WindowRun> routing_run_;  // under way
   bool routing_wanted_ = false;             // by the next window of requests
   bool routing_told_ = false;               // the user knows

@@ -8,8 +8,10 @@
 namespace clrscope::cli {
 namespace {
 
+constexpr uint32_t kMostRate = 1000;
+
 // errors: kUsage
-Status Choose(const std::string& option, const std::string& list, bool* live,
+Status Choose(const std::string& option, const std::string& list, uint32_t rate, bool* live,
               capture::TargetOptions& o) {
   std::istringstream in(list);
   bool any = false;
@@ -25,13 +27,15 @@ Status Choose(const std::string& option, const std::string& list, bool* live,
       o.locks = o.waits = true;
     } else if (name == "requests") {
       o.requests = true;
+    } else if (name == "cpu") {
+      o.cpu_hz = rate;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
     } else if (name == "all") {  // what needs no agent; requests have a price of their own
       o.allocations = o.exceptions = o.locks = o.waits = true;
     } else {
       return Error{ErrorCode::kUsage,
-                   fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, live, "
+                   fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, cpu, live, "
                                "gc-cpu or all, separated by commas",
                                option, list)};
     }
@@ -42,7 +46,8 @@ Status Choose(const std::string& option, const std::string& list, bool* live,
 
 }  // namespace
 
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bool activities) {
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bool activities,
+                       bool cpu) {
   verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
   verb.Flag("--messages", a.messages,
             "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
@@ -67,6 +72,13 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "requests of MVC's conventional routes by controller and action; brings --requests. "
               "Asks ASP.NET Core for the route and the end of each request, which takes the "
               "program about 35 µs of CPU a request more");
+  if (cpu) {
+    verb.Flag("--cpu", a.cpu,
+              "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
+              "samples of the kernel (perf_event_open)");
+    verb.Add("--rate", a.rate, "samples for each second of CPU time that a thread uses; 99 by default")
+        .Value("HZ");
+  }
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
@@ -87,11 +99,14 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.requests = !a.requests.empty() || a.activities || a.actions;
   o.activities = a.activities;
   o.actions = a.actions;
+  if (a.rate < 1 || a.rate > kMostRate)
+    return Error{ErrorCode::kUsage, fmt::format("--rate {}: from 1 to {}", a.rate, kMostRate)};
+  if (a.cpu) o.cpu_hz = a.rate;
   o.every_request = a.requests == "all";
   o.locks = a.locks || a.waits;
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
-  if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, live, o));
-  if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, live, o));
+  if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, a.rate, live, o));
+  if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, a.rate, live, o));
   o.fold.requests = o.requests;
   return OkStatus();
 }

@@ -16,12 +16,14 @@ struct MeasureArguments {
   std::string requests;        // "", "auto" or "all"
   bool activities = false;     // brings requests
   bool actions = false;        // brings requests
+  bool cpu = false;
+  uint32_t rate = 99;          // of samples of CPU time, a second of it
   std::string only, measures;  // names, separated by commas
 };
 
-// `requests`, `activities`: whether the verb can follow these.
+// `requests`, `activities`, `cpu`: whether the verb can follow these.
 void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true,
-                       bool activities = false);
+                       bool activities = false, bool cpu = false);
 
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,

@@ -43,7 +43,7 @@ int RunRecordVerb(const Args& args) {
       .Value("HOW")
       .OneOf({"low", "high", "all"})
       .Excludes("--sampling");
-  AddMeasureOptions(verb, record.measures, true, true);
+  AddMeasureOptions(verb, record.measures, true, true, true);
   verb.Flag("--live", record.live,
             "load the agent into the processes: which of the sampled objects live, how old they "
             "are, what the GC costs. It is taken out again at the end")

@@ -42,6 +42,16 @@ double BetaI(double a, double b, double x) {
   return 1 - front * Fraction(b, a, 1 - x) / b;
 }
 
+double BetaQuantile(double a, double b, double p) {
+  double low = 0, high = 1;
+  constexpr int kSteps = 60;  // of halving: as exact as a double
+  for (int i = 0; i < kSteps; ++i) {
+    const double middle = (low + high) / 2;
+    (BetaI(a, b, middle) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
 double BinomialPValue(double k, double n, double p) {
   if (n <= 0) return 1;
   const double at_least = k <= 0 ? 1 : BetaI(k, n - k + 1, p);

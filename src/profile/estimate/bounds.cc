@@ -35,6 +35,8 @@ bool OnlyInWindows(const Profile& p) {
 }
 
 Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
+  if (const Figure& f = p.shown(); f.clocked())
+    return Of(ShareInterval(value, f.clock_samples, f.clock_amount));
   if (p.has_interval()) return value.biased ? Bounds{} : OfLive(p, AmountInterval(value));
   if (p.shown().events()) return Of(WindowedAmount(value, p.shown().unseen()));
   if (!p.counted()) return {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/estimate/beta.h"
 #include "profile/estimate/counting.h"
 #include "profile/estimate/gamma.h"
 
@@ -136,6 +137,20 @@ bool SizesDiffer(const Estimate& e) {
   constexpr double kSameSize = 1 + 1e-4;
   return e.samples >= 2 && e.max_count > 0 && e.seen_count > 0 &&
          e.seen_amount / e.seen_count >= SmallestSeen(e) * kSameSize;
+}
+
+Interval ShareInterval(const Estimate& e, double samples, double whole) {
+  const double certain = e.seen_amount, part = e.amount - certain;
+  const auto n = std::min(static_cast<double>(e.samples), samples);
+  if (samples <= 0 || whole <= 0 || (n <= 0 && certain > 0)) return {e.amount, e.amount};
+  if (n >= samples) return {e.amount, e.amount};
+  if (n <= 0) return {certain, certain + whole * (1 - std::pow(kTail, 1 / samples))};
+  const double low = BetaQuantile(n, samples - n + 1, kTail);
+  const double high = BetaQuantile(n + 1, samples - n, 1 - kTail);
+  // Samples of different threads stand for slightly different times.
+  const double each = part / n;
+  return {certain + each * samples * low,
+          certain + std::max(part, std::min(whole, each * samples * high))};
 }
 
 Interval AmountInterval(const Estimate& e) {

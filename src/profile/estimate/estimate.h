@@ -99,6 +99,11 @@ inline constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 Interval WindowedCount(const Estimate& e, double unseen);
 Interval WindowedAmount(const Estimate& e, double unseen);
 
+// The 95 % interval of a part of a whole that is known, of which `samples` were taken: that of a
+// binomial share (Clopper & Pearson, Biometrika 26, 1934). `seen_amount` of it is certain, and not
+// in the whole.
+Interval ShareInterval(const Estimate& e, double samples, double whole);
+
 // Whether the samples of `e` differ in size.
 bool SizesDiffer(const Estimate& e);
 

@@ -23,8 +23,9 @@ enum class Source : uint8_t {
   kContention = 5,  // ContentionStart and -Stop: every wait for a lock that is held
   kWait = 6,        // WaitHandleWaitStart and -Stop (.NET 9): every wait that blocks
   kRequest = 7,     // RequestStart and -Stop of Microsoft.AspNetCore.Hosting
+  kCpuClock = 8,    // the kernel's: a thread ran, once in so much of its CPU time
 };
-inline constexpr size_t kSources = 8;
+inline constexpr size_t kSources = 9;
 
 // What a person asks for: `--measure`.
 enum class Measure : uint8_t {
@@ -34,9 +35,10 @@ enum class Measure : uint8_t {
   kExceptions,
   kLocks,
   kWaits,
-  kRequests
+  kRequests,
+  kCpu
 };
-inline constexpr size_t kMeasures = 7;
+inline constexpr size_t kMeasures = 8;
 
 enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };
 
@@ -162,6 +164,20 @@ inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
      false,
      true,
      "record with --requests (ASP.NET Core)"},
+    {Measure::kCpu,
+     "cpu",
+     "cpu",
+     "CPU time",
+     "runs",
+     "Runs in",
+     "running",
+     {"samples", "Samples", Unit::kNumber, "samples"},
+     {"cpu_ns", "CPU", Unit::kNanoseconds, "cpu"},
+     false,
+     false,
+     false,
+     true,
+     "record with --cpu"},
 }};
 
 // How sums of events become figures.
@@ -170,6 +186,7 @@ enum class ErrorKind : uint8_t {
   kExact,    // each event is one thing, or says how many
   kPoisson,  // each byte is hit by chance: intervals
   kBiased,   // a fixed stride: no interval
+  kClock,    // the whole is known; parts of it by how many samples they have: intervals
 };
 
 struct SourceSpec {
@@ -190,6 +207,7 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kContention, Measure::kLocks, "Contention", "contention", ErrorKind::kExact},
     {Source::kWait, Measure::kWaits, "WaitHandleWait", "wait", ErrorKind::kExact},
     {Source::kRequest, Measure::kRequests, "Request", "request", ErrorKind::kExact},
+    {Source::kCpuClock, Measure::kCpu, "cpu-clock", "cpu-clock", ErrorKind::kClock},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }

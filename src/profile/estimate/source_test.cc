@@ -26,17 +26,17 @@ TEST(Sources, NamesStayAsTheyAreDocumented) {
   }
   for (const SourceSpec& s : kSourceSpecs) events.emplace(s.event);
   EXPECT_EQ(measures, (std::set<std::string>{"allocations", "live", "gc-cpu", "exceptions", "locks",
-                                             "waits", "requests"}));
+                                             "waits", "requests", "cpu"}));
   EXPECT_EQ(quantities,
             (std::set<std::string>{"bytes", "objects", "count", "rethrows", "wait_ns", "gc_cpu_ns",
-                                   "intervals", "requests", "duration_ns"}));
+                                   "intervals", "requests", "duration_ns", "samples", "cpu_ns"}));
   EXPECT_EQ(samples,
             (std::set<std::string>{"alloc_objects", "alloc_space", "inuse_objects", "inuse_space",
                                    "cpu", "exceptions", "rethrows", "contentions", "delay", "waits",
-                                   "wait", "requests", "request_time"}));
+                                   "wait", "requests", "request_time", "samples"}));
   EXPECT_EQ(events, (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
                                            "GCSampledObjectAllocation", "Exception", "Contention",
-                                           "WaitHandleWait", "Request"}));
+                                           "WaitHandleWait", "Request", "cpu-clock"}));
   EXPECT_EQ(EventName(Source::kCounted, true), "ObjectAllocated");
 }
 

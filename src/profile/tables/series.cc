@@ -23,6 +23,15 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
       return EstimateSampled(sums.samples, mean_size);
     case Source::kTick:
       return EstimateTick(sums.samples, static_cast<double>(sums.stands_for), mean_size);
+    case Source::kCpuClock: {
+      // What no sample stands for is told by the system, and certain.
+      Estimate e;
+      e.samples = sums.stands_for;
+      e.count = e.seen_count = static_cast<double>(sums.stands_for);
+      e.amount = static_cast<double>(sums.amount);
+      if (sums.stands_for == 0) e.seen_amount = e.amount;
+      return e;
+    }
     case Source::kException:
     case Source::kContention:
     case Source::kWait:

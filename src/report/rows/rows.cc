@@ -49,6 +49,7 @@ class Maker {
     const profile::Frame& f = p_.frames[frame];
     key["module"] = f.module.value == 0 ? Json() : Json(p_.str(f.module));
     key["method"] = p_.str(f.method);
+    if (p_.shown().clocked()) key["kind"] = FrameKindName(f.kind);
     key["raw"] = p_.str(f.raw);
     return key;
   }
@@ -335,6 +336,14 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std:
       set(fmt::format("{}_low", q.name), b.low.has_value(), b.low.value_or(0));
       set(fmt::format("{}_high", q.name), b.high.has_value(), b.high.value_or(0));
     };
+    if (profile.shown().clocked()) {
+      const profile::Bounds b = profile::AmountBounds(profile, value);
+      set(spec.count.name, true, value.count);
+      set(spec.amount.name, true, value.amount);
+      set(fmt::format("{}_low", spec.amount.name), true, b.low.value_or(0));
+      set(fmt::format("{}_high", spec.amount.name), true, b.high.value_or(0));
+      return;
+    }
     quantity(spec.count, value.count, profile::CountBounds(profile, value));
     quantity(spec.amount, value.amount, profile::AmountBounds(profile, value));
     return;

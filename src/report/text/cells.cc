@@ -52,6 +52,8 @@ std::string CountText(const Profile& p, const Estimate& e) {
   return QuantityText(p.shown().spec().count.unit, e.count, exact);
 }
 std::string AmountError(const Profile& p, const Estimate& e) {
+  if (const profile::Figure& f = p.shown(); f.clocked())
+    return HumanTimeInterval(e.amount, profile::ShareInterval(e, f.clock_samples, f.clock_amount));
   if (e.windows.get() != nullptr && p.shown().events())
     return ErrorText(e.amount, profile::WindowedAmount(e, p.shown().unseen()));
   if (!p.has_interval(e)) return "";

@@ -36,6 +36,10 @@ Scaled Scale(double v, double step, std::span<const char* const> units) {
 }
 
 Scaled ByteScale(double v) { return Scale(v, 1024, kByteUnits); }
+Scaled TimeScale(double ns) {
+  constexpr const char* kTimeUnits[] = {" ns", " µs", " ms", " s"};
+  return Scale(ns, 1000, kTimeUnits);
+}
 Scaled CountScale(double v) { return v < 9999.5 ? Scaled{1, ""} : Scale(v, 1000, kCountUnits); }
 
 std::string Number(double v, Scaled scale) {
@@ -118,6 +122,10 @@ std::string HumanBytesInterval(double value, profile::Interval interval) {
 
 std::string HumanCountInterval(double value, profile::Interval interval) {
   return HumanInterval(value, interval, CountScale);
+}
+
+std::string HumanTimeInterval(double value, profile::Interval interval) {
+  return interval.low == interval.high ? "" : HumanInterval(value, interval, TimeScale);
 }
 
 std::string Thousands(uint64_t n) {

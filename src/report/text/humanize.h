@@ -24,6 +24,8 @@ std::string HumanShare(double part, double whole);
 // "±5 %" when the interval is narrow and about symmetric, else "1.2–4.5 MiB".
 std::string HumanBytesInterval(double value, profile::Interval interval);
 std::string HumanCountInterval(double value, profile::Interval interval);
+// In nanoseconds.
+std::string HumanTimeInterval(double value, profile::Interval interval);
 // 1234567 → "1,234,567": exact counts.
 std::string Thousands(uint64_t n);
 

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "analysis/families/gc/pause_log.h"
+#include "analysis/families/late_slices.h"
 #include "analysis/families/requests/action_verdicts.h"
 #include "analysis/families/requests/child_operations.h"
 #include "analysis/families/requests/ended_requests.h"
 #include "analysis/families/requests/gc_shares.h"
 #include "analysis/families/requests/idle_times.h"
-#include "analysis/families/requests/late_slices.h"
 #include "analysis/families/requests/open_requests.h"
 #include "analysis/families/requests/recent_rate.h"
 #include "analysis/families/requests/route_book.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/families/requests/late_slices.h"
+#include "analysis/families/late_slices.h"
 
 #include <algorithm>
 #include <tuple>

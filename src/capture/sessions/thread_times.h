@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the threads of a process have run, as the system knows it.
+// Sources: proc(5), /proc/PID/task/TID/schedstat (ns on a CPU first) and stat (utime, stime);
+// clock_getcpuclockid(3).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/families/cpu/cpu_fold.h"
+
+namespace clrscope::capture {
+
+struct ThreadTimes {
+  std::vector<analysis::CpuFold::ThreadTime> threads;
+  int64_t process_ns = -1;  // of all threads, those that have ended, too; -1: unknown
+};
+
+// `parts`: the user's and the system's part of each, too. No thread: the process is gone.
+ThreadTimes ReadThreadTimes(pid_t pid, bool parts);
+
+}  // namespace clrscope::capture

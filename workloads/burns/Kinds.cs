@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to use CPU time, each in methods of its own whose time is known: a marker method repeats a small piece of work until its thread has used so
+// much.
+using System.Reflection.Emit;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Clrscope.Workloads.Burns;
+
+static class Kinds
+{
+    public static readonly string[] Names =
+        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads"];
+
+    // By marker method, ns.
+    public static readonly Dictionary<string, long> Truth = [];
+    static volatile object? s_sink;
+    static volatile int s_number;
+    static readonly byte[] s_bytes = new byte[64 * 1024];
+
+    public static void Run(string kind, double seconds)
+    {
+        long ns = (long)(seconds * 1e9);
+        switch (kind)
+        {
+            case "loops":
+                Count(nameof(LoopLong), LoopLong(ns * 7 / 10));
+                Count(nameof(LoopShort), LoopShort(ns * 3 / 10));
+                break;
+            case "recursion": Count(nameof(Recurse), Recurse(ns)); break;
+            case "generics": Count(nameof(Generic), Generic(new Adder(), ns)); break;
+            case "delegates": Count(nameof(ByDelegate), ByDelegate(ns)); break;
+            case "dynamic": Count(nameof(Dynamic), Dynamic(ns)); break;
+            case "async": Count(nameof(Async), Async(ns).GetAwaiter().GetResult()); break;
+            case "native": Count(nameof(Native), Native(ns)); break;
+            case "back": Count(nameof(Back), Back(ns)); break;
+            case "exceptions": Count(nameof(Throwing), Throwing(ns)); break;
+            case "allocations": Count(nameof(Allocating), Allocating(ns)); break;
+            case "kernel": Count(nameof(Kernel), Kernel(ns)); break;
+            case "threads": ShortThreads(ns); break;
+        }
+    }
+
+    static void Count(string method, long ns)
+    {
+        lock (Truth) Truth[method] = Truth.GetValueOrDefault(method) + ns;
+    }
+
+    static long Until(long ns, out long start)
+    {
+        start = ThreadClock.ThreadNs;
+        return start + ns;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Spin(int n)
+    {
+        uint x = (uint)n;
+        for (int i = 0; i < 20_000; i++) x = x * 1664525 + 1013904223;
+        return (int)x;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long LoopLong(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long LoopShort(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Recurse(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Deeper(40);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Deeper(int depth) => depth == 0 ? Spin(depth) : Deeper(depth - 1) + 1;
+
+    interface IAdder
+    {
+        int Add(int a);
+    }
+
+    sealed class Adder : IAdder
+    {
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public int Add(int a) => Spin(a);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Generic<T>(T adder, long ns) where T : IAdder
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = adder.Add(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long ByDelegate(long ns)
+    {
+        Func<int, int> spin = n => Spin(n);
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Dynamic(long ns)
+    {
+        var method = new DynamicMethod("spin", typeof(int), [typeof(int)]);
+        ILGenerator il = method.GetILGenerator();
+        Label again = il.DefineLabel();
+        LocalBuilder i = il.DeclareLocal(typeof(int));
+        il.MarkLabel(again);
+        il.Emit(OpCodes.Ldarg_0);
+        il.Emit(OpCodes.Ldc_I4, 1664525);
+        il.Emit(OpCodes.Mul);
+        il.Emit(OpCodes.Starg_S, (byte)0);
+        il.Emit(OpCodes.Ldloc, i);
+        il.Emit(OpCodes.Ldc_I4_1);
+        il.Emit(OpCodes.Add);
+        il.Emit(OpCodes.Dup);
+        il.Emit(OpCodes.Stloc, i);
+        il.Emit(OpCodes.Ldc_I4, 20_000);
+        il.Emit(OpCodes.Blt, again);
+        il.Emit(OpCodes.Ldarg_0);
+        il.Emit(OpCodes.Ret);
+        var spin = method.CreateDelegate<Func<int, int>>();
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static async Task<long> Async(long ns)
+    {
+        long used = 0;
+        while (used < ns)
+        {
+            await Task.Yield();
+            used += AsyncPart(Math.Min(ns - used, 20_000_000));
+        }
+        return used;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long AsyncPart(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [DllImport("libc", EntryPoint = "memset")]
+    static unsafe extern byte* Memset(byte* to, int value, nuint bytes);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static unsafe long Native(long ns)
+    {
+        long end = Until(ns, out long start);
+        fixed (byte* bytes = s_bytes)
+            while (ThreadClock.ThreadNs < end)
+                for (int i = 0; i < 20; i++) Memset(bytes, i, (nuint)s_bytes.Length);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [DllImport("libc", EntryPoint = "qsort")]
+    static unsafe extern void Sort(int* items, nuint count, nuint size, delegate* unmanaged<int*, int*, int> compare);
+
+    [UnmanagedCallersOnly]
+    static unsafe int Compare(int* a, int* b) => *a < *b ? -1 : *a > *b ? 1 : 0;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static unsafe long Back(long ns)
+    {
+        int* items = stackalloc int[256];
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+        {
+            for (int i = 0; i < 256; i++) items[i] = (i * 7919) & 0xFF;
+            Sort(items, 256, sizeof(int), &Compare);
+        }
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Throwing(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+        {
+            try
+            {
+                throw new InvalidOperationException();
+            }
+            catch (InvalidOperationException)
+            {
+                s_number++;
+            }
+        }
+        return ThreadClock.ThreadNs - start;
+    }
+
+    // Its thread runs the collections too, of the workstation GC.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Allocating(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+            for (int i = 0; i < 1000; i++) s_sink = new byte[40];
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Kernel(long ns)
+    {
+        using FileStream zero = new("/dev/zero", FileMode.Open, FileAccess.Read, FileShare.ReadWrite, 0);
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+            for (int i = 0; i < 20; i++) s_number += zero.Read(s_bytes);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    // Threads that live for 20 ms of CPU time.
+    static void ShortThreads(long ns)
+    {
+        for (long used = 0; used < ns; used += 20_000_000)
+        {
+            var thread = new Thread(() => Count(nameof(ShortThread), ShortThread(20_000_000)));
+            thread.Start();
+            thread.Join();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long ShortThread(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+}

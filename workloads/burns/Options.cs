@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line asks for.
+using System.Globalization;
+
+namespace Clrscope.Workloads.Burns;
+
+sealed class Options
+{
+    public const string Help =
+        """
+        usage: burns [--seconds S] [--kinds NAME,...] [--start-on-stdin] [--hold-on-stdin]
+
+          --seconds S       of CPU time for each kind (default 1)
+          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads (default all)
+          --start-on-stdin  begin with the first line of the input
+          --hold-on-stdin   wait for a line after the report
+
+        Prints {"ready":PID}, burns CPU time in one way after the other, and prints how much by each method, on one line.
+        """;
+
+    public double Seconds = 1;
+    public string[] Kinds = Workloads.Burns.Kinds.Names;
+    public bool StartOnStdin, HoldOnStdin, ShowHelp;
+
+    public static Options Parse(string[] args)
+    {
+        var o = new Options();
+        for (int i = 0; i < args.Length; i++)
+        {
+            string Value() => ++i < args.Length ? args[i] : throw new ArgumentException($"{args[i - 1]} needs a value");
+            switch (args[i])
+            {
+                case "--seconds": o.Seconds = double.Parse(Value(), CultureInfo.InvariantCulture); break;
+                case "--kinds": o.Kinds = Value().Split(','); break;
+                case "--start-on-stdin": o.StartOnStdin = true; break;
+                case "--hold-on-stdin": o.HoldOnStdin = true; break;
+                case "--help" or "-h": o.ShowHelp = true; break;
+                default: throw new ArgumentException($"unknown option {args[i]}");
+            }
+        }
+        foreach (string kind in o.Kinds)
+            if (!Workloads.Burns.Kinds.Names.Contains(kind)) throw new ArgumentException($"unknown kind {kind}");
+        return o;
+    }
+}
