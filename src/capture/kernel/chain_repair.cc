@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/kernel/chain_repair.h"
+
+#include <algorithm>
+
+namespace clrscope::capture {
+namespace {
+
+// Fewer frame records that hang together may be left-overs.
+constexpr int kEnoughLinks = 3;
+
+}  // namespace
+
+bool ChainRepair::Copied(uint64_t address) const {
+  return address % 8 == 0 && address >= sp_ && address < copy_end();
+}
+
+uint64_t ChainRepair::Word(uint64_t address) const {
+  return Copied(address) ? LoadAt<uint64_t>(stack_.data() + (address - sp_)) : 0;
+}
+
+uint64_t ChainRepair::FirstManaged(uint64_t end) const {
+  end = std::min(end, copy_end());
+  for (uint64_t at = sp_; at < end; at += 8)
+    if (const uint64_t word = Word(at); code_->managed(word)) return word;
+  return 0;
+}
+
+int ChainRepair::Links(uint64_t record, int most) const {
+  int links = 0;
+  while (links < most && Copied(record) && Copied(record + 8)) {
+    const uint64_t next = Word(record);
+    if (next <= record || next % 8 != 0 || code_->KindOf(Word(record + 8)) == CodeKind::kNone)
+      break;
+    ++links;
+    record = next;
+  }
+  return links;
+}
+
+// A stub that saves all registers before it calls the runtime has no frame record. What it saved
+// ends with rbp, which is still its caller's, and the return address into that caller.
+// Source: dotnet/runtime src/coreclr/vm/amd64/cgencpu.h, CalleeSavedRegisters and TransitionBlock
+uint64_t ChainRepair::CallerOfTransition(const std::vector<uint64_t>& chain, size_t natives,
+                                         uint64_t fp) const {
+  // The record whose return address is the last native frame of the chain.
+  uint64_t record = fp;
+  for (size_t i = 1; i < natives; ++i) {
+    if (!Copied(record) || Word(record + 8) != chain[i]) return 0;
+    if (i + 1 == natives) break;
+    const uint64_t next = Word(record);
+    if (next <= record) return 0;
+    record = next;
+  }
+  const uint64_t next = Word(record);
+  for (uint64_t at = record + 16; at < next && Copied(at + 8); at += 8)
+    if (Word(at) == next && at + 8 < next && code_->managed(Word(at + 8))) return Word(at + 8);
+  return 0;
+}
+
+Repair ChainRepair::Join(std::vector<uint64_t>& chain, size_t natives) {
+  if (FirstManaged(copy_end()) == 0) return Repair::kNone;  // a thread of the runtime's own
+  uint64_t record = sp_;
+  while (record < copy_end() &&
+         (Links(record, kEnoughLinks) < kEnoughLinks || !code_->managed(Word(record + 8))))
+    record += 8;
+  if (record >= copy_end()) return Repair::kNotRepairable;
+  chain.resize(natives);
+  if (const uint64_t caller = FirstManaged(record); caller != 0) chain.push_back(caller);
+  while (Links(record, 1) == 1) {
+    chain.push_back(Word(record + 8));
+    record = Word(record);
+  }
+  return Repair::kJoined;
+}
+
+Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack,
+                        const CodeRanges& code, const MethodStarts* methods) {
+  if (chain.empty() || !regs.known || regs.sp % 8 != 0 || code.empty()) return Repair::kNone;
+  // An address space ends before a copy could wrap around.
+  if (regs.sp > ~uint64_t{0} - (uint64_t{1} << 20) || stack.size() > (1u << 17))
+    return Repair::kNone;
+  sp_ = regs.sp;
+  stack_ = stack;
+  code_ = &code;
+
+  size_t natives = 1;
+  const CodeKind leaf = code.KindOf(chain[0]);
+  if (leaf == CodeKind::kNone) return Repair::kNone;
+  if (leaf == CodeKind::kManaged) {
+    const uint64_t start = methods ? methods->StartOf(chain[0]) : MethodStarts::kUnknown;
+    if (start == MethodStarts::kUnknown) return Repair::kNone;
+    if (start != 0) {
+      // A method has its frame once its prologue has run. Before its first instruction the return
+      // address is the stack's last word.
+      const uint64_t caller = start == chain[0] ? Word(sp_) : 0;
+      if (caller == 0 || code.KindOf(caller) == CodeKind::kNone ||
+          (chain.size() > 1 && chain[1] == caller))
+        return Repair::kNone;
+      chain.insert(chain.begin() + 1, caller);
+      return Repair::kCallerInserted;
+    }
+  } else {
+    while (natives < chain.size() && code.KindOf(chain[natives]) == CodeKind::kNative) ++natives;
+  }
+
+  const uint64_t next = natives < chain.size() ? chain[natives] : 0;
+  if (!code.managed(next)) return Join(chain, natives);
+  uint64_t caller = 0;
+  if (natives > 1) {
+    // Native frames that have records are complete, so words above them prove nothing.
+    caller = CallerOfTransition(chain, natives, regs.fp);
+  } else {
+    caller = code.managed(regs.lr) ? regs.lr : FirstManaged(regs.fp);
+    if (caller == 0 && regs.fp > copy_end()) return Repair::kNotRepairable;
+  }
+  if (caller == 0 || caller == next) return Repair::kNone;
+  chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(natives), caller);
+  return Repair::kCallerInserted;
+}
+
+}  // namespace clrscope::capture

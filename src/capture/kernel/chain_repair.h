@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel walks stacks by frame pointers. Where a function without a frame of its own runs, its
+// caller is missing: rbp still belongs to the caller, so the chain goes on with the caller's
+// caller. The registers and a copy of the stack's end tell who is missing. Measured for managed
+// callers of native code and of the runtime's stubs, on x86-64; what else is missing stays so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "capture/kernel/code_ranges.h"
+#include "capture/kernel/perf_record.h"
+
+namespace clrscope::capture {
+
+enum class Repair : uint8_t {
+  kNone,            // nothing seems to be missing, or nothing can be told
+  kCallerInserted,  // one managed frame was missing
+  kJoined,          // the chain broke off in native code; managed frames were found above it
+  kNotRepairable,   // managed frames are missing, and the copy does not tell which
+};
+
+// What knows the methods of a process. Without it a leaf in the runtime's code is left as it is:
+// it may be a method, which needs no repair, or a stub, which does.
+class MethodStarts {
+ public:
+  static constexpr uint64_t kUnknown = ~uint64_t{0};
+  virtual ~MethodStarts() = default;
+  // Where the code of the method at `address` begins; 0: no method is there, so it is a stub;
+  // kUnknown.
+  virtual uint64_t StartOf(uint64_t address) const = 0;
+};
+
+class ChainRepair {
+ public:
+  // `chain`: user addresses, leaf first. `stack`: what lies from regs.sp upwards. `methods` may be
+  // null. A chain never grows by more than the words of the stack.
+  Repair Run(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack,
+             const CodeRanges& code, const MethodStarts* methods = nullptr);
+
+ private:
+  // A word of the copied stack, by its address; 0 outside.
+  uint64_t Word(uint64_t address) const;
+  bool Copied(uint64_t address) const;
+  uint64_t copy_end() const { return sp_ + stack_.size() / 8 * 8; }
+  // The first address of managed code in [sp, end); 0: none.
+  uint64_t FirstManaged(uint64_t end) const;
+  // The caller of a stub that saved all registers, between two frame records; 0: none.
+  uint64_t CallerOfTransition(const std::vector<uint64_t>& chain, size_t natives,
+                              uint64_t fp) const;
+  // How many frame records hang together from `record` on, within the copy; at most `most`.
+  int Links(uint64_t record, int most) const;
+  Repair Join(std::vector<uint64_t>& chain, size_t natives);
+
+  uint64_t sp_ = 0;
+  Bytes stack_;
+  const CodeRanges* code_ = nullptr;
+};
+
+}  // namespace clrscope::capture

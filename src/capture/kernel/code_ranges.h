@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a process has code, and whose it is as far as the map of its memory tells.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace clrscope::capture {
+
+enum class CodeKind : uint8_t {
+  kNone,    // nothing executable is known there
+  kNative,  // libraries, the executable, [vdso]
+  kManaged  // methods, or stubs of the runtime: it writes both into the same memory
+};
+
+class CodeRanges {
+ public:
+  // The text of /proc/PID/maps. Source: proc(5)
+  static CodeRanges Parse(std::string_view maps);
+
+  CodeKind KindOf(uint64_t address) const;
+  bool managed(uint64_t address) const { return KindOf(address) == CodeKind::kManaged; }
+  bool empty() const { return ranges_.empty(); }
+  size_t size() const { return ranges_.size(); }
+
+ private:
+  struct Range {
+    uint64_t start, end;
+    CodeKind kind;
+  };
+  std::vector<Range> ranges_;  // by address, apart
+};
+
+}  // namespace clrscope::capture
