@@ -420,9 +420,16 @@ class Binder {
     }
     uint32_t at = canonical_[node];
     for (size_t i = path_.size(); i-- > 0;) {
-      at = canonical_[path_[i]] = tree_.ChildOf(at, FrameFor(path_[i]));
+      const uint32_t frame = FrameFor(path_[i]);
+      // Functions of a file that are not told apart are one.
+      const bool same = at != 0 && out_.nodes[at].frame == frame && IsAFile(out_.frames[frame]);
+      canonical_[path_[i]] = at = same ? at : tree_.ChildOf(at, frame);
     }
     return at;
+  }
+
+  static bool IsAFile(const profile::Frame& f) {
+    return f.kind != profile::FrameKind::kManaged && f.module.value != 0 && f.module == f.method;
   }
 
   uint32_t FrameFor(uint32_t node) {

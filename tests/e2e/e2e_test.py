@@ -10,6 +10,7 @@ import unittest
 
 import harness
 from collecting import Collecting  # noqa: F401  (these are run with the others)
+from cpu_time import CpuTime  # noqa: F401
 from events import Events  # noqa: F401
 from every_process import EveryProcess  # noqa: F401
 from threads import Threads  # noqa: F401

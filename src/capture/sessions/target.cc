@@ -529,6 +529,7 @@ uint64_t Target::happenings() const {
   uint64_t n = earlier_.happenings;
   for (size_t i = 0; i < profile::kSources; ++i)
     if (profile::IsEvent(static_cast<profile::Source>(i)) &&
+        profile::SpecOf(static_cast<profile::Source>(i)).error == profile::ErrorKind::kExact &&
         static_cast<profile::Source>(i) != profile::Source::kRequest)
       n += tables_->source_samples[i];
   return n;

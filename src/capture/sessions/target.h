@@ -16,9 +16,9 @@
 
 #include "analysis/process_fold.h"
 #include "capture/feeds/feed.h"
+#include "capture/kernel/kernel_sampler.h"
 #include "capture/sessions/clock.h"
 #include "capture/sessions/gc_threads.h"
-#include "capture/kernel/kernel_sampler.h"
 #include "capture/sessions/image_reader.h"
 #include "capture/sessions/providers.h"
 #include "capture/sessions/request_watch.h"

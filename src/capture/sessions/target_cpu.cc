@@ -22,7 +22,7 @@ class CpuSink final : public KernelSampler::Sink {
     addresses_.clear();
     if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
     addresses_.insert(addresses_.end(), s.user.begin(), s.user.end());
-    if (s.repair == CpuSample::Repair::kNotRepairable) tables_.losses.Add(Loss::kCpuCallersMissed);
+    if (s.repair == Repair::kNotRepairable) tables_.losses.Add(Loss::kCpuCallersMissed);
     fold_.OnSample(static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_,
                    s.period);
   }
@@ -42,18 +42,19 @@ void Target::BeginCpu() {
   ReadCpuTimes(home_.clock->now_ns());
   if (!cpu_->sees_kernel())
     notes_.push_back(
-        "time in the kernel cannot be sampled here: it is shown as [kernel], by how much of it each "
+        "time in the kernel cannot be sampled here: it is shown as [kernel], by how much of it "
+        "each "
         "thread used (CAP_PERFMON or kernel.perf_event_paranoid=1 would allow it)");
 }
 
 bool Target::PumpCpu() {
   CpuSink sink(&fold_->cpu(), home_.clock, tables_);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
-  const auto losses = cpu_->losses();
+  const KernelSampler::Losses& losses = cpu_->losses();
   tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost - cpu_lost_);
-  tables_->losses.Add(Loss::kCpuThreadsMissed, losses.threads_missed - cpu_missed_);
+  tables_->losses.Add(Loss::kCpuThreadsMissed, losses.unopened - cpu_missed_);
   cpu_lost_ = losses.lost;
-  cpu_missed_ = losses.threads_missed;
+  cpu_missed_ = losses.unopened;
   return any;
 }
 

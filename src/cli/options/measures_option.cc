@@ -27,17 +27,18 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
       o.locks = o.waits = true;
     } else if (name == "requests") {
       o.requests = true;
-    } else if (name == "cpu") {
+    } else if (name == "cpu" && rate != 0) {
       o.cpu_hz = rate;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
     } else if (name == "all") {  // what needs no agent; requests have a price of their own
       o.allocations = o.exceptions = o.locks = o.waits = true;
     } else {
-      return Error{ErrorCode::kUsage,
-                   fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, cpu, live, "
-                               "gc-cpu or all, separated by commas",
-                               option, list)};
+      return Error{
+          ErrorCode::kUsage,
+          fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, cpu, live, "
+                      "gc-cpu or all, separated by commas",
+                      option, list)};
     }
   }
   if (!any) return Error{ErrorCode::kUsage, fmt::format("{} needs the name of a measure", option)};
@@ -73,17 +74,21 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "Asks ASP.NET Core for the route and the end of each request, which takes the "
               "program about 35 µs of CPU a request more");
   if (cpu) {
+    a.rate = 99;
     verb.Flag("--cpu", a.cpu,
               "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
               "samples of the kernel (perf_event_open)");
-    verb.Add("--rate", a.rate, "samples for each second of CPU time that a thread uses; 99 by default")
+    verb.Add("--rate", a.rate,
+             "samples for each second of CPU time that a thread uses; 99 by default")
         .Value("HZ");
   }
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
   verb.Add("--measures", a.measures,
-           requests
+           cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
+                 "live, gc-cpu; all is all that needs no agent, without requests and cpu"
+           : requests
                ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
                  "gc-cpu; all is all that needs no agent, without requests"
                : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
@@ -99,7 +104,7 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.requests = !a.requests.empty() || a.activities || a.actions;
   o.activities = a.activities;
   o.actions = a.actions;
-  if (a.rate < 1 || a.rate > kMostRate)
+  if (a.rate > kMostRate || (a.cpu && a.rate < 1))
     return Error{ErrorCode::kUsage, fmt::format("--rate {}: from 1 to {}", a.rate, kMostRate)};
   if (a.cpu) o.cpu_hz = a.rate;
   o.every_request = a.requests == "all";

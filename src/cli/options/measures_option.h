@@ -13,11 +13,11 @@ namespace clrscope::cli {
 
 struct MeasureArguments {
   bool exceptions = false, messages = false, locks = false, waits = false;
-  std::string requests;        // "", "auto" or "all"
-  bool activities = false;     // brings requests
-  bool actions = false;        // brings requests
+  std::string requests;     // "", "auto" or "all"
+  bool activities = false;  // brings requests
+  bool actions = false;     // brings requests
   bool cpu = false;
-  uint32_t rate = 99;          // of samples of CPU time, a second of it
+  uint32_t rate = 0;           // of samples of CPU time, a second of it; 0 = the verb has none
   std::string only, measures;  // names, separated by commas
 };
 

@@ -219,7 +219,8 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
       .Value("TIME")
       .Group("Filters");
   verb.Add("--measure", options.measure,
-           "allocations, live, exceptions, locks, waits, requests or gc-cpu; by default what was "
+           "allocations, live, exceptions, locks, waits, requests, cpu or gc-cpu; by default what "
+           "was "
            "recorded, "
            "allocations first")
       .Value("MEASURE")

@@ -29,7 +29,8 @@ std::string WhyNotByThread(const Profile& p) {
 // Why a measure has no such table; "" where it has.
 std::string WhyNot(const profile::MeasureSpec& spec, View view) {
   const auto no = [&](std::string_view what) {
-    return fmt::format("--by {}: {} have no {}", ViewName(view), spec.title, what);
+    return fmt::format("--by {}: {} {} no {}", ViewName(view), spec.title,
+                       spec.id == Measure::kCpu ? "has" : "have", what);
   };
   const bool live = spec.id == Measure::kLive;
   switch (view) {

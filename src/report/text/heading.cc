@@ -41,6 +41,9 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
     first = fmt::format("{} exceptions", CountText(p, total));
     rest = " thrown";
     if (total.amount > 0) rest += fmt::format(", and {} times thrown again", AmountText(p, total));
+  } else if (p.shown().clocked()) {
+    first = AmountText(p, total);
+    rest = " of CPU time";
   } else {
     first = AmountText(p, total);
     rest = fmt::format(" in {} {}", CountText(p, total), spec.title);
@@ -51,7 +54,10 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
         ", {}/s",
         QuantityText(rate.unit, (spec.amount_first ? total.amount : total.count) / span, false));
   }
-  rest += fmt::format("; by {} {} events", Thousands(total.samples), p.event());
+  rest += p.shown().clocked()
+              ? fmt::format("; as the system says, split over {} samples of the kernel's {}",
+                            Thousands(total.samples), p.event())
+              : fmt::format("; by {} {} events", Thousands(total.samples), p.event());
   std::string out = o.style.Bold(first) + Wrap(first + rest, 0, 0, o.width).substr(first.size());
   out += HandlingText(p, total, o);
   if (p.shown().storms.any()) out += Wrap(profile::StormNote(p.shown()), 0, 0, o.width);

@@ -18,8 +18,8 @@ std::string Figures(const Profile& p, const Estimate& e, const std::string& shar
   const profile::MeasureSpec& spec = p.shown().spec();
   if (p.shown().events()) {
     if (spec.amount.unit == profile::Unit::kNanoseconds)
-      return fmt::format("{}  {}  {} wait{}", AmountText(p, e), share, CountText(p, e),
-                         e.count == 1 ? "" : "s");
+      return fmt::format("{}  {}  {} {}{}", AmountText(p, e), share, CountText(p, e),
+                         p.shown().clocked() ? "sample" : "wait", e.count == 1 ? "" : "s");
     return fmt::format("{} {}  {}{}", CountText(p, e), "thrown", share,
                        e.amount > 0 ? fmt::format("  {} thrown again", AmountText(p, e)) : "");
   }

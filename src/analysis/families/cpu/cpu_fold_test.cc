@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/cpu/cpu_fold.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "profile/stacks/made_up_frames.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::LabelKey;
+using ThreadTime = CpuFold::ThreadTime;
+
+constexpr int64_t kCpuMs = 1'000'000, kCpuSecond = 1'000'000'000;
+constexpr uint64_t kPeriod = 10 * kCpuMs;
+
+class CpuSlices final : public profile::SliceSink {
+ public:
+  void OnSlice(profile::Slice&& s) override { slices.push_back(std::move(s)); }
+  std::vector<profile::Slice> slices;
+};
+
+struct CpuSum {
+  int64_t ns = 0;
+  uint64_t samples = 0;
+  bool operator==(const CpuSum&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const CpuSum& s) {
+  return out << s.ns << " ns of " << s.samples;
+}
+
+class CpuFeeder {
+ public:
+  explicit CpuFeeder(bool kernel_told = true)
+      : tables_(std::make_unique<profile::ProcessTables>()),
+        fold_({tables_.get(), &sink_, 0, kCpuSecond}) {
+    fold_.Begin(kernel_told);
+  }
+  void Sample(uint64_t thread, int64_t ms, uint64_t leaf) {
+    const uint64_t chain[] = {leaf, 0x10};
+    fold_.OnSample(thread, ms * kCpuMs, chain, kPeriod);
+  }
+  void Times(int64_t ms, std::vector<ThreadTime> threads, int64_t process_ns = -1) {
+    fold_.OnTimes(ms * kCpuMs, threads, process_ns);
+  }
+  // By leaf and thread, of what has come so far.
+  std::map<std::pair<uint64_t, uint64_t>, CpuSum> Sums() {
+    std::map<std::pair<uint64_t, uint64_t>, CpuSum> out;
+    for (const profile::Slice& s : sink_.slices)
+      for (const auto& row : s.rows) {
+        const profile::SeriesKey& key = tables_->series.keys()[row.series];
+        const uint64_t leaf =
+            tables_->stacks.addresses()[tables_->stacks.address_index(key.node)].address;
+        CpuSum& sum = out[{leaf, tables_->labels.sets()[key.labels][LabelKey::kThread]}];
+        sum.ns += static_cast<int64_t>(row.sums.amount);
+        sum.samples += row.sums.stands_for;
+      }
+    return out;
+  }
+  CpuFold& fold() { return fold_; }
+
+ private:
+  std::unique_ptr<profile::ProcessTables> tables_;
+  CpuSlices sink_;
+  CpuFold fold_;
+};
+using CpuSums = std::map<std::pair<uint64_t, uint64_t>, CpuSum>;
+
+TEST(CpuFold, WhatAThreadUsedIsSplitOverItsSamples) {
+  CpuFeeder f;
+  f.Times(0, {{1, 5 * kCpuSecond}, {2, 0}}, 6 * kCpuSecond);
+  for (int i = 0; i < 3; ++i) f.Sample(1, 100 + i, 0x1000);
+  f.Sample(1, 200, 0x2000);
+  f.Times(1000, {{1, 5 * kCpuSecond + 44 * kCpuMs}, {2, 0}}, 6 * kCpuSecond + 44 * kCpuMs);
+  f.fold().Finish(2 * kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {33 * kCpuMs, 3}}, {{0x2000, 1}, {11 * kCpuMs, 1}}}));
+}
+
+TEST(CpuFold, WhatHasNoSampleYetGoesToTheNextOne) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.Times(1000, {{1, 3 * kCpuMs}}, 3 * kCpuMs);
+  f.Times(2000, {{1, 6 * kCpuMs}}, 6 * kCpuMs);
+  f.Sample(1, 2500, 0x1000);
+  f.Times(3000, {{1, 9 * kCpuMs}}, 9 * kCpuMs);
+  f.Times(4000, {{1, 11 * kCpuMs}}, 11 * kCpuMs);
+  f.fold().Finish(4 * kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {9 * kCpuMs, 1}},
+                               {{profile::kNotSampledAddress, 1}, {2 * kCpuMs, 0}}}));
+}
+
+TEST(CpuFold, ThreadsThatEndedShareWhatTheProcessUsedBesides) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.Sample(1, 10, 0x1000);
+  f.Sample(2, 20, 0x2000);  // these two were born and ended between the readings
+  f.Sample(2, 30, 0x2000);
+  f.Sample(3, 40, 0x3000);
+  f.Times(1000, {{1, 12 * kCpuMs}}, 57 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {12 * kCpuMs, 1}},
+                               {{0x2000, 2}, {30 * kCpuMs, 2}},
+                               {{0x3000, 3}, {15 * kCpuMs, 1}}}));
+}
+
+TEST(CpuFold, ThreadsThatNobodySawAreNotSampled) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.Times(1000, {{1, 0}}, 4 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{profile::kNotSampledAddress, 0}, {4 * kCpuMs, 0}}}));
+}
+
+TEST(CpuFold, WhereTheKernelIsNotSampledTheSystemTellsItsPart) {
+  CpuFeeder f(/*kernel_told=*/false);
+  f.Times(0, {{1, 0, 0, 0}}, 0);
+  f.Sample(1, 10, 0x1000);
+  f.Times(1000, {{1, 40 * kCpuMs, 3, 1}}, 40 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {30 * kCpuMs, 1}},
+                               {{profile::kKernelAddress, 1}, {10 * kCpuMs, 0}}}));
+}
+
+TEST(CpuFold, ANumberThatIsUsedAgainIsAnotherThread) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}, {7, kCpuSecond}}, 2 * kCpuSecond);
+  f.Sample(7, 500, 0x1000);
+  f.Times(1000, {{1, 0}, {7, 20 * kCpuMs}}, 2 * kCpuSecond + 20 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 7}, {20 * kCpuMs, 1}}}));
+}
+
+TEST(CpuFold, WithoutTheSystemTheClockTells) {
+  CpuFeeder f;
+  f.Sample(1, 10, 0x1000);
+  f.Sample(1, 20, 0x1000);
+  f.fold().Finish(kCpuSecond);  // the process is gone
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {20 * kCpuMs, 2}}}));
+}
+
+}  // namespace
+}  // namespace clrscope::analysis
