@@ -41,21 +41,23 @@ int ChainRepair::Links(uint64_t record, int most) const {
 // A stub that saves all registers before it calls the runtime has no frame record. What it saved
 // ends with rbp, which is still its caller's, and the return address into that caller.
 // Source: dotnet/runtime src/coreclr/vm/amd64/cgencpu.h, CalleeSavedRegisters and TransitionBlock
-uint64_t ChainRepair::CallerOfTransition(const std::vector<uint64_t>& chain, size_t natives,
-                                         uint64_t fp) const {
+bool ChainRepair::FindTransition(const std::vector<uint64_t>& chain, size_t natives, uint64_t fp,
+                                 uint64_t* caller) const {
   // The record whose return address is the last native frame of the chain.
   uint64_t record = fp;
   for (size_t i = 1; i < natives; ++i) {
-    if (!Copied(record) || Word(record + 8) != chain[i]) return 0;
-    if (i + 1 == natives) break;
-    const uint64_t next = Word(record);
-    if (next <= record) return 0;
-    record = next;
+    if (!Copied(record) || !Copied(record + 8)) return false;
+    if (Word(record + 8) != chain[i]) return true;  // not what the kernel walked
+    if (i + 1 < natives) record = Word(record);
   }
   const uint64_t next = Word(record);
-  for (uint64_t at = record + 16; at < next && Copied(at + 8); at += 8)
-    if (Word(at) == next && at + 8 < next && code_->managed(Word(at + 8))) return Word(at + 8);
-  return 0;
+  for (uint64_t at = record + 16; at + 8 < next; at += 8) {
+    if (!Copied(at + 8)) return false;
+    if (Word(at) != next || !code_->managed(Word(at + 8))) continue;
+    *caller = Word(at + 8);
+    return true;
+  }
+  return true;
 }
 
 Repair ChainRepair::Join(std::vector<uint64_t>& chain, size_t natives) {
@@ -109,7 +111,7 @@ Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Byte
   uint64_t caller = 0;
   if (natives > 1) {
     // Native frames that have records are complete, so words above them prove nothing.
-    caller = CallerOfTransition(chain, natives, regs.fp);
+    if (!FindTransition(chain, natives, regs.fp, &caller)) return Repair::kNotRepairable;
   } else {
     caller = code.managed(regs.lr) ? regs.lr : FirstManaged(regs.fp);
     if (caller == 0 && regs.fp > copy_end()) return Repair::kNotRepairable;

@@ -18,7 +18,7 @@ enum class Repair : uint8_t {
   kNone,            // nothing seems to be missing, or nothing can be told
   kCallerInserted,  // one managed frame was missing
   kJoined,          // the chain broke off in native code; managed frames were found above it
-  kNotRepairable,   // managed frames are missing, and the copy does not tell which
+  kNotRepairable,   // managed frames may be missing: the copied stack ends too early to tell
 };
 
 // What knows the methods of a process. Without it a leaf in the runtime's code is left as it is:
@@ -46,9 +46,10 @@ class ChainRepair {
   uint64_t copy_end() const { return sp_ + stack_.size() / 8 * 8; }
   // The first address of managed code in [sp, end); 0: none.
   uint64_t FirstManaged(uint64_t end) const;
-  // The caller of a stub that saved all registers, between two frame records; 0: none.
-  uint64_t CallerOfTransition(const std::vector<uint64_t>& chain, size_t natives,
-                              uint64_t fp) const;
+  // The caller of a stub that saved all registers, between two frame records. Returns false where
+  // the copy ends before them.
+  bool FindTransition(const std::vector<uint64_t>& chain, size_t natives, uint64_t fp,
+                      uint64_t* caller) const;
   // How many frame records hang together from `record` on, within the copy; at most `most`.
   int Links(uint64_t record, int most) const;
   Repair Join(std::vector<uint64_t>& chain, size_t natives);

@@ -61,7 +61,8 @@ Status KernelSampler::Setup::MapBuffers(const std::vector<int>& cpus) {
       continue;
     }
     error = errno;
-    if (error == EMFILE || error == ENFILE) return PerfNoDescriptors(1, cpus.size());
+    if (error == EMFILE || error == ENFILE)
+      return PerfNoDescriptors(1, cpus.size(), options_.most_descriptors);
     if (error != ENODEV && error != ENXIO && error != EINVAL) break;  // not: it does not run
   }
   if (s_.buffers_.empty() || (error != 0 && error != ENODEV && error != ENXIO && error != EINVAL))
@@ -116,17 +117,13 @@ bool KernelSampler::Setup::OpenThread(pid_t tid, bool late, Error* error) {
   LateThread own;
   own.tid = tid;
   for (const Buffer& b : s_.buffers_) {
-    if (s_.descriptors() >= options_.most_descriptors) {
-      *error = PerfNoDescriptors(threads_, s_.buffers_.size());
-      return false;
-    }
     Fd fd = OpenEvent(tid, b.cpu);
     if (!fd.valid()) {
       const int why = errno;
       if (why == ESRCH) return true;  // it has ended meanwhile
       if (why == ENODEV) continue;    // the CPU has been taken away
       if (why == EMFILE || why == ENFILE || why == ENOMEM) {
-        *error = PerfNoDescriptors(threads_, s_.buffers_.size());
+        *error = PerfNoDescriptors(threads_, s_.buffers_.size(), options_.most_descriptors);
         return false;
       }
       if (s_.events_.empty()) {
@@ -161,6 +158,8 @@ Status KernelSampler::Setup::OpenThreads() {
                         std::back_inserter(fresh));
     if (fresh.empty()) break;
     threads_ = known.size() + fresh.size();
+    if (threads_ * s_.buffers_.size() > options_.most_descriptors)
+      return PerfNoDescriptors(threads_, s_.buffers_.size(), options_.most_descriptors);
     for (const pid_t tid : fresh)
       if (Error error; !OpenThread(tid, round > 0, &error)) return error;
     known.insert(known.end(), fresh.begin(), fresh.end());
@@ -185,8 +184,13 @@ Result<std::unique_ptr<KernelSampler>> KernelSampler::Open(pid_t pid, const Opti
   s->most_frames_ =
       static_cast<size_t>(std::clamp<int64_t>(KernelSetting("perf_event_max_stack", 127), 1, 8192));
   Setup setup(*s, options, wish);
-  if (ThreadsOf(pid).empty()) return PerfRefused(ESRCH, pid, false);
-  RETURN_IF_ERROR(setup.MapBuffers(OnlineCpus()));
+  std::vector<pid_t> threads = ThreadsOf(pid);
+  if (threads.empty() && errno == EMFILE && RaiseDescriptorLimit()) threads = ThreadsOf(pid);
+  const bool full = threads.empty() && (errno == EMFILE || errno == ENFILE);
+  const std::vector<int> cpus = OnlineCpus();
+  if (full) return PerfNoDescriptors(1, cpus.size(), options.most_descriptors);
+  if (threads.empty()) return PerfRefused(ESRCH, pid, false);
+  RETURN_IF_ERROR(setup.MapBuffers(cpus));
   RETURN_IF_ERROR(setup.OpenThreads());
   s->sees_kernel_ = setup.wish().kernel;
   s->tells_lost_ = setup.wish().tells_lost;

@@ -50,7 +50,8 @@ class PerfOpener {
 
 // Why the sampler does not start. `own`: even an event of this process itself was refused.
 Error PerfRefused(int error, pid_t pid, bool own);
-Error PerfNoDescriptors(size_t threads, size_t cpus);
+// `most`: of descriptors, that clrscope opens.
+Error PerfNoDescriptors(size_t threads, size_t cpus, size_t most);
 Error PerfNoMemory();
 
 // A number in a file of /proc/sys/kernel; `otherwise` when it cannot be read.
@@ -61,7 +62,7 @@ std::vector<int> ParseCpuList(std::string_view text, size_t most = 4096);
 // Of CPUs that run now.
 std::vector<int> OnlineCpus();
 
-// The threads of a process, ascending; empty: it is gone.
+// The threads of a process, ascending; empty: see errno, ESRCH when it is gone.
 std::vector<pid_t> ThreadsOf(pid_t pid);
 
 // The whole text of /proc/PID/maps; empty: gone, or it may not be looked at.

@@ -146,11 +146,17 @@ Error PerfRefused(int error, pid_t pid, bool own) {
                                      "so allow it there")};
 }
 
-Error PerfNoDescriptors(size_t threads, size_t cpus) {
+Error PerfNoDescriptors(size_t threads, size_t cpus, size_t most) {
+  const size_t needed = threads * cpus;
+  if (needed > most)
+    return {ErrorCode::kFailed,
+            fmt::format("the kernel's sampler would need {} descriptors for {} threads on {} CPUs, "
+                        "and {} is the most: it cannot follow a process with so many threads here",
+                        needed, threads, cpus, most)};
   return {ErrorCode::kFailed,
           fmt::format("the kernel's sampler needs {} descriptors for {} threads on {} CPUs, more "
-                      "than are allowed: raise the limit of open files (ulimit -n), at most to {}",
-                      threads * cpus, threads, cpus, 20'000)};
+                      "than the system allows: raise the limit of open files (ulimit -n)",
+                      needed, threads, cpus)};
 }
 
 Error PerfNoMemory() {
@@ -202,6 +208,7 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   while (const dirent* entry = ::readdir(dir.get()))
     if (const long tid = std::strtol(entry->d_name, nullptr, 10); tid > 0)
       tids.push_back(static_cast<pid_t>(tid));
+  if (tids.empty()) errno = ESRCH;
   std::sort(tids.begin(), tids.end());
   return tids;
 }
