@@ -34,6 +34,7 @@ void Target::ResetRequests() {
 
 void Target::WatchRequests() {
   TakeRequestStreams();
+  background_->counted_to_ns = fold_->requests().collected_to_ns();
   JoinCounter();
   WatchTasks();
   WatchRouting();
@@ -198,10 +199,12 @@ void Target::JoinCounter() {
   });
 }
 
-// The last value of the histogram is waited for: it comes once a second, and a stop brings none.
+// The last value of the histogram is waited for: it comes once a second, later where the machine is
+// busy, and a stop brings none.
 void Target::StopRequests() {
   if (!options_.requests) return;
-  constexpr int64_t kPeriodNs = 1'000'000'000, kDrainedNs = 250'000'000;
+  constexpr int64_t kLongestNs = 4'000'000'000;
+  constexpr nanoseconds kNap{20'000'000};
   const int64_t now_ns = home_.clock->now_ns();
   fold_->requests().EndAt(now_ns);
   std::vector<uint64_t> ids;
@@ -212,11 +215,14 @@ void Target::StopRequests() {
     ids.push_back(s.id);
     counted = counted || s.kind == Kind::kRequestCounter;
   }
-  const int64_t since_ns = std::max<int64_t>(0, now_ns - fold_->requests().collected_to_ns());
-  const int64_t wait_ns = counted ? kPeriodNs - since_ns % kPeriodNs + kDrainedNs : 0;
+  // Without a value so far none is to come: another tool's session keeps it.
+  const bool wait = counted && fold_->requests().collected_to_ns() != 0;
   InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
-               [ids = std::move(ids), wait_ns](RuntimeLink& link, Background&) {
-                 std::this_thread::sleep_for(nanoseconds(wait_ns));
+               [ids = std::move(ids), wait, now_ns](RuntimeLink& link, Background& background) {
+                 for (nanoseconds waited{0}; wait && background.counted_to_ns < now_ns &&
+                                             waited.count() < kLongestNs;
+                      waited += kNap)
+                   std::this_thread::sleep_for(kNap);
                  for (const uint64_t id : ids) (void)link.Stop(id);
                });
 }
