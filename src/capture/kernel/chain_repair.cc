@@ -19,10 +19,16 @@ uint64_t ChainRepair::Word(uint64_t address) const {
   return Copied(address) ? LoadAt<uint64_t>(stack_.data() + (address - sp_)) : 0;
 }
 
+bool ChainRepair::MayReturnTo(uint64_t address) const {
+  if (!code_->managed(address)) return false;
+  const uint64_t start = methods_ ? methods_->StartOf(address) : MethodStarts::kUnknown;
+  return start != 0 && start != address;
+}
+
 uint64_t ChainRepair::FirstManaged(uint64_t end) const {
   end = std::min(end, copy_end());
   for (uint64_t at = sp_; at < end; at += 8)
-    if (const uint64_t word = Word(at); code_->managed(word)) return word;
+    if (const uint64_t word = Word(at); MayReturnTo(word)) return word;
   return 0;
 }
 
@@ -53,7 +59,7 @@ bool ChainRepair::FindTransition(const std::vector<uint64_t>& chain, size_t nati
   const uint64_t next = Word(record);
   for (uint64_t at = record + 16; at + 8 < next; at += 8) {
     if (!Copied(at + 8)) return false;
-    if (Word(at) != next || !code_->managed(Word(at + 8))) continue;
+    if (Word(at) != next || !MayReturnTo(Word(at + 8))) continue;
     *caller = Word(at + 8);
     return true;
   }
@@ -64,7 +70,7 @@ Repair ChainRepair::Join(std::vector<uint64_t>& chain, size_t natives) {
   if (FirstManaged(copy_end()) == 0) return Repair::kNone;  // a thread of the runtime's own
   uint64_t record = sp_;
   while (record < copy_end() &&
-         (Links(record, kEnoughLinks) < kEnoughLinks || !code_->managed(Word(record + 8))))
+         (Links(record, kEnoughLinks) < kEnoughLinks || !MayReturnTo(Word(record + 8))))
     record += 8;
   if (record >= copy_end()) return Repair::kNotRepairable;
   chain.resize(natives);
@@ -85,6 +91,7 @@ Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Byte
   sp_ = regs.sp;
   stack_ = stack;
   code_ = &code;
+  methods_ = methods;
 
   size_t natives = 1;
   const CodeKind leaf = code.KindOf(chain[0]);
@@ -113,7 +120,7 @@ Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Byte
     // Native frames that have records are complete, so words above them prove nothing.
     if (!FindTransition(chain, natives, regs.fp, &caller)) return Repair::kNotRepairable;
   } else {
-    caller = code.managed(regs.lr) ? regs.lr : FirstManaged(regs.fp);
+    caller = MayReturnTo(regs.lr) ? regs.lr : FirstManaged(regs.fp);
     if (caller == 0 && regs.fp > copy_end()) return Repair::kNotRepairable;
   }
   if (caller == 0 || caller == next) return Repair::kNone;

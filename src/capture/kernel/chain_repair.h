@@ -21,8 +21,9 @@ enum class Repair : uint8_t {
   kNotRepairable,   // managed frames may be missing: the copied stack ends too early to tell
 };
 
-// What knows the methods of a process. Without it a leaf in the runtime's code is left as it is:
-// it may be a method, which needs no repair, or a stub, which does.
+// What knows the methods of a process. Without it a leaf in the runtime's code is left as it is: it
+// may be a method, which needs no repair, or a stub, which does; and a pointer to a stub may be
+// taken for a return address.
 class MethodStarts {
  public:
   static constexpr uint64_t kUnknown = ~uint64_t{0};
@@ -44,7 +45,10 @@ class ChainRepair {
   uint64_t Word(uint64_t address) const;
   bool Copied(uint64_t address) const;
   uint64_t copy_end() const { return sp_ + stack_.size() / 8 * 8; }
-  // The first address of managed code in [sp, end); 0: none.
+  // Managed code, and neither a method's first instruction nor in a stub, where known: pointers to
+  // those lie on stacks too, and no call returns there.
+  bool MayReturnTo(uint64_t address) const;
+  // The first such address in [sp, end); 0: none.
   uint64_t FirstManaged(uint64_t end) const;
   // The caller of a stub that saved all registers, between two frame records. Returns false where
   // the copy ends before them.
@@ -57,6 +61,7 @@ class ChainRepair {
   uint64_t sp_ = 0;
   Bytes stack_;
   const CodeRanges* code_ = nullptr;
+  const MethodStarts* methods_ = nullptr;
 };
 
 }  // namespace clrscope::capture

@@ -18,8 +18,8 @@ constexpr const char* kMaps =
     "00040000-00050000 r-xp 00000000 08:01 14   /usr/share/dotnet/libcoreclr.so\n"
     "7ffff000-80000000 r-xp 00000000 00:00 0    [vdso]\n";
 
-constexpr uint64_t kLibc = 0x10010, kLibc2 = 0x10020, kMethod = 0x20100, kCaller = 0x20200,
-                   kRoot = 0x30300, kClr = 0x40100, kClr2 = 0x40200, kClr3 = 0x40300,
+constexpr uint64_t kLibc = 0x10010, kLibc2 = 0x10020, kMethod = 0x20108, kCaller = 0x20208,
+                   kRoot = 0x30308, kClr = 0x40100, kClr2 = 0x40200, kClr3 = 0x40300,
                    kStub = 0x28010, kSp = 0x7000'0000;
 
 uint64_t At(size_t word) { return kSp + 8 * word; }
@@ -112,9 +112,10 @@ TEST(ChainRepair, AMethodWithItsFrameIsLeftAlone) {
 
 TEST(ChainRepair, AMethodAtItsEntryHasItsCallerOnTheStack) {
   const FakeMethods methods;
-  ChainCase c{{kMethod, kRoot}, {kCaller, 5, At(9), kRoot}, At(2), 0, &methods};
+  const uint64_t entry = kMethod & ~uint64_t{0xff};
+  ChainCase c{{entry, kRoot}, {kCaller, 5, At(9), kRoot}, At(2), 0, &methods};
   EXPECT_EQ(c.Run(), Repair::kCallerInserted);
-  EXPECT_EQ(c.chain, (Addresses{kMethod, kCaller, kRoot}));
+  EXPECT_EQ(c.chain, (Addresses{entry, kCaller, kRoot}));
 }
 
 TEST(ChainRepair, AStubHasNoFrame) {
@@ -124,6 +125,15 @@ TEST(ChainRepair, AStubHasNoFrame) {
   c.methods = &methods;
   EXPECT_EQ(c.Run(), Repair::kCallerInserted);
   EXPECT_EQ(c.chain, (Addresses{kStub, kMethod, kCaller, kRoot}));
+}
+
+TEST(ChainRepair, PointersToStubsAndEntriesAreNoCallers) {
+  const FakeMethods methods;
+  const uint64_t entry = kMethod & ~uint64_t{0xff};
+  ChainCase c{
+      {kLibc, kCaller, kRoot}, {kStub, entry, kMethod, 5, At(9), kCaller}, At(4), 0, &methods};
+  EXPECT_EQ(c.Run(), Repair::kCallerInserted);
+  EXPECT_EQ(c.chain, (Addresses{kLibc, kMethod, kCaller, kRoot}));
 }
 
 TEST(ChainRepair, TheCallerOfAStubThatSavedAllRegisters) {
