@@ -31,7 +31,7 @@ static class Kinds
             case "generics": Count(nameof(Generic), Generic(new Adder(), ns)); break;
             case "delegates": Count(nameof(ByDelegate), ByDelegate(ns)); break;
             case "dynamic": Count(nameof(Dynamic), Dynamic(ns)); break;
-            case "async": Count(nameof(Async), Async(ns).GetAwaiter().GetResult()); break;
+            case "async": Count(nameof(AsyncPart), Async(ns).GetAwaiter().GetResult()); break;
             case "native": Count(nameof(Native), Native(ns)); break;
             case "back": Count(nameof(Back), Back(ns)); break;
             case "exceptions": Count(nameof(Throwing), Throwing(ns)); break;

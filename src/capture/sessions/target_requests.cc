@@ -19,7 +19,7 @@ namespace {
 
 // A recording that ends does not wait for its windows.
 void SleepUnless(const std::atomic<bool>& ending, nanoseconds time) {
-  constexpr nanoseconds kNap{20'000'000};
+  static constexpr nanoseconds kNap{20'000'000};
   for (nanoseconds left = time; left > nanoseconds(0) && !ending; left -= kNap)
     std::this_thread::sleep_for(std::min(left, kNap));
 }
@@ -204,7 +204,7 @@ void Target::JoinCounter() {
 void Target::StopRequests() {
   if (!options_.requests) return;
   constexpr int64_t kLongestNs = 4'000'000'000;
-  constexpr nanoseconds kNap{20'000'000};
+  static constexpr nanoseconds kNap{20'000'000};
   const int64_t now_ns = home_.clock->now_ns();
   fold_->requests().EndAt(now_ns);
   std::vector<uint64_t> ids;
