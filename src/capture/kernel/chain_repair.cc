@@ -25,8 +25,28 @@ bool ChainRepair::MayReturnTo(uint64_t address) const {
   return start != 0 && start != address;
 }
 
-uint64_t ChainRepair::FirstManaged(uint64_t end) const {
+// A method that calls native code keeps, for the runtime's own walks, where its stack was at the
+// call, where the call returns to, and its frame pointer, one after the other. The call pushed the
+// return address itself, so what is left over of earlier calls does not look the same.
+// Source: dotnet/runtime src/coreclr/vm/frames.h, InlinedCallFrame
+bool ChainRepair::FindNativeCall(uint64_t end, uint64_t* caller, uint64_t* record) const {
   end = std::min(end, copy_end());
+  for (uint64_t at = sp_ + 8; at < end; at += 8) {
+    const uint64_t stack = Word(at - 8), word = Word(at), frame = Word(at + 8);
+    if (stack > at || frame <= at || frame % 8 != 0 || !Copied(stack - 8)) continue;
+    if (Word(stack - 8) != word || !MayReturnTo(word)) continue;
+    *caller = word;
+    *record = frame;
+    return true;
+  }
+  return false;
+}
+
+// What lies above the return address are the method's own locals, so it is the first that may be.
+uint64_t ChainRepair::CallerBelow(uint64_t record) const {
+  uint64_t caller = 0, frame = 0;
+  if (FindNativeCall(record, &caller, &frame) && frame == record) return caller;
+  const uint64_t end = std::min(record, copy_end());
   for (uint64_t at = sp_; at < end; at += 8)
     if (const uint64_t word = Word(at); MayReturnTo(word)) return word;
   return 0;
@@ -67,14 +87,17 @@ bool ChainRepair::FindTransition(const std::vector<uint64_t>& chain, size_t nati
 }
 
 Repair ChainRepair::Join(std::vector<uint64_t>& chain, size_t natives) {
-  if (FirstManaged(copy_end()) == 0) return Repair::kNone;  // a thread of the runtime's own
-  uint64_t record = sp_;
-  while (record < copy_end() &&
-         (Links(record, kEnoughLinks) < kEnoughLinks || !MayReturnTo(Word(record + 8))))
-    record += 8;
-  if (record >= copy_end()) return Repair::kNotRepairable;
+  uint64_t record = sp_, caller = 0;
+  if (!FindNativeCall(copy_end(), &caller, &record)) {
+    if (CallerBelow(copy_end()) == 0) return Repair::kNone;  // a thread of the runtime's own
+    while (record < copy_end() &&
+           (Links(record, kEnoughLinks) < kEnoughLinks || !MayReturnTo(Word(record + 8))))
+      record += 8;
+    if (record >= copy_end()) return Repair::kNotRepairable;
+    caller = CallerBelow(record);
+  }
   chain.resize(natives);
-  if (const uint64_t caller = FirstManaged(record); caller != 0) chain.push_back(caller);
+  if (caller != 0) chain.push_back(caller);
   while (Links(record, 1) == 1) {
     chain.push_back(Word(record + 8));
     record = Word(record);
@@ -120,7 +143,7 @@ Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Byte
     // Native frames that have records are complete, so words above them prove nothing.
     if (!FindTransition(chain, natives, regs.fp, &caller)) return Repair::kNotRepairable;
   } else {
-    caller = MayReturnTo(regs.lr) ? regs.lr : FirstManaged(regs.fp);
+    caller = MayReturnTo(regs.lr) ? regs.lr : CallerBelow(regs.fp);
     if (caller == 0 && regs.fp > copy_end()) return Repair::kNotRepairable;
   }
   if (caller == 0 || caller == next) return Repair::kNone;

@@ -48,8 +48,11 @@ class ChainRepair {
   // Managed code, and neither a method's first instruction nor in a stub, where known: pointers to
   // those lie on stacks too, and no call returns there.
   bool MayReturnTo(uint64_t address) const;
-  // The first such address in [sp, end); 0: none.
-  uint64_t FirstManaged(uint64_t end) const;
+  // Of the innermost method that calls native code and says so: where it returns to, and its frame
+  // record. Only between `sp` and `end`.
+  bool FindNativeCall(uint64_t end, uint64_t* caller, uint64_t* record) const;
+  // The return address into the owner of `record`, from what lies below it; 0: none.
+  uint64_t CallerBelow(uint64_t record) const;
   // The caller of a stub that saved all registers, between two frame records. Returns false where
   // the copy ends before them.
   bool FindTransition(const std::vector<uint64_t>& chain, size_t natives, uint64_t fp,

@@ -136,6 +136,15 @@ TEST(ChainRepair, PointersToStubsAndEntriesAreNoCallers) {
   EXPECT_EQ(c.chain, (Addresses{kLibc, kMethod, kCaller, kRoot}));
 }
 
+TEST(ChainRepair, AMethodThatCallsNativeCodeTellsWhereItReturns) {
+  // Word 1 is a left-over; the call pushed word 3, when the stack was at word 4.
+  ChainCase c{{kLibc, kCaller, kRoot},
+              {0, kRoot + 8, 0, kMethod, 7, 7, At(4), kMethod, At(10), 7, At(20), kCaller},
+              At(10)};
+  EXPECT_EQ(c.Run(), Repair::kCallerInserted);
+  EXPECT_EQ(c.chain, (Addresses{kLibc, kMethod, kCaller, kRoot}));
+}
+
 TEST(ChainRepair, TheCallerOfAStubThatSavedAllRegisters) {
   // Frame records at words 1 and 4; the stub's block ends with rbp and the return address; the
   // method's own record is word 14. Other managed words in between are left-overs.
@@ -163,6 +172,16 @@ TEST(ChainRepair, ManagedFramesAboveABrokenChainAreJoined) {
               0x1234};
   EXPECT_EQ(c.Run(), Repair::kJoined);
   EXPECT_EQ(c.chain, (Addresses{kLibc, kMethod, kCaller, kRoot, kClr}));
+}
+
+TEST(ChainRepair, ABrokenChainGoesOnWithTheMethodThatCalledNativeCode) {
+  // Words 1 to 5 are left over of a call before; two links are enough behind a call that is proven.
+  ChainCase c{{kLibc},
+              {0, kRoot + 8, At(4), kRoot, At(9), kRoot, 0, kMethod, 7, At(8), kMethod, At(12),
+               At(14), kCaller, At(99), kRoot},
+              0x1234};
+  EXPECT_EQ(c.Run(), Repair::kJoined);
+  EXPECT_EQ(c.chain, (Addresses{kLibc, kMethod, kCaller, kRoot}));
 }
 
 TEST(ChainRepair, FewRecordsMayBeLeftOvers) {

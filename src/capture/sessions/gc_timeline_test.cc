@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "analysis/families/gc/gc_figures.h"
 #include "capture/testing/gc_script.h"
 
 namespace clrscope::analysis {

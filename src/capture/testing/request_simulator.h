@@ -98,7 +98,7 @@ class RequestSimulator {
   static constexpr uint64_t kObject = 1'000;  // bytes
   struct Step {
     int64_t time_ns = 0;
-    enum class Kind : uint8_t { kStart, kSample, kStop, kBackground } kind = Kind::kStart;
+    enum class Kind : uint8_t { kStart, kSample, kStop, kBackgroundWork } kind = Kind::kStart;
     uint32_t route = 0, request = 0;
     double duration_ns = 0;
     bool operator<(const Step& o) const { return time_ns > o.time_ns; }
@@ -118,7 +118,7 @@ class RequestSimulator {
     const double mean = server_.background_per_second / profile::kSamplingMeanBytes;
     for (auto n = std::poisson_distribution<int64_t>(mean)(random_); n > 0; --n)
       queue_.push({s * kSecond + std::uniform_int_distribution<int64_t>(0, kSecond - 1)(random_),
-                   Step::Kind::kBackground});
+                   Step::Kind::kBackgroundWork});
   }
 
   void MakeRequest(uint32_t route, const SimulatedRoute& r, int64_t start_ns) {
@@ -153,7 +153,7 @@ class RequestSimulator {
   void Take(const Step& step) {
     const TestId id{step.request, {}};
     switch (step.kind) {
-      case Step::Kind::kBackground:
+      case Step::Kind::kBackgroundWork:
         return events_.Sample(step.time_ns, {}, kObject);
       case Step::Kind::kStart:
         if (!open_) return;
