@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -44,14 +45,16 @@ __attribute__((noinline, aligned(4096))) void BurnB() {
   g_work = x;
 }
 
-// Runs for so much of this thread's own time, `share` of it in BurnA. Returns its own time.
+// Runs for so much of this thread's own time, `share` of it in BurnA. Returns its own time. Pieces
+// are of random lengths: equal ones could keep step with the samples.
 int64_t Burn(double seconds, double share) {
+  std::minstd_rand random(7);
   const int64_t start = NowNs(CLOCK_THREAD_CPUTIME_ID);
   const auto end = start + static_cast<int64_t>(seconds * 1e9);
   int64_t in_a = 0, at = start;
   while (at < end && !g_stop_burning) {
     const bool a = static_cast<double>(in_a) <= share * static_cast<double>(at - start);
-    for (int i = 0; i < 20; ++i) a ? BurnA() : BurnB();
+    for (auto i = 5 + random() % 60; i > 0; --i) a ? BurnA() : BurnB();
     const int64_t now = NowNs(CLOCK_THREAD_CPUTIME_ID);
     if (a) in_a += now - at;
     at = now;

@@ -321,7 +321,7 @@ class Target final : public Feed {
   struct Background {
     std::atomic<int> stops{0};  // calls that end sessions
     std::atomic<bool> repairing{false};
-    std::atomic<bool> ending{false};  // the recording: windows are not waited for
+    std::atomic<bool> ending{false};        // the recording: windows are not waited for
     std::atomic<int64_t> counted_to_ns{0};  // how far the histogram of requests has told
     std::mutex mutex;
     // What follows is guarded by mutex.

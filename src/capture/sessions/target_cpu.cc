@@ -51,9 +51,9 @@ bool Target::PumpCpu() {
   CpuSink sink(&fold_->cpu(), home_.clock, tables_);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
   const KernelSampler::Losses& losses = cpu_->losses();
-  tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost - cpu_lost_);
+  tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost + losses.malformed - cpu_lost_);
   tables_->losses.Add(Loss::kCpuThreadsMissed, losses.unopened - cpu_missed_);
-  cpu_lost_ = losses.lost;
+  cpu_lost_ = losses.lost + losses.malformed;
   cpu_missed_ = losses.unopened;
   return any;
 }

@@ -219,8 +219,8 @@ void Target::StopRequests() {
   const bool wait = counted && fold_->requests().collected_to_ns() != 0;
   InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
                [ids = std::move(ids), wait, now_ns](RuntimeLink& link, Background& background) {
-                 for (nanoseconds waited{0}; wait && background.counted_to_ns < now_ns &&
-                                             waited.count() < kLongestNs;
+                 for (nanoseconds waited{0};
+                      wait && background.counted_to_ns < now_ns && waited.count() < kLongestNs;
                       waited += kNap)
                    std::this_thread::sleep_for(kNap);
                  for (const uint64_t id : ids) (void)link.Stop(id);
