@@ -60,7 +60,12 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
   gcs_.LogPauses(&requests_.pauses());
-  if (options.requests) requests_.Begin();
+  if (options.requests) {
+    requests_.Begin();
+    storm_.AskRequests([this](const ActivityPath& activity, int64_t time_ns) {
+      return requests_.RequestOf(activity, time_ns);
+    });
+  }
 }
 
 void ProcessFold::OutdateMemos() {
@@ -375,7 +380,11 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
   if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   const uint32_t type = exception_types_.Find(e.type_name, *strings_, *tables_);
   types_.NoteAdded(*tables_);  // it may be new
-  if (storm_.reading()) return storm_.OnWindowed(NodeOf(event), type, event.thread, e.rethrown());
+  if (storm_.reading()) {
+    requests_.RememberEnded();
+    return storm_.OnWindowed(NodeOf(event), type, event.thread, e.rethrown(),
+                             ActivityPath::Of(event.activity), now_ns_);
+  }
   storm_.OnWhole(now_ns_);
   const uint64_t again = e.rethrown() ? 1 : 0;
   const uint64_t message =

@@ -221,11 +221,8 @@ struct Figure {
   bool counted() const { return source == Source::kCounted; }
   bool by_thread() const { return cells_by_thread || IsEvent(source); }
   bool by_time() const { return cells_by_time || IsEvent(source); }
-  // Its cells' labels tell the request's route and duration. Two kinds of windows at a time do not:
-  // few of them overlap.
-  bool by_request() const {
-    return cells_by_request || (IsEvent(source) && !(by_windows && storms.any()));
-  }
+  // Its cells' labels tell the request's route and duration, but of storms: the route alone.
+  bool by_request() const { return cells_by_request || (IsEvent(source) && !clocked()); }
   // Things of which there may have been events, and nobody recorded them.
   double unseen() const { return storms.any() ? storms.unseen() : kAnyNumber; }
   // Every event is one thing, and none was left out on purpose.

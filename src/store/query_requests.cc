@@ -61,8 +61,7 @@ std::unique_ptr<TableCursor> RequestCosts(const Catalog& c, std::optional<int64_
           case 10:
             return told(timed, profile::LongestNs(r.durations, r.facts.max_ns));
           case kFirstCostFigure + kFigures:
-            return told(WasRecorded(p, r.process, Measure::kExceptions) && profile::KnowsThrown(p),
-                        r.exceptions);
+            return told(WasRecorded(p, r.process, Measure::kExceptions), r.exceptions);
           case kFirstCostFigure + kFigures + 1:
             return told(WasRecorded(p, r.process, Measure::kLocks), r.lock_wait_ns);
           case kFirstCostFigure + kFigures + 2:

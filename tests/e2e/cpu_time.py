@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu` on programs that burn CPU time in known methods and read their own clocks."""
+import json
+import os
+import shutil
 import signal
+import subprocess
+import tempfile
 import time
+import unittest
 
+import harness
 from harness import Case, Workload, clrscope, report, start_clrscope
 
 FLAVOURS = ("burns", "burns-net8", "burns-net9")
@@ -65,6 +72,47 @@ class CpuTime(Case):
         self.assertGreater(by_kind["managed"], 0.8 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
         kernel = next(row for row in rows if row["method"] == "[kernel]")
         self.assertEqual(kernel["kind"], "kernel")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, to be somebody else")
+    def test_as_a_user_without_privileges(self):
+        """Samples of user code; what the kernel did is told by the system's figures."""
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+            paranoid = int(f.read())
+        if paranoid > 2:
+            self.skipTest(f"perf_event_paranoid is {paranoid}")
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        shutil.copytree(os.path.join(harness.WORKLOADS, "burns"), os.path.join(folder, "burns"))
+        shutil.copy(harness.CLRSCOPE, folder)
+        os.chmod(folder, 0o777)
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        env = {**os.environ, "HOME": folder, "TMPDIR": folder}
+        with subprocess.Popen([*nobody, "dotnet", os.path.join(folder, "burns/burns.dll"), "--seconds", "1", "--kinds", "loops,kernel",
+                               "--start-on-stdin", "--hold-on-stdin"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as burns:
+            self.addCleanup(burns.kill)
+            pid = json.loads(burns.stdout.readline())["ready"]
+            path = os.path.join(folder, "user.clrscope")
+            recorder = subprocess.Popen([*nobody, os.path.join(folder, "clrscope"), "record", "-p", str(pid), "--cpu", "-o", path],
+                                        env=env, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(recorder.kill)
+            self.assertIn("Recording", recorder.stderr.readline())
+            time.sleep(0.5)
+            burns.stdin.write("go\n")
+            burns.stdin.flush()
+            truth = json.loads(burns.stdout.readline())
+            recorder.send_signal(signal.SIGINT)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+            burns.stdin.write("bye\n")
+            burns.stdin.close()
+        if paranoid == 2:
+            self.assertIn("[kernel]", said)
+        self.assertLess(abs(report(path, "--measure", "cpu")["totals"]["cpu_ns"] / truth["process_ns"] - 1), 0.03)
+        methods, rows = self.methods(path)
+        self.check_near(methods["LoopLong"], truth["methods"]["LoopLong"], "LoopLong")
+        self.check_near(methods["LoopShort"], truth["methods"]["LoopShort"], "LoopShort")
+        kernel = next(row for row in rows if row["method"] == "[kernel]")
+        self.assertGreater(kernel["self_cpu_ns"], 0.5 * truth["methods"]["Kernel"])
 
     def test_nothing_but_cpu(self):
         truth, path = self.record("burns", "--only", "cpu", program=("--seconds", "1", "--kinds", "loops"))

@@ -237,6 +237,7 @@ class Target final : public Feed {
   // Storms of exceptions: target_storms.cc
   void WatchStorm();
   void BeginStorm();
+  void PlanStormWindow(const WindowPlan::Window& requests);
   void OpenWindow(int64_t now_ns);
   void EndWindow(const Live& live);
   void BeginWhole();

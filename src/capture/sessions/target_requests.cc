@@ -89,6 +89,7 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   request_window_->routing = extras.routing;
   RunWindow(RequestSession(kEventBufferMb, extras), Kind::kRequestWindow, request_window_,
             nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));
+  PlanStormWindow(next);
 }
 
 void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,

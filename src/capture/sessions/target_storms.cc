@@ -54,6 +54,11 @@ void Target::WatchStorm() {
     case StormPhase::kWindows:
       if (window_ != nullptr) return;
       if (StormWatch::Calm(storm.recent())) return BeginWhole();
+      // Those of requests bring theirs: PlanStormWindow().
+      if (options_.requests && request_phase_ == RequestPhase::kWindows) {
+        if (next_window_ && now_ns >= next_window_->begin_ns - kAheadNs) OpenWindow(now_ns);
+        return;
+      }
       if (!next_window_)
         next_window_ = storm_watch_.Next(now_ns, storm.counted_to_ns(),
                                          StormWatch::Highest(storm.recent(), storm.whole_rate()));
@@ -90,6 +95,18 @@ void Target::BeginStorm() {
     (void)link.Stop(id);
     Remind(link);
   });
+}
+
+// At the end of a window of requests: whose a throw is, is known if its request began within that.
+void Target::PlanStormWindow(const WindowPlan::Window& requests) {
+  if (storm_phase_ != StormPhase::kWindows || window_ != nullptr) return;
+  constexpr int64_t kMarginNs = 3'000'000;
+  const analysis::StormFold& storm = fold_->storm();
+  const int64_t length_ns =
+      std::min(StormWatch::Length(StormWatch::Highest(storm.recent(), storm.whole_rate())),
+               std::max(StormWatch::kShortestNs, requests.length_ns / 2));
+  next_window_ = {requests.begin_ns + requests.length_ns - length_ns - kMarginNs, length_ns,
+                  requests.group};
 }
 
 void Target::OpenWindow(int64_t now_ns) {

@@ -50,6 +50,9 @@ struct Estimate {
   bool many_sizes = false;
   OptionalGroups windows{};  // rests, in part at least, on windows of time
 
+  // There may be figures without samples: what the system tells.
+  bool none() const { return samples == 0 && amount == 0 && count == 0; }
+
   Estimate& operator+=(const Estimate& o) {
     samples += o.samples;
     amount += o.amount;

@@ -19,7 +19,7 @@ class Builder {
     for (const Cell& c : p_.shown().cells) own[c.node] += c.value;
     std::vector<uint32_t> path;  // root first
     for (uint32_t i = 0; i < own.size(); ++i) {
-      if (own[i].samples == 0) continue;
+      if (own[i].none()) continue;
       path.clear();
       for (uint32_t n = i; n != 0; n = p_.nodes[n].parent)
         if (Shown(p_.nodes[n].frame)) path.push_back(p_.nodes[n].frame);

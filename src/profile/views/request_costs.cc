@@ -31,11 +31,6 @@ std::vector<ChildCost> ChildCosts(const Profile& p, const RouteFacts& facts) {
 
 }  // namespace
 
-bool KnowsThrown(const Profile& p) {
-  const Figure* thrown = p.Find(Measure::kExceptions);
-  return thrown == nullptr || thrown->by_request();
-}
-
 using CostRows = std::map<std::pair<uint32_t, uint64_t>, RequestCost>;  // by process and route
 
 namespace {

@@ -37,9 +37,6 @@ struct RequestCost {
 // By process and route; what belongs to no request has a row too. `profile` must outlive them.
 std::vector<RequestCost> RequestCosts(const Profile& profile);
 
-// Whether it is known what each route threw: not of windows of two kinds at a time.
-bool KnowsThrown(const Profile& profile);
-
 // Whether a row of that name is of no route.
 bool IsOfNoRoute(std::string_view name);
 

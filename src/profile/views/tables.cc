@@ -110,7 +110,7 @@ std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
   for (size_t i = 1; i < p.nodes.size(); ++i) by_frame[p.nodes[i].frame].self += below[i];
   for (size_t i = p.nodes.size(); i-- > 1;) below[p.nodes[i].parent] += below[i];
   for (size_t i = 1; i < p.nodes.size(); ++i) {
-    if (below[i].samples == 0) continue;
+    if (below[i].none()) continue;
     const uint32_t frame = p.nodes[i].frame;
     // Inside of itself a method counts no second time.
     uint32_t above = p.nodes[i].parent;
@@ -119,7 +119,7 @@ std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
   }
   std::vector<MethodRow> rows;
   for (uint32_t f = 0; f < by_frame.size(); ++f) {
-    if (by_frame[f].total.samples == 0) continue;
+    if (by_frame[f].total.none()) continue;
     by_frame[f].frame = f;
     rows.push_back(by_frame[f]);
   }

@@ -129,8 +129,7 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   json["live_samples"] = lives ? Json(r.live.samples) : Json();
   json["live_bytes"] = told(lives, r.live.amount);
   json["live_objects"] = told(lives, r.live.count);
-  json["exceptions"] =
-      told(recorded(Measure::kExceptions) && profile::KnowsThrown(p), r.exceptions);
+  json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
   json["queue_ns"] = told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
   json["awaiting_ns"] = told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);

@@ -201,7 +201,7 @@ class Maker {
     for (const profile::LiveCell& c : p_.lives())
       if (!c.young) sums[c.generation < 0 ? 5 : static_cast<size_t>(c.generation)] += c.value;
     for (size_t i = 0; i < 6; ++i) {
-      if (sums[i].samples == 0) continue;
+      if (sums[i].none()) continue;
       t.rows.push_back({Json{{"generation", kNames[i]}}, sums[i], {}, false});
     }
     t.all_rows = t.rows.size();

@@ -79,7 +79,10 @@ std::string OtherMeasures(const Profile& p, const TextOptions& o) {
   for (const profile::Figure& f : p.figures)
     if (&f != &p.shown() && !f.cells.empty() &&
         (f.measure != profile::Measure::kGcCpu || f.Total().amount > 0))
-      names += fmt::format("{}--measure {}", names.empty() ? "" : ", ", f.spec().name);
+      names += fmt::format("{}{}", names.empty() ? "" : ", ",
+                           f.measure == profile::Measure::kRequests
+                               ? "--by request"
+                               : fmt::format("--measure {}", f.spec().name));
   return names.empty() ? "" : Wrap("Also recorded: " + names, 0, 0, o.width);
 }
 

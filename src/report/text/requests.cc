@@ -186,9 +186,6 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
   if (p.requests.windows.any()) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
-  if (!profile::KnowsThrown(p))
-    out += Wrap("There were many exceptions at that time, too: what each route threw is not known",
-                0, 0, o.width);
   for (const RequestRow& r : table.rows)
     if (r.facts.beyond_windows > 0)
       out +=

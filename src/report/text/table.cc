@@ -68,7 +68,7 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
                                       : Thousands(e.samples);
   };
   const auto error = [&](const Estimate& e) {
-    return e.samples == 0              ? ""
+    return e.none()                    ? ""
            : o.sort == SortBy::kAmount ? AmountError(p, e)
            : o.sort == SortBy::kCount  ? CountError(p, e, profile::HeapKind::kUnknown)
                                        : "";
@@ -84,9 +84,9 @@ std::string MethodsText(const ReportTable& table, const Profile& p, const TextOp
   for (const ReportRow& row : table.rows) {
     std::vector<std::string> cells = {
         IsFew(p, row.value) ? "~" : "",
-        row.self.samples == 0 ? "-" : figure(row.self),
+        row.self.none() ? "-" : figure(row.self),
         error(row.self),
-        row.self.samples == 0 ? "" : HumanShare(SortValue(row.self, o.sort), whole),
+        row.self.none() ? "" : HumanShare(SortValue(row.self, o.sort), whole),
         figure(row.value),
         o.width < 100 ? "" : error(row.value),
         HumanShare(SortValue(row.value, o.sort), whole)};
@@ -114,7 +114,7 @@ std::string FiguresText(const ReportTable& table, const Profile& p, const TextOp
   TextTable text(columns);
   for (const ReportRow& row : table.rows) {
     const Estimate& e = row.value;
-    const bool none = e.samples == 0;
+    const bool none = e.none();
     std::vector<std::string> cells = {row.partial ? "≥" : IsFew(p, e) && !none ? "~" : ""};
     if (time) cells.push_back(ClockText(row.key.at("start_s").get<double>()));
     cells.push_back(none ? "-" : objects ? CountText(p, e) : AmountText(p, e));

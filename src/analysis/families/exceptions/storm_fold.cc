@@ -70,18 +70,22 @@ void StormFold::ReserveLabels() {
     (void)home_.tables->labels.Find(LabelSet().With(LabelKey::kWindow, group));
 }
 
-void StormFold::OnWindowed(uint32_t node, uint32_t type, uint64_t thread, bool again) {
-  Key key{node, type, thread};
-  if (open_.size() >= kMostKeys && !open_.contains(key)) key = {StackTree::kOther, type, 0};
+void StormFold::OnWindowed(uint32_t node, uint32_t type, uint64_t thread, bool again,
+                           const ActivityPath& activity, int64_t time_ns) {
+  if (whose_ != nullptr && !activity.empty() && of_activities_.size() < kMostKeys)
+    return of_activities_.push_back({node, type, thread, again, activity, time_ns});
+  Key key{node, type, thread, 0};
+  if (open_.size() >= kMostKeys && !open_.contains(key)) key = {StackTree::kOther, type, 0, 0};
   Throws& t = open_[key];
   ++(again ? t.again : t.first);
 }
 
 void StormFold::EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, double weight) {
-  if (std::exchange(canceled_, false)) return open_.clear();
-  Window& w = windows_.emplace_back(Window{start_ns, end_ns, group, weight, {}});
-  w.rows.assign(open_.begin(), open_.end());
+  if (!std::exchange(canceled_, false))
+    windows_.push_back(
+        {start_ns, end_ns, group, weight, std::move(open_), std::move(of_activities_)});
   open_.clear();
+  of_activities_.clear();
 }
 
 void StormFold::OnCounted(Counted counted) {
@@ -148,7 +152,11 @@ uint64_t StormFold::WholeWithin(int64_t start_ns, int64_t end_ns) {
 
 // Weights are no whole numbers, and most rows are few throws: what is rounded off goes to the next
 // row, so that sums stay right and every row does on average.
-void StormFold::AddWindow(const Window& w, Rows& rows) {
+void StormFold::AddWindow(Window& w, Rows& rows) {
+  for (const OfActivity& t : w.of_activities) {
+    Throws& throws = w.rows[{t.node, t.type, t.thread, whose_(t.activity, t.time_ns)}];
+    ++(t.again ? throws.again : throws.first);
+  }
   const auto weighted = [&](uint64_t n) {
     const double exact = static_cast<double>(n) * w.weight + rounding_;
     const double whole = std::floor(exact);
@@ -158,8 +166,12 @@ void StormFold::AddWindow(const Window& w, Rows& rows) {
   AddRow(StackTree::kNoStack, 0, LabelSet().With(LabelKey::kWindow, profile::kStormWindows),
          {1, static_cast<uint64_t>(w.end_ns - w.start_ns), 1}, rows);
   for (const auto& [key, throws] : w.rows) {
-    const auto& [node, type, thread] = key;
-    AddRow(node, type, LabelSet().With(LabelKey::kThread, thread).With(LabelKey::kWindow, w.group),
+    const auto& [node, type, thread, request] = key;
+    AddRow(node, type,
+           LabelSet()
+               .With(LabelKey::kThread, thread)
+               .With(LabelKey::kWindow, w.group)
+               .With(LabelKey::kRequest, request),
            {throws.first + throws.again, weighted(throws.again), weighted(throws.first)}, rows);
   }
 }
@@ -231,6 +243,7 @@ void StormFold::Finish(int64_t last_ns) {
   if (!counting_) return;
   Flush();
   open_.clear();
+  of_activities_.clear();
   const int64_t to_ns = std::min(whole_from_ns_, last_ns);
   if (counted_to_ns_ != 0 && to_ns - counted_to_ns_ > kEndGapNs)
     home_.tables->losses.Add(Loss::kStormUncounted,

@@ -8,11 +8,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "analysis/families/requests/activity_path.h"
 #include "profile/tables/process_tables.h"
 #include "profile/tables/slice.h"
 
@@ -46,12 +48,19 @@ class StormFold {
   // What is decoded now comes from a window's stream.
   void SetReading(bool window) { reading_ = window; }
   bool reading() const { return reading_; }
-  void OnWindowed(uint32_t node, uint32_t type, uint64_t thread, bool again);
+  // `activity`: empty where it is of no request. What request it is of is asked for when the window
+  // is put into a slice, a second or two later.
+  void OnWindowed(uint32_t node, uint32_t type, uint64_t thread, bool again,
+                  const ActivityPath& activity = {}, int64_t time_ns = 0);
+  // A value of LabelKey::kRequest.
+  using Whose = std::function<uint64_t(const ActivityPath& activity, int64_t time_ns)>;
+  void AskRequests(Whose whose) { whose_ = std::move(whose); }
   // The window's stream has ended. `weight`: the time that it stands for by its own; group: from 1.
   void EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, double weight);
   // Forgets what was read of the window: it was cut short.
   void CancelWindow() {
     open_.clear();
+    of_activities_.clear();
     canceled_ = true;
   }
 
@@ -88,15 +97,23 @@ class StormFold {
 
  private:
   static constexpr int64_t kNever = INT64_MAX;
-  using Key = std::tuple<uint32_t, uint32_t, uint64_t>;  // node, type, thread
+  using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>;  // node, type, thread, request
   struct Throws {
     uint64_t first = 0, again = 0;
+  };
+  struct OfActivity {
+    uint32_t node, type;
+    uint64_t thread;
+    bool again;
+    ActivityPath activity;
+    int64_t time_ns;
   };
   struct Window {
     int64_t start_ns, end_ns;
     uint64_t group;
     double weight;
-    std::vector<std::pair<Key, Throws>> rows;
+    std::map<Key, Throws> rows;
+    std::vector<OfActivity> of_activities;
   };
   using Rows = std::map<uint32_t, profile::Sums>;  // by series
 
@@ -104,7 +121,7 @@ class StormFold {
   void WatchGap(const Counted& counted);
   void Settle(const Counted& counted);
   void SettleCounted(bool all);
-  void AddWindow(const Window& window, Rows& rows);
+  void AddWindow(Window& window, Rows& rows);
   void AddRow(uint32_t node, uint32_t type, profile::LabelSet labels, const profile::Sums& sums,
               Rows& rows);
   uint16_t LabelOf(const profile::LabelSet& labels);
@@ -121,6 +138,8 @@ class StormFold {
   bool counting_ = false, reading_ = false, canceled_ = false;
   int64_t whole_from_ns_ = kNever, counting_from_ns_ = kNever, counted_to_ns_ = 0;
   std::map<Key, Throws> open_;  // of the window that is read
+  std::vector<OfActivity> of_activities_;
+  Whose whose_;                 // null: there are no requests
   std::deque<Window> windows_;  // that wait for the counter
   std::deque<Counted> counted_, recent_;
   int64_t late_ns_ = 0;  // how much later values are than their intervals say, in all

@@ -531,7 +531,7 @@ void RequestFold::Interrupt(int64_t now_ns) {
     Request& r = requests_[turn.slot];
     if (r.serial != turn.serial || r.stopped()) continue;
     HandOutOpen(r, now_ns);
-    if (live_ != nullptr) Remember(r, RouteSoFar(r), now_ns, false);
+    if (live_ != nullptr || remembers_) Remember(r, RouteSoFar(r), now_ns, false);
     Free(turn.slot);
   }
   EndWindows();

@@ -126,6 +126,10 @@ class RequestFold {
     bool certain = true;
   };
   Whose WhoseIs(const ActivityPath& path, int64_t time_ns);
+  // The same of a throw, as well as is known by now. From RememberEnded() on those that have ended
+  // are known for some seconds.
+  uint64_t RequestOf(const ActivityPath& path, int64_t time_ns);
+  void RememberEnded() { remembers_ = true; }
 
   // Time passes.
   void Advance(int64_t now_ns);
@@ -348,6 +352,7 @@ class RequestFold {
   EndedRequests ended_requests_;
   int64_t advanced_ns_ = 0;
   std::unique_ptr<LiveRequests> live_;  // null: nobody asks
+  bool remembers_ = false;
   bool on_ = false, templates_expected_ = false, collected_ = false;
 };
 

@@ -19,7 +19,7 @@ profile::IntervalSink* RequestFold::FollowLive(profile::IntervalSink* next) {
 }
 
 void RequestFold::Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended) {
-  if (live_ == nullptr) return;
+  if (live_ == nullptr && !remembers_) return;
   if (!ended_requests_.Add({r.path, std::max(to_ns, advanced_ns_), to_ns, route, ended}))
     tables_->losses.Add(Loss::kRequestsForgotten);
 }
@@ -28,6 +28,26 @@ int64_t RequestFold::SettledTo(int64_t now_ns) const {
   const int64_t ended_ns = now_ns - kGraceNs;
   if (!templates_expected_) return ended_ns;
   return std::min(ended_ns, std::max(collected_to_ns_, now_ns - kLongestTemplateNs));
+}
+
+uint64_t RequestFold::RequestOf(const ActivityPath& path, int64_t time_ns) {
+  for (size_t n = path.size(); n > 0; --n) {
+    const ActivityPath prefix = path.Prefix(n);
+    uint32_t route = kNone;
+    if (const uint32_t slot = index_.Find(prefix); slot != PathIndex::kNone) {
+      const Request& r = requests_[slot];
+      if (time_ns < r.start_ns) return 0;
+      route = r.stopped() && time_ns > r.stop_ns ? book_.After() : RouteSoFar(r);
+    } else if (const EndedRequests::Ended* e = ended_requests_.Find(prefix); e != nullptr) {
+      if (time_ns > e->to_ns && !e->ended) return 0;
+      route = time_ns > e->to_ns ? book_.After() : e->route;
+    } else {
+      continue;
+    }
+    ++tables_->requests.changes;
+    return route + uint64_t{1};
+  }
+  return 0;
 }
 
 RequestFold::Whose RequestFold::WhoseIs(const ActivityPath& path, int64_t time_ns) {

@@ -260,7 +260,6 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
                    [&](const Cell& c) { return window(c) != 0; }))
     return;
   figure.by_windows = true;
-  const bool beside_storms = figure.storms.any();
   const auto main = [&](const Estimate& e) {
     return figure.measure == Measure::kExceptions ? e.count : e.amount;
   };
@@ -284,11 +283,6 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     const Cell old = figure.cells[i];
     const LabelSet labels = p.labels[old.labels];
     const bool windowed = labels[LabelKey::kRequestWindow] != 0;
-    if (beside_storms) {
-      place[i] = cells.Find(old, WithoutRequest(labels));
-      cells.cells[place[i]].value += old.value;
-      continue;
-    }
     if (requests || !processes_.contains(old.process) ||
         (!windowed && labels[LabelKey::kRequest] != 0)) {
       double normal = 1;
@@ -386,7 +380,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
       const uint32_t rest = cells.Find(old, WithoutRequest(labels));
       timed.push_back({rest, t.start_ns, t.end_ns, Times(t.value, pools[pool].part)});
     }
-    if (labels[LabelKey::kRequestWindow] != 0 && !beside_storms) {
+    if (labels[LabelKey::kRequestWindow] != 0) {
       const double normal =
           requests ? processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal : 1;
       t.value = Weighted(t.value, old.process, labels, normal);
