@@ -204,7 +204,7 @@ void Target::JoinCounter() {
 // busy, and a stop brings none.
 void Target::StopRequests() {
   if (!options_.requests) return;
-  constexpr int64_t kLongestNs = 4'000'000'000;
+  constexpr int64_t kLongestNs = 4'000'000'000, kLongestFirstNs = 2'500'000'000;
   static constexpr nanoseconds kNap{20'000'000};
   const int64_t now_ns = home_.clock->now_ns();
   fold_->requests().EndAt(now_ns);
@@ -216,16 +216,17 @@ void Target::StopRequests() {
     ids.push_back(s.id);
     counted = counted || s.kind == Kind::kRequestCounter;
   }
-  // Without a value so far none is to come: another tool's session keeps it.
-  const bool wait = counted && fold_->requests().collected_to_ns() != 0;
-  InBackground(home_.storms != nullptr ? *home_.storms : *home_.workers,
-               [ids = std::move(ids), wait, now_ns](RuntimeLink& link, Background& background) {
-                 for (nanoseconds waited{0};
-                      wait && background.counted_to_ns < now_ns && waited.count() < kLongestNs;
-                      waited += kNap)
-                   std::this_thread::sleep_for(kNap);
-                 for (const uint64_t id : ids) (void)link.Stop(id);
-               });
+  // The first value may never come, as another tool's session keeps it.
+  int64_t longest_ns = 0;
+  if (counted) longest_ns = fold_->requests().collected_to_ns() != 0 ? kLongestNs : kLongestFirstNs;
+  InBackground(
+      home_.storms != nullptr ? *home_.storms : *home_.workers,
+      [ids = std::move(ids), longest_ns, now_ns](RuntimeLink& link, Background& background) {
+        for (nanoseconds waited{0};
+             background.counted_to_ns < now_ns && waited.count() < longest_ns; waited += kNap)
+          std::this_thread::sleep_for(kNap);
+        for (const uint64_t id : ids) (void)link.Stop(id);
+      });
 }
 
 }  // namespace clrscope::capture

@@ -97,15 +97,15 @@ void Target::BeginStorm() {
   });
 }
 
-// At the end of a window of requests: whose a throw is, is known if its request began within that.
+// In the middle of a window of requests: whose a throw is, is known if its request began within
+// that.
 void Target::PlanStormWindow(const WindowPlan::Window& requests) {
   if (storm_phase_ != StormPhase::kWindows || window_ != nullptr) return;
-  constexpr int64_t kMarginNs = 3'000'000;
   const analysis::StormFold& storm = fold_->storm();
   const int64_t length_ns =
       std::min(StormWatch::Length(StormWatch::Highest(storm.recent(), storm.whole_rate())),
-               std::max(StormWatch::kShortestNs, requests.length_ns / 2));
-  next_window_ = {requests.begin_ns + requests.length_ns - length_ns - kMarginNs, length_ns,
+               std::max(StormWatch::kShortestNs, requests.length_ns / 3));
+  next_window_ = {requests.begin_ns + (requests.length_ns - length_ns) / 2, length_ns,
                   requests.group};
 }
 
