@@ -42,6 +42,11 @@ class KernelSampler {
     size_t buffer_bytes = 1u << 20;  // of each CPU at most; halved until it fits
     size_t total_bytes = size_t{256} << 20;  // of all
     size_t most_descriptors = 20'000;
+    // One event of each CPU, for all that runs, where that is allowed and there are no more CPUs
+    // than these. Events of threads are set up anew at each switch between threads, which takes a
+    // program that switches at each request a third of its requests. 0: never. Such samples tell
+    // neither threads that begin or end nor counted_ns().
+    size_t most_cpus_as_a_whole = 0;
   };
 
   class Sink {
@@ -124,7 +129,8 @@ class KernelSampler {
 
   pid_t pid_ = 0;
   uint64_t period_ns_ = 0;
-  bool sees_kernel_ = false, tells_lost_ = false, repairs_ = false, stopped_ = false;
+  bool sees_kernel_ = false, tells_lost_ = false, whole_machine_ = false, repairs_ = false,
+       stopped_ = false;
   size_t buffer_bytes_ = 0, most_frames_ = 127;
   std::vector<Fd> events_;
   std::vector<Buffer> buffers_;

@@ -32,6 +32,8 @@ class KernelSampler::Setup {
 
   Status MapBuffers(const std::vector<int>& cpus);
   Status OpenThreads();
+  // An event of each CPU. Returns false where that is not allowed.
+  bool OpenCpus();
   const PerfWish& wish() const { return opener_.wish(); }
 
  private:
@@ -169,6 +171,23 @@ Status KernelSampler::Setup::OpenThreads() {
   return OkStatus();
 }
 
+bool KernelSampler::Setup::OpenCpus() {
+  if (s_.buffers_.size() > options_.most_cpus_as_a_whole) return false;
+  PerfWish wish = opener_.wish();
+  wish.whole_cpu = true;
+  PerfOpener opener(wish);
+  for (const Buffer& b : s_.buffers_) {
+    Fd fd = opener.Open(-1, b.cpu);
+    if (!fd.valid() || ::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, b.holder.get()) != 0) {
+      s_.events_.clear();
+      return false;
+    }
+    s_.events_.push_back(std::move(fd));
+  }
+  opener_ = opener;
+  return s_.whole_machine_ = true;
+}
+
 Result<std::unique_ptr<KernelSampler>> KernelSampler::Open(pid_t pid, const Options& options) {
   if (options.rate_hz == 0 || options.rate_hz > 10'000)
     return Error{ErrorCode::kUsage, "the rate of samples of CPU is from 1 to 10000 per second"};
@@ -191,7 +210,7 @@ Result<std::unique_ptr<KernelSampler>> KernelSampler::Open(pid_t pid, const Opti
   if (full) return PerfNoDescriptors(1, cpus.size(), options.most_descriptors);
   if (threads.empty()) return PerfRefused(ESRCH, pid, false);
   RETURN_IF_ERROR(setup.MapBuffers(cpus));
-  RETURN_IF_ERROR(setup.OpenThreads());
+  if (!setup.OpenCpus()) RETURN_IF_ERROR(setup.OpenThreads());
   s->sees_kernel_ = setup.wish().kernel;
   s->tells_lost_ = setup.wish().tells_lost;
   return s;
@@ -217,7 +236,7 @@ void KernelSampler::Stop() {
     uint64_t values[2] = {};  // value, lost
     const ssize_t n = ::read(event.get(), values, sizeof values);
     if (n < static_cast<ssize_t>(sizeof values[0])) continue;
-    counted_ns_ += values[0];
+    if (!whole_machine_) counted_ns_ += values[0];
     if (tells_lost_) lost += values[1];
   }
   losses_.lost = std::max(losses_.lost, lost);
@@ -313,7 +332,7 @@ void KernelSampler::LookAtCode(int64_t now_ns) {
 
 void KernelSampler::TakeSample(Sink& sink, const PerfSample& s) {
   if (s.pid != pid_) {
-    ++losses_.others;
+    if (!whole_machine_) ++losses_.others;
     return;
   }
   if (CountedTwice(s)) return;

@@ -25,6 +25,7 @@ struct PerfWish {
   bool kernel_chain = true;  // and who called there
   bool only_threads = true;  // threads inherit, forked processes do not: from Linux 5.13
   bool tells_lost = true;    // read(2) tells what was lost: from Linux 6.0
+  bool whole_cpu = false;    // whatever runs there; of no thread
 };
 
 // The first event of the target decides what all others are opened with.

@@ -83,11 +83,12 @@ Fd PerfOpener::Open(pid_t tid, int cpu) {
     attr.sample_id_all = 1;
     attr.sample_regs_user = kPerfUserRegs;
     attr.sample_stack_user = wish_.stack_bytes;
-    attr.inherit = 1;
-    attr.inherit_thread = wish_.only_threads;
+    attr.inherit = !wish_.whole_cpu;
+    attr.inherit_thread = wish_.only_threads && !wish_.whole_cpu;
+    attr.exclude_idle = wish_.whole_cpu;
     attr.comm = 1;
     attr.comm_exec = 1;
-    attr.task = 1;
+    attr.task = !wish_.whole_cpu;
     attr.exclude_kernel = !wish_.kernel;
     attr.exclude_callchain_kernel = !wish_.kernel || !wish_.kernel_chain;
     attr.read_format = wish_.tells_lost ? kFormatLost : 0;
@@ -98,7 +99,7 @@ Fd PerfOpener::Open(pid_t tid, int cpu) {
 }
 
 bool PerfOpener::Relax(int error) {
-  if ((error == EACCES || error == EPERM) && wish_.kernel) {
+  if ((error == EACCES || error == EPERM) && wish_.kernel && !wish_.whole_cpu) {
     wish_.kernel = false;
     return true;
   }

@@ -99,6 +99,9 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   if (options.cpu_hz != 0) {
     KernelSampler::Options sampler;
     sampler.rate_hz = options.cpu_hz;
+    // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
+    constexpr size_t kMostCpusAsAWhole = 32;
+    sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
     ASSIGN_OR_RETURN(out.cpu, KernelSampler::Open(process.pid, sampler));
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
