@@ -92,6 +92,8 @@ class KernelSampler {
   const Losses& losses() const { return losses_; }
   // Time in the kernel is sampled. Otherwise counted_ns() has it and the samples do not.
   bool sees_kernel() const { return sees_kernel_; }
+  // By CPU: Options::most_cpus_as_a_whole.
+  bool whole_machine() const { return whole_machine_; }
   uint64_t period_ns() const { return period_ns_; }
   // The CPU time of all threads since Open(), in user and kernel mode, by the same clock as the
   // samples and without what sampling misses; 0 until Stop().

@@ -237,6 +237,32 @@ TEST(KernelSampler, TimeAndLeavesAreThoseOfTheThreads) {
   EXPECT_FALSE(sampler->Read(all));
 }
 
+TEST(KernelSampler, WholeCpusTellThisProcessAlone) {
+  Child child([](Child& self) {
+    self.Tell(static_cast<int64_t>(::syscall(SYS_gettid)));
+    self.AwaitGo();
+    const int64_t own = Burn(0.5, 0.5);
+    self.Tell(own), self.Tell(SlackOf(own));
+    self.AwaitGo();
+  });
+  const auto tid = static_cast<pid_t>(child.Hear());
+  KernelSampler::Options options = Rate(499);
+  options.most_cpus_as_a_whole = 4096;
+  OPEN_OR_SKIP(sampler, child.pid(), options);
+  if (!sampler->whole_machine()) GTEST_SKIP() << "only threads may be sampled";
+  child.Go();
+  Collected all;
+  const auto own = static_cast<double>(child.Hear(*sampler, all));
+  const auto slack = static_cast<double>(child.Hear(*sampler, all));
+  sampler->Stop();
+  ReadAllOf(*sampler, all);
+  child.Go();
+  ASSERT_EQ(all.threads.size(), 1u) << "others run, too";
+  // A share of the samples of each CPU: 5 standard deviations of 250.
+  EXPECT_NEAR(static_cast<double>(all.threads[tid].time_ns), own, slack + own / 3);
+  EXPECT_EQ(sampler->losses().others, 0u);
+}
+
 TEST(KernelSampler, ThreadsThatAreBornLaterAreSampledAndForkedProcessesAreNot) {
   Child child([](Child& self) {
     self.AwaitGo();
