@@ -26,7 +26,10 @@ class CpuTime(Case):
         with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
             recorder = start_clrscope("record", "-p", w.pid, "--cpu", "-f", "-o", path, *options)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
+            first = recorder.stderr.readline()
+            if "the kernel's sampler is" in first:  # refused, or not there: a container's filter
+                self.skipTest(first.strip())
+            self.assertIn("Recording", first)
             time.sleep(0.5)
             w.go()
             truth = w.truth()
