@@ -28,7 +28,10 @@ bool ParseStat(std::string_view text, StatFields* out) {
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
       if (error != std::errc{} || end != word.data() + word.size()) return false;
       if (field == kUserTime) user = number;
-      if (field == kKernelTime) out->cpu_ticks = user + number;
+      if (field == kKernelTime) {
+        out->system_ticks = number;
+        out->cpu_ticks = user + number;
+      }
       if (field == kStart) out->start_ticks = number;
     }
   }

@@ -8,10 +8,11 @@
 namespace clrscope {
 
 struct StatFields {
-  std::string_view name;     // within the text; any bytes, parentheses and blanks too
-  char state = '?';          // R S D Z T t X …
-  int64_t cpu_ticks = -1;    // in user and kernel mode; -1: the text ends before
-  int64_t start_ticks = -1;  // since boot; -1: the text ends before
+  std::string_view name;      // within the text; any bytes, parentheses and blanks too
+  char state = '?';           // R S D Z T t X …
+  int64_t cpu_ticks = -1;     // in user and kernel mode; -1: the text ends before
+  int64_t system_ticks = -1;  // of these, in kernel mode
+  int64_t start_ticks = -1;   // since boot; -1: the text ends before
 };
 
 // Returns false, and leaves anything in `out`, where there is no name or no state, or where one of

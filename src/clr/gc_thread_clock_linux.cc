@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
-#include <span>
 #include <string_view>
 
-#include "base/fd.h"
 #include "base/proc_stat.h"
+#include "base/thread_file.h"
 #include "clr/gc_thread_clock.h"
 #include "clr/gc_thread_names.h"
 
@@ -20,15 +17,6 @@ namespace clrscope::clr {
 namespace {
 
 constexpr uint8_t kLooksForAName = 3;
-
-// A small file of a thread; "" when it cannot be read.
-std::string_view ReadOf(int tasks, uint32_t thread, const char* file, std::span<char> room) {
-  char path[32];
-  (void)std::snprintf(path, sizeof path, "%u/%s", thread, file);
-  const Fd fd(::openat(tasks, path, O_RDONLY | O_CLOEXEC));
-  const ssize_t n = fd.valid() ? ::read(fd.get(), room.data(), room.size()) : 0;
-  return n > 0 ? std::string_view(room.data(), static_cast<size_t>(n)) : std::string_view();
-}
 
 GcThreadClock::Kind KindOf(std::string_view name) {
   return name == kServerGcThread       ? GcThreadClock::kServer
@@ -48,7 +36,8 @@ int64_t NanosOfTicks(int64_t ticks) {
 bool GcThreadClock::ReadThread(int tasks, Thread& thread) const {
   char room[1024];
   StatFields stat;
-  if (!ParseStat(ReadOf(tasks, thread.id, "stat", room), &stat) || stat.cpu_ticks < 0) return true;
+  if (!ParseStat(ReadThreadFile(tasks, thread.id, "stat", room), &stat) || stat.cpu_ticks < 0)
+    return true;
   const Kind kind = KindOf(stat.name);
   if (thread.kind != kOther && kind != thread.kind) return false;
   thread.kind = kind;
@@ -58,7 +47,7 @@ bool GcThreadClock::ReadThread(int tasks, Thread& thread) const {
   }
   int64_t ns = NanosOfTicks(stat.cpu_ticks), exact = 0;
   // The first number of schedstat: nanoseconds, where the kernel keeps them.
-  const std::string_view text = ReadOf(tasks, thread.id, "schedstat", room);
+  const std::string_view text = ReadThreadFile(tasks, thread.id, "schedstat", room);
   if (std::from_chars(text.data(), text.data() + text.size(), exact).ec == std::errc{} && exact > 0)
     ns = exact;
   if (ns < thread.cpu_ns) return false;

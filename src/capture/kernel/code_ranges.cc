@@ -2,31 +2,18 @@
 #include "capture/kernel/code_ranges.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "capture/sessions/maps_line.h"
 
 namespace clrscope::capture {
 namespace {
 
-// Takes what lies before the next run of blanks.
-std::string_view TakeWord(std::string_view& line) {
-  const size_t end = std::min(line.find(' '), line.size());
-  const std::string_view word = line.substr(0, end);
-  line.remove_prefix(std::min(line.find_first_not_of(' ', end), line.size()));
-  return word;
-}
-
-bool ParseHex(std::string_view text, uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 // The runtime's code lies in memory without a file, or with W^X in a memory file, and in
 // precompiled assemblies.
-// Source: dotnet/runtime src/coreclr/minipal/Unix/doublemapping.cpp
 CodeKind KindOfPath(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  if (path.empty() || path.starts_with("[anon:") || path.starts_with("/memfd:doublemapper") ||
+  if (path.empty() || path.starts_with("[anon:") || path.starts_with(kRuntimeCodeFile) ||
       path.ends_with(".dll"))
     return CodeKind::kManaged;
   return CodeKind::kNative;
@@ -38,17 +25,11 @@ CodeRanges CodeRanges::Parse(std::string_view maps) {
   CodeRanges out;
   while (!maps.empty()) {
     const size_t end = std::min(maps.find('\n'), maps.size());
-    std::string_view line = maps.substr(0, end);
+    MapsLine line;
+    const bool parsed = ParseMapsLine(maps.substr(0, end), line);
     maps.remove_prefix(std::min(end + 1, maps.size()));
-    const std::string_view span = TakeWord(line), permissions = TakeWord(line);
-    TakeWord(line), TakeWord(line), TakeWord(line);  // offset, device, inode
-    const size_t dash = span.find('-');
-    Range range{};
-    if (dash == span.npos || permissions.size() < 3 || permissions[2] != 'x' ||
-        !ParseHex(span.substr(0, dash), range.start) || !ParseHex(span.substr(dash + 1), range.end))
-      continue;
-    if (range.start >= range.end) continue;
-    range.kind = KindOfPath(line);
+    if (!parsed || !line.executable() || line.start >= line.end) continue;
+    const Range range{line.start, line.end, KindOfPath(line.path)};
     Range* last = out.ranges_.empty() ? nullptr : &out.ranges_.back();
     if (last != nullptr && range.start < last->end) continue;  // the kernel sorts them
     if (last != nullptr && range.start == last->end && range.kind == last->kind)

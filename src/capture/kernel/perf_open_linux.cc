@@ -17,6 +17,7 @@
 
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/perf_record.h"
+#include "ipc/processes/proc_linux.h"
 
 namespace clrscope::capture {
 namespace {
@@ -25,6 +26,7 @@ static_assert(kPerfSampleType == (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE
                                   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
                                   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
 
+constexpr size_t kSmallFile = 1 << 16, kMostMaps = 64u << 20;
 constexpr uint64_t kFormatLost = 1u << 4;  // PERF_FORMAT_LOST, which older headers lack
 
 Fd OpenEvent(perf_event_attr& attr, pid_t tid, int cpu) {
@@ -43,21 +45,10 @@ perf_event_attr BasicAttr() {
   return attr;
 }
 
-std::string ReadAll(const std::string& path) {
-  std::string text;
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return text;
-  constexpr size_t kStep = 1 << 16, kMost = 64u << 20;
-  while (text.size() < kMost) {
-    const size_t before = text.size();
-    text.resize(before + kStep);
-    ssize_t n;
-    do n = ::read(file.get(), text.data() + before, kStep);
-    while (n < 0 && errno == EINTR);
-    text.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    if (n <= 0) break;
-  }
-  return text;
+// "" when it cannot be read.
+std::string TextOfFile(const std::string& path, size_t most) {
+  Result<std::string> text = ipc::ReadFile(path, most);
+  return text.ok() ? text.Take() : std::string();
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ bool PerfOpener::Relax(int error) {
 }
 
 int64_t KernelSetting(const char* name, int64_t otherwise) {
-  const std::string text = ReadAll(fmt::format("/proc/sys/kernel/{}", name));
+  const std::string text = TextOfFile(fmt::format("/proc/sys/kernel/{}", name), kSmallFile);
   int64_t value = otherwise;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} ? value : otherwise;
@@ -193,7 +184,7 @@ std::vector<int> ParseCpuList(std::string_view text, size_t most) {
 }
 
 std::vector<int> OnlineCpus() {
-  std::vector<int> cpus = ParseCpuList(ReadAll("/sys/devices/system/cpu/online"));
+  std::vector<int> cpus = ParseCpuList(TextOfFile("/sys/devices/system/cpu/online", kSmallFile));
   if (!cpus.empty()) return cpus;
   // Where /sys is not mounted. One that does not run refuses its event.
   const long configured = std::clamp(::sysconf(_SC_NPROCESSORS_CONF), 1l, 4096l);
@@ -214,7 +205,7 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   return tids;
 }
 
-std::string MapsOf(pid_t pid) { return ReadAll(fmt::format("/proc/{}/maps", pid)); }
+std::string MapsOf(pid_t pid) { return TextOfFile(fmt::format("/proc/{}/maps", pid), kMostMaps); }
 
 bool RaiseDescriptorLimit() {
   rlimit limit{};

@@ -10,33 +10,9 @@
 #include "base/elf_build_id.h"
 #include "base/fd.h"
 #include "capture/sessions/image_reader.h"
+#include "capture/sessions/maps_line.h"
 
 namespace clrscope::capture {
-namespace {
-
-// With W^X the runtime's code lies in a memory file that it maps twice.
-// Source: dotnet/runtime src/coreclr/minipal/Unix/doublemapping.cpp
-constexpr std::string_view kRuntimeCode = "/memfd:doublemapper";
-
-struct Line {
-  unsigned long long start = 0, end = 0, offset = 0, inode = 0;
-  char permissions[5] = {};
-  char device[16] = {};
-  std::string_view path;
-};
-
-bool Parse(const char* text, Line& out) {
-  int path_at = 0;
-  if (std::sscanf(text, "%llx-%llx %4s %llx %15s %llu %n", &out.start, &out.end, out.permissions,
-                  &out.offset, out.device, &out.inode, &path_at) < 6)
-    return false;
-  out.path = text + path_at;
-  while (out.path.ends_with('\n')) out.path.remove_suffix(1);
-  return true;
-}
-
-}  // namespace
-
 const std::string& ImageReader::BuildId(const std::string& file, const std::string& path,
                                         unsigned long long inode) {
   if (build_ids_.size() > profile::ImageMap::kMost) build_ids_.clear();
@@ -57,14 +33,16 @@ std::optional<std::vector<profile::Image>> ImageReader::Read(StringPool& strings
   if (!maps) return std::nullopt;
   std::vector<profile::Image> images;
   char text[8192];
-  Line line;
+  MapsLine line;
   while (std::fgets(text, sizeof(text), maps.get()) != nullptr) {
-    if (!Parse(text, line) || line.permissions[2] != 'x') continue;
+    std::string_view whole = text;
+    while (whole.ends_with('\n')) whole.remove_suffix(1);
+    if (!ParseMapsLine(whole, line) || !line.executable()) continue;
     profile::Image image;
     image.start = line.start;
     image.end = line.end;
     image.offset = line.offset;
-    if (!line.path.starts_with(kRuntimeCode)) image.path = strings.Intern(line.path);
+    if (!line.path.starts_with(kRuntimeCodeFile)) image.path = strings.Intern(line.path);
     if (line.path.starts_with('/') && !image.generated()) {
       const std::string path(line.path);
       image.build_id = strings.Intern(
