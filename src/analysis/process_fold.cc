@@ -59,13 +59,18 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
-  gcs_.LogPauses(&requests_.pauses());
+  LogGcs();
   if (options.requests) {
     requests_.Begin();
     storm_.AskRequests([this](const ActivityPath& activity, int64_t time_ns) {
       return requests_.RequestOf(activity, time_ns);
     });
   }
+}
+
+void ProcessFold::LogGcs() {
+  gcs_.LogPauses(&requests_.pauses());
+  gcs_.LogThreads(&cpu_.collecting());
 }
 
 void ProcessFold::OutdateMemos() {
@@ -512,7 +517,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   holders_.Clear();
   slice_ = {};
   gcs_ = GcTimeline(strings, &tables->gcs, &tables->info.gc, &tables->losses, index);
-  gcs_.LogPauses(&requests_.pauses());
+  LogGcs();
   OutdateMemos();
   last_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;
@@ -534,8 +539,8 @@ void ProcessFold::Finish() {
   });
   storm_.Finish(last_ns_);
   Flush();
-  requests_.Finish(last_ns_);
   cpu_.Finish(last_ns_);
+  requests_.Finish(last_ns_);
   gcs_.Finish();
 }
 

@@ -107,6 +107,7 @@ class ProcessFold {
   void OnGcSettings(const clr::RawEvent& event);
 
   void CloseSlice();
+  void LogGcs();
   void OutdateMemos();
   // `note`: of the stack, see StackTree::Fold(); unchanged when the event's memo knows its node.
   uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);

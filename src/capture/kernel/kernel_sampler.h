@@ -28,6 +28,7 @@ struct CpuSample {
   uint64_t period = 0;               // ns of the CPU clock that it stands for
   std::span<const uint64_t> user;    // leaf first, repaired; empty: none
   std::span<const uint64_t> kernel;  // leaf first; empty where it may not be seen
+  size_t natives = 0;                // of `user`, at the leaf's end: not the runtime's code
   bool in_kernel = false;            // the leaf was in the kernel
   bool truncated = false;            // the chain has as many frames as the kernel walks
   Repair repair = Repair::kNone;

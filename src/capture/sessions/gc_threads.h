@@ -20,6 +20,10 @@ class GcThreads {
   // Reads what they used since the first call, or the last Restart(). Leaves `facts` as they are
   // when the process is gone.
   void Read(int64_t now_ns, profile::GcFacts& facts);
+  // As of the last Read().
+  bool IsGcThread(uint64_t thread) const {
+    return threads_.IsGcThread(static_cast<uint32_t>(thread));
+  }
   // Counts anew from what was read last.
   void Restart(int64_t now_ns);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU time: samples by the kernel, and once a second what the system says that threads have used.
 // docs/decisions/0017-cpu.md
-#include <array>
 #include <vector>
 
 #include "capture/sessions/target.h"
@@ -21,9 +20,10 @@ class CpuSink final : public KernelSampler::Sink {
   void OnSample(const CpuSample& s) override {
     addresses_.clear();
     if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
+    const size_t natives = addresses_.size() + s.natives;
     addresses_.insert(addresses_.end(), s.user.begin(), s.user.end());
     if (s.repair == Repair::kNotRepairable) tables_.losses.Add(Loss::kCpuCallersMissed);
-    fold_.OnSample(static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_,
+    fold_.OnSample(static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_, natives,
                    s.period);
   }
 
@@ -43,8 +43,7 @@ void Target::BeginCpu() {
   if (!cpu_->sees_kernel())
     notes_.push_back(
         "time in the kernel cannot be sampled here: it is shown as [kernel], by how much of it "
-        "each "
-        "thread used (CAP_PERFMON or kernel.perf_event_paranoid=1 would allow it)");
+        "each thread used (CAP_PERFMON or kernel.perf_event_paranoid=1 would allow it)");
 }
 
 bool Target::PumpCpu() {
@@ -63,7 +62,8 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 }
 
 void Target::ReadCpuTimes(int64_t now_ns) {
-  const ThreadTimes times = ReadThreadTimes(process_.pid, !cpu_->sees_kernel());
+  ThreadTimes times = ReadThreadTimes(process_.pid, !cpu_->sees_kernel());
+  for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
   if (!times.threads.empty()) fold_->cpu().OnTimes(now_ns, times.threads, times.process_ns);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "profile/stacks/made_up_frames.h"
@@ -22,39 +23,40 @@ uint16_t CpuFold::LabelOf(uint64_t thread) {
   return label;
 }
 
-uint32_t CpuFold::MadeUp(uint64_t address, uint64_t thread, int64_t time_ns) {
-  return tables().stacks.Fold(reinterpret_cast<const std::byte*>(&address), 1, sizeof(address),
-                              thread, time_ns);
+int64_t CpuFold::Thread::clock_ns() const {
+  return std::accumulate(
+      waiting.begin(), waiting.end(), int64_t{0},
+      [](int64_t sum, const Sample& s) { return sum + static_cast<int64_t>(s.ns); });
+}
+
+uint32_t CpuFold::Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns) {
+  if (addresses.empty()) return StackTree::kNoStack;
+  const uint32_t node = tables().stacks.Fold(reinterpret_cast<const std::byte*>(addresses.data()),
+                                             static_cast<uint32_t>(addresses.size()),
+                                             sizeof(uint64_t), thread, time_ns);
+  if (node == StackTree::kOther) tables().losses.Add(Loss::kStackNodesCapped);
+  return node;
 }
 
 void CpuFold::OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses,
-                       uint64_t ns) {
+                       size_t natives, uint64_t ns) {
   on_ = true;
-  ++samples_;
   if (waiting_ >= kMostSamples || (threads_.size() >= kMostThreads && !threads_.contains(thread)))
     return tables().losses.Add(Loss::kCpuSamplesDropped);
-  uint32_t node = StackTree::kNoStack;
-  if (!addresses.empty())
-    node = tables().stacks.Fold(reinterpret_cast<const std::byte*>(addresses.data()),
-                                static_cast<uint32_t>(addresses.size()), sizeof(uint64_t), thread,
-                                time_ns);
-  if (node == StackTree::kOther) tables().losses.Add(Loss::kStackNodesCapped);
-  threads_[thread].waiting.push_back({time_ns, node, ns});
+  threads_[thread].waiting.push_back(
+      {time_ns, ns, Fold(addresses, thread, time_ns),
+       static_cast<uint16_t>(std::min<size_t>(natives, UINT16_MAX))});
   ++waiting_;
 }
 
-void CpuFold::Emit(uint64_t thread, int64_t time_ns, uint32_t node, int64_t ns, bool sampled) {
-  if (ns < 0) ns = 0;
-  const SeriesKey key = SeriesKey::Make(node, 0, profile::HeapKind::kUnknown, Source::kCpuClock, 0);
-  tables().source_samples[static_cast<size_t>(Source::kCpuClock)] += sampled ? 1 : 0;
-  slices_.Add(time_ns, key, LabelOf(thread), 0, 0,
-              {1, static_cast<uint64_t>(ns), sampled ? uint64_t{1} : 0});
+void CpuFold::Value(uint64_t id, const Thread& t, const Sample& s, int64_t ns, bool sampled) {
+  valued_.push_back(
+      {id, s.time_ns, std::max<int64_t>(0, ns), s.node, s.natives, sampled, t.collector});
 }
 
 // By the clock samples stand for about the same each; what is rounded off goes to the next one.
-void CpuFold::HandOut(uint64_t thread, Thread& t, int64_t ns) {
-  double clock = 0;
-  for (const Sample& s : t.waiting) clock += static_cast<double>(s.ns);
+void CpuFold::HandOut(uint64_t id, Thread& t, int64_t ns) {
+  const auto clock = static_cast<double>(t.clock_ns());
   const double factor = clock > 0 ? static_cast<double>(std::max<int64_t>(0, ns)) / clock : 0;
   double exact = 0;
   int64_t given = 0;
@@ -62,10 +64,16 @@ void CpuFold::HandOut(uint64_t thread, Thread& t, int64_t ns) {
     exact += factor * static_cast<double>(s.ns);
     const int64_t part = std::llround(exact) - given;
     given += part;
-    Emit(thread, s.time_ns, s.node, part, true);
+    Value(id, t, s, part, true);
   }
-  waiting_ -= t.waiting.size();
   t.waiting.clear();
+}
+
+void CpuFold::AddUnsampled(uint64_t id, const Thread& t, uint64_t address, int64_t ns,
+                           int64_t now_ns) {
+  if (ns <= 0) return;
+  ++waiting_;
+  Value(id, t, {now_ns, 0, Fold({&address, 1}, id, now_ns), 1}, ns, false);
 }
 
 int64_t CpuFold::TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64_t ns,
@@ -75,8 +83,40 @@ int64_t CpuFold::TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64
   if (system <= 0 || ns <= 0) return 0;
   const auto part = static_cast<int64_t>(static_cast<double>(ns) * static_cast<double>(system) /
                                          static_cast<double>(std::max<int64_t>(1, user + system)));
-  Emit(id, now_ns, MadeUp(profile::kKernelAddress, id, now_ns), part, false);
+  AddUnsampled(id, t, profile::kKernelAddress, part, now_ns);
   return part;
+}
+
+uint32_t CpuFold::CollectorNode(const Valued& v) {
+  scratch_.assign(1, profile::kCollectorAddress);
+  const StackTree& stacks = tables().stacks;
+  if (!v.collector) {
+    uint32_t at = v.node;
+    for (uint16_t n = 0; n < v.natives && at >= StackTree::kFirstReal; ++n) at = stacks.parent(at);
+    for (; at >= StackTree::kFirstReal; at = stacks.parent(at))
+      scratch_.push_back(stacks.addresses()[stacks.address_index(at)].address);
+  }
+  return Fold(scratch_, v.thread, v.time_ns);
+}
+
+void CpuFold::Settle(int64_t to_ns) {
+  size_t kept = 0;
+  for (const Valued& v : valued_) {
+    if (v.time_ns > to_ns) {
+      valued_[kept++] = v;
+      continue;
+    }
+    const bool collected =
+        v.collector || (v.natives > 0 && v.sampled && collecting_.Collected(v.thread, v.time_ns));
+    const SeriesKey key = SeriesKey::Make(collected ? CollectorNode(v) : v.node, 0,
+                                          profile::HeapKind::kUnknown, Source::kCpuClock, 0);
+    tables().source_samples[static_cast<size_t>(Source::kCpuClock)] += v.sampled ? 1 : 0;
+    slices_.Add(v.time_ns, key, LabelOf(v.thread), 0, 0,
+                {1, static_cast<uint64_t>(v.ns), v.sampled ? uint64_t{1} : 0});
+  }
+  waiting_ -= valued_.size() - kept;
+  valued_.resize(kept);
+  slices_.Flush();
 }
 
 void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64_t process_ns) {
@@ -87,6 +127,7 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
     if (threads_.size() >= kMostThreads && !threads_.contains(now.thread)) continue;
     Thread& t = threads_[now.thread];
     t.there = true;
+    t.collector = now.collector;
     // A number of a thread that has ended may be used again.
     const bool again = t.cpu_ns > now.cpu_ns;
     // One that was born since the last reading has used all of it since.
@@ -106,7 +147,7 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
   for (auto& [id, t] : threads_) {
     if (t.there) continue;
     ended_left_ns_ += t.left_ns;
-    for (const Sample& s : t.waiting) clock += static_cast<double>(s.ns);
+    clock += static_cast<double>(t.clock_ns());
   }
   if (process_ns_ >= 0 && process_ns >= process_ns_)
     ended_left_ns_ += process_ns - process_ns_ - of_threads;
@@ -120,41 +161,36 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
       ++it;
       continue;
     }
-    double own = 0;
-    for (const Sample& s : t.waiting) own += static_cast<double>(s.ns);
-    const auto ns = static_cast<int64_t>(factor * own);
+    const auto ns = static_cast<int64_t>(factor * static_cast<double>(t.clock_ns()));
     if (process_ns >= 0 && !t.waiting.empty()) ended_left_ns_ -= ns;
     HandOut(it->first, t, ns);
     it = threads_.erase(it);
   }
-  slices_.Flush();
+  Settle(now_ns - kSettleNs);
 }
 
-void CpuFold::Flush(int64_t) {
+void CpuFold::Flush() {
   for (auto& [id, t] : threads_) {
-    int64_t ns = 0;
-    for (const Sample& s : t.waiting) ns += static_cast<int64_t>(s.ns);
+    const int64_t ns = t.clock_ns();
     t.left_ns -= ns;
     HandOut(id, t, ns);
   }
-  slices_.Flush();
+  Settle(INT64_MAX);
 }
 
 void CpuFold::Finish(int64_t now_ns) {
   if (!on_) return;
-  Flush(now_ns);
-  const auto rest = [&](uint64_t thread, int64_t ns) {
-    if (ns > 0)
-      Emit(thread, now_ns, MadeUp(profile::kNotSampledAddress, thread, now_ns), ns, false);
-  };
-  for (auto& [id, t] : threads_) rest(id, std::exchange(t.left_ns, 0));
-  rest(0, std::exchange(ended_left_ns_, 0));
-  slices_.Flush();
+  Flush();
+  for (auto& [id, t] : threads_)
+    AddUnsampled(id, t, profile::kNotSampledAddress, std::exchange(t.left_ns, 0), now_ns);
+  AddUnsampled(0, {}, profile::kNotSampledAddress, std::exchange(ended_left_ns_, 0), now_ns);
+  Settle(INT64_MAX);
 }
 
 void CpuFold::Shift(int64_t shift_ns) {
   for (auto& [id, t] : threads_)
     for (Sample& s : t.waiting) s.time_ns -= shift_ns;
+  collecting_.Shift(shift_ns);
 }
 
 }  // namespace clrscope::analysis

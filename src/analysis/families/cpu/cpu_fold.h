@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/families/gc/collecting_threads.h"
 #include "analysis/families/late_slices.h"
 
 namespace clrscope::analysis {
@@ -28,8 +28,12 @@ class CpuFold {
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
-  // addresses: leaf first. `ns`: of CPU time, that it stands for by the clock alone.
-  void OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses, uint64_t ns);
+  // addresses: leaf first; of these so many at the leaf's end are native code and the kernel. `ns`:
+  // of CPU time, that it stands for by the clock alone.
+  void OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses,
+                size_t natives, uint64_t ns);
+  // What the events of collections tell is noted there.
+  CollectingThreads& collecting() { return collecting_; }
 
   struct ThreadTime {
     uint64_t thread = 0;
@@ -37,6 +41,7 @@ class CpuFold {
     // Of it, the system's part: in ticks of the system, so that differences are rough. -1 =
     // unknown.
     int64_t user_ticks = -1, system_ticks = -1;
+    bool collector = false;  // it is one of the garbage collector's own
   };
   // What the system says now. `process_ns`: of all threads, those that have ended, too; -1 =
   // unknown.
@@ -44,18 +49,28 @@ class CpuFold {
   // Nothing more comes: what no sample stands for is told.
   void Finish(int64_t now_ns);
   // What waits is handed out by the clock alone.
-  void Flush(int64_t now_ns);
+  void Flush();
   // Goes on in another recording; after Flush().
   void MoveTo(const LateSlices::Home& home) { slices_.MoveTo(home); }
   void Shift(int64_t shift_ns);
 
-  uint64_t samples() const { return samples_; }
-
  private:
+  // What a thread did when is told by events that come later than its samples.
+  static constexpr int64_t kSettleNs = 1'500'000'000;
+
   struct Sample {
     int64_t time_ns;
-    uint32_t node;
     uint64_t ns;
+    uint32_t node;
+    uint16_t natives;
+  };
+  // It is known how much it stands for.
+  struct Valued {
+    uint64_t thread;
+    int64_t time_ns, ns;
+    uint32_t node;
+    uint16_t natives;
+    bool sampled, collector;
   };
   struct Thread {
     std::vector<Sample> waiting;
@@ -63,21 +78,30 @@ class CpuFold {
     int64_t user_ticks = -1, system_ticks = -1;
     int64_t left_ns = 0;  // used, and given to no sample yet; below 0: given too much
     bool there = false;   // at this reading
+    bool collector = false;
+    int64_t clock_ns() const;  // of what waits
   };
   profile::ProcessTables& tables() { return *slices_.home().tables; }
   uint16_t LabelOf(uint64_t thread);
-  void Emit(uint64_t thread, int64_t time_ns, uint32_t node, int64_t ns, bool sampled);
+  void Value(uint64_t id, const Thread& t, const Sample& sample, int64_t ns, bool sampled);
   // All that waits, as this much together.
-  void HandOut(uint64_t thread, Thread& t, int64_t ns);
+  void HandOut(uint64_t id, Thread& t, int64_t ns);
   // The system's part of what a thread used, where no sample tells it.
   int64_t TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64_t ns, int64_t now_ns);
-  uint32_t MadeUp(uint64_t address, uint64_t thread, int64_t time_ns);
+  // Of time that no sample tells.
+  void AddUnsampled(uint64_t id, const Thread& t, uint64_t address, int64_t ns, int64_t now_ns);
+  uint32_t Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns);
+  // The stack with the collector as its leaf, above the managed code that has called it.
+  uint32_t CollectorNode(const Valued& v);
+  void Settle(int64_t to_ns);
 
   LateSlices slices_;
+  CollectingThreads collecting_;
   std::unordered_map<uint64_t, Thread> threads_;
+  std::vector<Valued> valued_;
+  std::vector<uint64_t> scratch_;
   int64_t process_ns_ = -1, ended_left_ns_ = 0;
-  uint64_t samples_ = 0;
-  size_t waiting_ = 0;
+  size_t waiting_ = 0;  // and valued
   bool on_ = false, kernel_told_ = true;
 };
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "profile/stacks/made_up_frames.h"
@@ -40,9 +41,9 @@ class CpuFeeder {
         fold_({tables_.get(), &sink_, 0, kCpuSecond}) {
     fold_.Begin(kernel_told);
   }
-  void Sample(uint64_t thread, int64_t ms, uint64_t leaf) {
+  void Sample(uint64_t thread, int64_t ms, uint64_t leaf, size_t natives = 0) {
     const uint64_t chain[] = {leaf, 0x10};
-    fold_.OnSample(thread, ms * kCpuMs, chain, kPeriod);
+    fold_.OnSample(thread, ms * kCpuMs, chain, natives, kPeriod);
   }
   void Times(int64_t ms, std::vector<ThreadTime> threads, int64_t process_ns = -1) {
     fold_.OnTimes(ms * kCpuMs, threads, process_ns);
@@ -60,6 +61,20 @@ class CpuFeeder {
         sum.samples += row.sums.stands_for;
       }
     return out;
+  }
+  // Leaf first, each once.
+  std::vector<std::vector<uint64_t>> Stacks() {
+    std::set<std::vector<uint64_t>> out;
+    const profile::StackTree& tree = tables_->stacks;
+    for (const profile::Slice& s : sink_.slices)
+      for (const auto& row : s.rows) {
+        std::vector<uint64_t> stack;
+        for (uint32_t at = tables_->series.keys()[row.series].node; at >= tree.kFirstReal;
+             at = tree.parent(at))
+          stack.push_back(tree.addresses()[tree.address_index(at)].address);
+        out.insert(stack);
+      }
+    return {out.begin(), out.end()};
   }
   CpuFold& fold() { return fold_; }
 
@@ -140,6 +155,62 @@ TEST(CpuFold, WithoutTheSystemTheClockTells) {
   f.Sample(1, 20, 0x1000);
   f.fold().Finish(kCpuSecond);  // the process is gone
   EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {20 * kCpuMs, 2}}}));
+}
+
+constexpr uint64_t kCollector = profile::kCollectorAddress;
+
+TEST(CpuFold, WhatAThreadDoesWhileItCollectsIsTheCollectors) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}, {2, 0}}, 0);
+  f.fold().collecting().Begin(1, 100 * kCpuMs);
+  f.Sample(1, 99, 0x1000, 1);
+  f.Sample(1, 100, 0x1000, 1);
+  f.Sample(1, 150, 0x1000, 1);
+  f.Sample(2, 150, 0x1000, 1);  // another thread meanwhile
+  f.fold().collecting().End(1, 150 * kCpuMs);
+  f.Sample(1, 151, 0x1000, 1);
+  f.Times(1000, {{1, 40 * kCpuMs}, {2, 10 * kCpuMs}}, 50 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {20 * kCpuMs, 2}},
+                               {{0x1000, 2}, {10 * kCpuMs, 1}},
+                               {{kCollector, 1}, {20 * kCpuMs, 2}}}));
+}
+
+TEST(CpuFold, CollectionsAreToldLaterThanSamples) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.Sample(1, 950, 0x1000, 1);
+  f.Times(1000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
+  f.fold().collecting().Begin(1, 900 * kCpuMs);  // it goes on
+  f.Times(2000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
+  EXPECT_EQ(f.Sums(), CpuSums{});
+  f.Times(3000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{kCollector, 1}, {10 * kCpuMs, 1}}}));
+}
+
+TEST(CpuFold, TheCollectorStandsAboveTheManagedCodeThatCalledIt) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.fold().collecting().Begin(1, 0);
+  const uint64_t chain[] = {profile::kKernelAddress, 0x7000, 0x7100, 0x20, 0x10};
+  f.fold().OnSample(1, 10 * kCpuMs, chain, 3, kPeriod);
+  f.Times(1000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Stacks(), (std::vector<std::vector<uint64_t>>{{kCollector, 0x20, 0x10}}));
+}
+
+TEST(CpuFold, ItsOwnThreadsAreTheCollectorAsAWhole) {
+  CpuFeeder f(/*kernel_told=*/false);
+  const auto at = [](int64_t ns, int64_t user, int64_t system) {
+    return ThreadTime{5, ns, user, system, true};
+  };
+  f.Times(0, {at(0, 0, 0)}, 0);
+  f.Sample(5, 10, 0x1000, 2);
+  f.Times(1000, {at(40 * kCpuMs, 3, 1)}, 40 * kCpuMs);
+  f.Times(2000, {at(42 * kCpuMs, 3, 1)}, 42 * kCpuMs);
+  f.fold().Finish(2 * kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{kCollector, 5}, {42 * kCpuMs, 1}}}));
+  EXPECT_EQ(f.Stacks(), (std::vector<std::vector<uint64_t>>{{kCollector}}));
 }
 
 }  // namespace

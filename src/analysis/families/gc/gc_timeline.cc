@@ -127,6 +127,8 @@ void GcTimeline::OnSuspendBegin(const clr::RawEvent& event, int64_t now_ns) {
   if (SuspensionOf(event.thread) != nullptr) CloseSuspension(event.thread, -1);  // its end was lost
   if (suspensions_.size() >= kMaxSuspensions) CloseSuspension(suspensions_.front().thread, -1);
   suspensions_.push_back({event.thread, begin.reason, now_ns, -1, 0});
+  if (thread_log_ != nullptr && (begin.reason == kForGc || begin.reason == kForGcPrep))
+    thread_log_->Begin(event.thread, now_ns);
 }
 
 void GcTimeline::OnSuspendEnd(const clr::RawEvent& event, int64_t now_ns) {
@@ -151,6 +153,7 @@ void GcTimeline::CloseSuspension(uint64_t thread, int64_t now_ns) {
                                [&](const Suspension& s) { return s.thread == thread; });
   const Suspension s = *it;
   suspensions_.erase(it);
+  if (thread_log_ != nullptr) thread_log_->End(thread, now_ns);
   if (s.reason == kForGcPrep) {
     OpenGc* gc = Background();
     NotePause(s.begin_ns, now_ns);

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/families/gc/collecting_threads.h"
 #include "analysis/families/gc/gc_allocations.h"
 #include "analysis/families/gc/pause_log.h"
 #include "base/flat_map.h"
@@ -51,6 +52,8 @@ class GcTimeline {
   void Finish();
   // Pauses are noted there, too; it must outlive this.
   void LogPauses(PauseLog* log) { pause_log_ = log; }
+  // The same of threads.
+  void LogThreads(CollectingThreads* log) { thread_log_ = log; }
 
  private:
   struct Suspension {
@@ -120,6 +123,7 @@ class GcTimeline {
   uint32_t last_number_ = 0;
   int64_t last_restart_ns_ = -1;
   PauseLog* pause_log_ = nullptr;
+  CollectingThreads* thread_log_ = nullptr;
   uint64_t stats_for_ = 0;  // serial of the GC that ended last, until its GCHeapStats
   bool stats_orphaned_ = false;
   uint64_t history_for_ = 0;  // serial of the GC that the last GCGlobalHeapHistory was of
