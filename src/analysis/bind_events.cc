@@ -187,6 +187,11 @@ void EventBinder::Finish() {
     const profile::Estimate all = figure.clocked() ? figure.Total() : profile::Estimate();
     figure.clock_samples = static_cast<double>(all.samples);
     figure.clock_amount = all.amount - all.seen_amount;
+    // Where it was told what threads do for requests.
+    if (figure.clocked())
+      figure.cells_by_request =
+          std::any_of(out_.requests.routes.begin(), out_.requests.routes.end(),
+                      [](const profile::RouteFacts& f) { return f.idle.watched() > 0; });
   }
   std::stable_sort(out_.requests.slowest.begin(), out_.requests.slowest.end(),
                    [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });

@@ -60,6 +60,7 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
   LogGcs();
+  cpu_.GiveTo(&requests_);
   if (options.requests) {
     requests_.Begin();
     storm_.AskRequests([this](const ActivityPath& activity, int64_t time_ns) {
@@ -539,6 +540,7 @@ void ProcessFold::Finish() {
   });
   storm_.Finish(last_ns_);
   Flush();
+  requests_.SettleRuns(last_ns_);
   cpu_.Finish(last_ns_);
   requests_.Finish(last_ns_);
   gcs_.Finish();

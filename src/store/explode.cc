@@ -47,7 +47,7 @@ insert into wait select start_s, end_s, process_key, stack_id, thread, unfinishe
 create table request_cost as select request, process_key process_id, count, unfinished, errors,
   mean_ns, p50_ns, p95_ns, p99_ns, max_ns, samples, bytes, bytes_low, bytes_high, objects,
   objects_low, objects_high, exceptions, lock_wait_ns, gc_waited_ns, gc_caused_ns,
-  queue_ns, awaiting_ns from request_costs;
+  queue_ns, awaiting_ns, cpu_ns from request_costs;
 create table slow_request as select start_s, duration_ns, request, path, process_key process_id,
   finished, samples, bytes, exceptions, lock_wait_ns, gc_waited_ns, queue_ns,
   awaiting_ns from requests;

@@ -28,54 +28,56 @@ std::unique_ptr<TableCursor> RequestCosts(const Catalog& c, std::optional<int64_
   const Profile& p = c.profile();
   std::vector<profile::RequestCost> rows;
   if (p.Find(Measure::kRequests) != nullptr) rows = profile::RequestCosts(p);
-  return List(
-      std::move(rows), [&p](const profile::RequestCost& r, int column, sqlite3_context* out) {
-        const bool timed = r.durations.count > 0;
-        const auto told = [out](bool known, double v) { return known ? PutWhole(out, v) : void(); };
-        if (column >= kFirstCostFigure && column < kFirstCostFigure + kFigures) {
-          const bool known =
-              p.figures.front().by_request() && WasRecorded(p, r.process, Measure::kAllocations);
-          return known ? PutFigure(out, p, r.allocated, column - kFirstCostFigure) : void();
-        }
-        switch (column) {
-          case 0:
-            return Put(out, r.route);
-          case 1:
-            return PutProcess(out, p, r.process);
-          case 2:
-            return Put(out, p.processes[r.process].pid);
-          case 3:
-            return told(r.is_route, r.count);
-          case 4:
-            return told(r.is_route, r.facts.unended);
-          case 5:
-            return told(r.is_route && r.facts.counted > 0, r.facts.failed);
-          case 6:
-            return told(timed, r.durations.mean_ns());
-          case 7:
-            return told(timed, r.durations.At(0.5));
-          case 8:
-            return told(timed, r.durations.At(0.95));
-          case 9:
-            return told(timed, r.durations.At(0.99));
-          case 10:
-            return told(timed, profile::LongestNs(r.durations, r.facts.max_ns));
-          case kFirstCostFigure + kFigures:
-            return told(WasRecorded(p, r.process, Measure::kExceptions), r.exceptions);
-          case kFirstCostFigure + kFigures + 1:
-            return told(WasRecorded(p, r.process, Measure::kLocks), r.lock_wait_ns);
-          case kFirstCostFigure + kFigures + 2:
-            return told(r.is_route, r.facts.gc_waited_ns);
-          case kFirstCostFigure + kFigures + 3:
-            return told(r.is_route, r.facts.gc_caused_ns);
-          case kFirstCostFigure + kFigures + 4:
-            return told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
-          case kFirstCostFigure + kFigures + 5:
-            return told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);
-          default:
-            return Put(out, r.process);
-        }
-      });
+  return List(std::move(rows), [&p, cpu = p.Find(Measure::kCpu)](const profile::RequestCost& r,
+                                                                 int column, sqlite3_context* out) {
+    const bool timed = r.durations.count > 0;
+    const auto told = [out](bool known, double v) { return known ? PutWhole(out, v) : void(); };
+    if (column >= kFirstCostFigure && column < kFirstCostFigure + kFigures) {
+      const bool known =
+          p.figures.front().by_request() && WasRecorded(p, r.process, Measure::kAllocations);
+      return known ? PutFigure(out, p, r.allocated, column - kFirstCostFigure) : void();
+    }
+    switch (column) {
+      case 0:
+        return Put(out, r.route);
+      case 1:
+        return PutProcess(out, p, r.process);
+      case 2:
+        return Put(out, p.processes[r.process].pid);
+      case 3:
+        return told(r.is_route, r.count);
+      case 4:
+        return told(r.is_route, r.facts.unended);
+      case 5:
+        return told(r.is_route && r.facts.counted > 0, r.facts.failed);
+      case 6:
+        return told(timed, r.durations.mean_ns());
+      case 7:
+        return told(timed, r.durations.At(0.5));
+      case 8:
+        return told(timed, r.durations.At(0.95));
+      case 9:
+        return told(timed, r.durations.At(0.99));
+      case 10:
+        return told(timed, profile::LongestNs(r.durations, r.facts.max_ns));
+      case kFirstCostFigure + kFigures:
+        return told(WasRecorded(p, r.process, Measure::kExceptions), r.exceptions);
+      case kFirstCostFigure + kFigures + 1:
+        return told(WasRecorded(p, r.process, Measure::kLocks), r.lock_wait_ns);
+      case kFirstCostFigure + kFigures + 2:
+        return told(r.is_route, r.facts.gc_waited_ns);
+      case kFirstCostFigure + kFigures + 3:
+        return told(r.is_route, r.facts.gc_caused_ns);
+      case kFirstCostFigure + kFigures + 4:
+        return told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);
+      case kFirstCostFigure + kFigures + 5:
+        return told(r.idle.has_value(), r.idle ? r.idle->awaiting_ns : 0);
+      case kFirstCostFigure + kFigures + 6:
+        return told(cpu != nullptr && cpu->by_request(), r.cpu.amount);
+      default:
+        return Put(out, r.process);
+    }
+  });
 }
 
 std::unique_ptr<TableCursor> SlowestRequests(const Catalog& c, std::optional<int64_t>) {

@@ -226,7 +226,8 @@ constexpr QueryTable kTables[] = {
      "request text, process text, pid integer, count integer, unfinished integer, errors integer, "
      "mean_ns integer, p50_ns integer, p95_ns integer, p99_ns integer, max_ns "
      "integer, " CLRSCOPE_FIGURES ", exceptions integer, lock_wait_ns integer, gc_waited_ns "
-     "integer, gc_caused_ns integer, queue_ns integer, awaiting_ns integer, process_key integer",
+     "integer, gc_caused_ns integer, queue_ns integer, awaiting_ns integer, cpu_ns integer, "
+     "process_key integer",
      -1, RequestCosts},
     {"requests", "the slowest requests, 200 of each process, the slowest first",
      "start_s real, duration_ns integer, request text, path text, process text, pid integer, "

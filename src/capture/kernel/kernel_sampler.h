@@ -38,7 +38,7 @@ class KernelSampler {
  public:
   struct Options {
     uint32_t rate_hz = 99;           // samples of a second of CPU, 1 to 10,000
-    uint32_t stack_bytes = 1024;     // copied with each sample; 0: chains are not repaired
+    uint32_t stack_bytes = 8192;     // copied with each sample; 0: chains are not repaired
     bool kernel_frames = true;       // false: samples in the kernel tell the user's frames only
     size_t buffer_bytes = 1u << 20;  // of each CPU at most; halved until it fits
     size_t total_bytes = size_t{256} << 20;  // of all

@@ -498,8 +498,8 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
   fold_->storm().Flush();
-  fold_->requests().Flush(fold_->last_ns());
   fold_->cpu().Flush();
+  fold_->requests().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one

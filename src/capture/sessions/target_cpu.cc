@@ -15,22 +15,19 @@ constexpr size_t kSamplesPerPump = 2'000;
 
 class CpuSink final : public KernelSampler::Sink {
  public:
-  CpuSink(analysis::CpuFold* fold, const RecordingClock* clock, profile::ProcessTables* tables)
-      : fold_(*fold), clock_(*clock), tables_(*tables) {}
+  CpuSink(analysis::CpuFold* fold, const RecordingClock* clock) : fold_(*fold), clock_(*clock) {}
   void OnSample(const CpuSample& s) override {
     addresses_.clear();
     if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
     const size_t natives = addresses_.size() + s.natives;
     addresses_.insert(addresses_.end(), s.user.begin(), s.user.end());
-    if (s.repair == Repair::kNotRepairable) tables_.losses.Add(Loss::kCpuCallersMissed);
-    fold_.OnSample(static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_, natives,
-                   s.period);
+    fold_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_, natives,
+                    s.repair == Repair::kNotRepairable, s.period});
   }
 
  private:
   analysis::CpuFold& fold_;
   const RecordingClock& clock_;
-  profile::ProcessTables& tables_;
   std::vector<uint64_t> addresses_;
 };
 
@@ -38,6 +35,7 @@ class CpuSink final : public KernelSampler::Sink {
 
 void Target::BeginCpu() {
   fold_->cpu().Begin(cpu_->sees_kernel());
+  if (options_.requests) fold_->requests().FollowRuns();
   cpu_lost_ = cpu_missed_ = 0;
   ReadCpuTimes(home_.clock->now_ns());
   if (!cpu_->sees_kernel())
@@ -47,7 +45,7 @@ void Target::BeginCpu() {
 }
 
 bool Target::PumpCpu() {
-  CpuSink sink(&fold_->cpu(), home_.clock, tables_);
+  CpuSink sink(&fold_->cpu(), home_.clock);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
   const KernelSampler::Losses& losses = cpu_->losses();
   tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost + losses.malformed - cpu_lost_);

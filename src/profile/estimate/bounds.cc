@@ -30,13 +30,17 @@ Bounds OfLive(const Profile& p, const Interval& interval) {
 
 }  // namespace
 
+Interval ClockInterval(const Figure& f, const Estimate& value) {
+  return value.windows.get() != nullptr ? WindowedAmount(value, kAnyNumber)
+                                        : ShareInterval(value, f.clock_samples, f.clock_amount);
+}
+
 bool OnlyInWindows(const Profile& p) {
   return p.measure() == Measure::kLive && p.shown().by_request() && p.requests.windows.any();
 }
 
 Bounds AmountBounds(const Profile& p, const Estimate& value, bool partial) {
-  if (const Figure& f = p.shown(); f.clocked())
-    return Of(ShareInterval(value, f.clock_samples, f.clock_amount));
+  if (const Figure& f = p.shown(); f.clocked()) return Of(ClockInterval(f, value));
   if (p.has_interval()) return value.biased ? Bounds{} : OfLive(p, AmountInterval(value));
   if (p.shown().events()) return Of(WindowedAmount(value, p.shown().unseen()));
   if (!p.counted()) return {};

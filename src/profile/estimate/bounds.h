@@ -8,6 +8,10 @@
 
 namespace clrscope::profile {
 
+// Of a figure that is clocked(): a share of what the system tells, or of requests that were
+// followed in windows of time.
+Interval ClockInterval(const Figure& figure, const Estimate& value);
+
 struct Bounds {
   std::optional<double> low, high;  // no value: nothing can be said
 };

@@ -93,6 +93,9 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
         case Measure::kLocks:
           r.lock_wait_ns += c.value.amount;
           break;
+        case Measure::kCpu:
+          r.cpu += c.value;
+          break;
         case Measure::kLive:
           r.live += c.value;
           break;
@@ -121,7 +124,7 @@ std::vector<RequestCost> RequestCosts(const Profile& p) {
     if (r.facts.watched > 0) r.unseen_weight = r.facts.stands_for;
     const bool any = r.count > 0 || r.facts.unended > 0 || r.allocated.samples > 0 ||
                      r.exceptions > 0 || r.lock_wait_ns > 0 || r.live.samples > 0 ||
-                     !r.children.empty();
+                     r.cpu.amount > 0 || !r.children.empty();
     if (any) out.push_back(std::move(r));
   }
   return out;

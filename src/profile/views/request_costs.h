@@ -28,6 +28,7 @@ struct RequestCost {
   RouteFacts facts;
   Estimate allocated;  // where allocations know requests: Figure::by_request()
   Estimate live;       // … what lives of it, where live objects know them
+  Estimate cpu;        // … what threads used for it, where that is known
   double exceptions = 0, lock_wait_ns = 0;
   std::optional<IdleTime> idle{};   // none: it was not looked at
   std::vector<ChildCost> children;  // what took longest in all first

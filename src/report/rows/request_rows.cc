@@ -17,8 +17,9 @@ namespace {
 using profile::Measure;
 using profile::Profile;
 
-constexpr std::array<std::string_view, 9> kRequestSorts = {
-    "bytes", "count", "duration", "errors", "exceptions", "lock_wait", "queue", "awaiting", "gc"};
+constexpr std::array<std::string_view, 10> kRequestSorts = {
+    "bytes",     "count", "duration", "errors",   "exceptions",
+    "lock_wait", "cpu",   "queue",    "awaiting", "gc"};
 
 using profile::IsOfNoRoute;
 
@@ -28,6 +29,7 @@ double RequestSortValue(const RequestRow& r, std::string_view sort) {
   if (sort == "errors") return r.facts.failed;
   if (sort == "exceptions") return r.exceptions;
   if (sort == "lock_wait") return r.lock_wait_ns;
+  if (sort == "cpu") return r.cpu.amount;
   if (sort == "queue") return r.idle ? r.idle->queued_ns : 0;
   if (sort == "awaiting") return r.idle ? r.idle->awaiting_ns : 0;
   if (sort == "gc") return r.facts.gc_caused_ns;
@@ -129,6 +131,12 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
   json["live_samples"] = lives ? Json(r.live.samples) : Json();
   json["live_bytes"] = told(lives, r.live.amount);
   json["live_objects"] = told(lives, r.live.count);
+  const profile::Figure* cpu = p.Find(Measure::kCpu);
+  const bool runs = cpu != nullptr && cpu->by_request();
+  const profile::Interval used = runs ? ClockInterval(*cpu, r.cpu) : profile::Interval();
+  json["cpu_ns"] = told(runs, r.cpu.amount);
+  json["cpu_ns_low"] = told(runs, used.low);
+  json["cpu_ns_high"] = told(runs && std::isfinite(used.high), used.high);
   json["exceptions"] = told(recorded(Measure::kExceptions), r.exceptions);
   json["lock_wait_ns"] = told(recorded(Measure::kLocks), r.lock_wait_ns);
   json["queue_ns"] = told(r.idle.has_value(), r.idle ? r.idle->queued_ns : 0);

@@ -94,6 +94,11 @@ Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
     return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
                                                 profile::SpecOf(Measure::kRequests).none)};
   if (p.measure() == Measure::kLive && !p.shown().by_request()) return NotToldOfLive(p, asked);
+  if (p.shown().clocked() && !p.shown().by_request())
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{}: {} does not tell which threads ran for which requests: the "
+                             "runtime told nothing of its tasks while there were requests",
+                             asked, p.origin)};
   if (!p.shown().by_request())
     return Error{ErrorCode::kUsage,
                  p.counted()

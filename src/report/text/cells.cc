@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "profile/estimate/bounds.h"
 #include "report/text/humanize.h"
 
 namespace clrscope::report {
@@ -53,7 +54,7 @@ std::string CountText(const Profile& p, const Estimate& e) {
 }
 std::string AmountError(const Profile& p, const Estimate& e) {
   if (const profile::Figure& f = p.shown(); f.clocked())
-    return HumanTimeInterval(e.amount, profile::ShareInterval(e, f.clock_samples, f.clock_amount));
+    return HumanTimeInterval(e.amount, profile::ClockInterval(f, e));
   if (e.windows.get() != nullptr && p.shown().events())
     return ErrorText(e.amount, profile::WindowedAmount(e, p.shown().unseen()));
   if (!p.has_interval(e)) return "";

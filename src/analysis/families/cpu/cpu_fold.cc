@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/families/requests/request_fold.h"
 #include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::analysis {
@@ -38,20 +39,19 @@ uint32_t CpuFold::Fold(std::span<const uint64_t> addresses, uint64_t thread, int
   return node;
 }
 
-void CpuFold::OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses,
-                       size_t natives, uint64_t ns) {
+void CpuFold::OnSample(const Sampled& s) {
   on_ = true;
-  if (waiting_ >= kMostSamples || (threads_.size() >= kMostThreads && !threads_.contains(thread)))
+  if (waiting_ >= kMostSamples || (threads_.size() >= kMostThreads && !threads_.contains(s.thread)))
     return tables().losses.Add(Loss::kCpuSamplesDropped);
-  threads_[thread].waiting.push_back(
-      {time_ns, ns, Fold(addresses, thread, time_ns),
-       static_cast<uint16_t>(std::min<size_t>(natives, UINT16_MAX))});
+  threads_[s.thread].waiting.push_back(
+      {s.time_ns, s.ns, Fold(s.addresses, s.thread, s.time_ns),
+       static_cast<uint16_t>(std::min<size_t>(s.natives, UINT16_MAX)), s.callers_missed});
   ++waiting_;
 }
 
 void CpuFold::Value(uint64_t id, const Thread& t, const Sample& s, int64_t ns, bool sampled) {
-  valued_.push_back(
-      {id, s.time_ns, std::max<int64_t>(0, ns), s.node, s.natives, sampled, t.collector});
+  valued_.push_back({id, s.time_ns, std::max<int64_t>(0, ns), s.node, s.natives, s.callers_missed,
+                     sampled, t.collector});
 }
 
 // By the clock samples stand for about the same each; what is rounded off goes to the next one.
@@ -73,7 +73,7 @@ void CpuFold::AddUnsampled(uint64_t id, const Thread& t, uint64_t address, int64
                            int64_t now_ns) {
   if (ns <= 0) return;
   ++waiting_;
-  Value(id, t, {now_ns, 0, Fold({&address, 1}, id, now_ns), 1}, ns, false);
+  Value(id, t, {now_ns, 0, Fold({&address, 1}, id, now_ns), 1, false}, ns, false);
 }
 
 int64_t CpuFold::TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64_t ns,
@@ -108,11 +108,15 @@ void CpuFold::Settle(int64_t to_ns) {
     }
     const bool collected =
         v.collector || (v.natives > 0 && v.sampled && collecting_.Collected(v.thread, v.time_ns));
-    const SeriesKey key = SeriesKey::Make(collected ? CollectorNode(v) : v.node, 0,
-                                          profile::HeapKind::kUnknown, Source::kCpuClock, 0);
+    if (v.callers_missed && !v.collector) tables().losses.Add(Loss::kCpuCallersMissed);
+    SeriesKey key = SeriesKey::Make(collected ? CollectorNode(v) : v.node, 0,
+                                    profile::HeapKind::kUnknown, Source::kCpuClock, 0);
+    key.labels = LabelOf(v.thread);
+    const profile::Sums sums{1, static_cast<uint64_t>(v.ns), v.sampled ? uint64_t{1} : 0};
+    if (v.sampled && requests_ != nullptr && requests_->AddCpu(v.thread, v.time_ns, key, sums))
+      continue;
     tables().source_samples[static_cast<size_t>(Source::kCpuClock)] += v.sampled ? 1 : 0;
-    slices_.Add(v.time_ns, key, LabelOf(v.thread), 0, 0,
-                {1, static_cast<uint64_t>(v.ns), v.sampled ? uint64_t{1} : 0});
+    slices_.Add(v.time_ns, key, key.labels, 0, 0, sums);
   }
   waiting_ -= valued_.size() - kept;
   valued_.resize(kept);

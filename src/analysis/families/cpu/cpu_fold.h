@@ -15,6 +15,8 @@
 
 namespace clrscope::analysis {
 
+class RequestFold;
+
 class CpuFold {
  public:
   // Samples that wait for the next reading; more are counted as dropped.
@@ -28,12 +30,19 @@ class CpuFold {
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
-  // addresses: leaf first; of these so many at the leaf's end are native code and the kernel. `ns`:
-  // of CPU time, that it stands for by the clock alone.
-  void OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses,
-                size_t natives, uint64_t ns);
+  struct Sampled {
+    uint64_t thread = 0;
+    int64_t time_ns = 0;
+    std::span<const uint64_t> addresses{};  // leaf first
+    size_t natives = 0;           // of these, at the leaf's end: native code and the kernel
+    bool callers_missed = false;  // managed ones may be missing
+    uint64_t ns = 0;              // of CPU time, that it stands for by the clock alone
+  };
+  void OnSample(const Sampled& sample);
   // What the events of collections tell is noted there.
   CollectingThreads& collecting() { return collecting_; }
+  // What threads do for requests counts to these; it must outlive this.
+  void GiveTo(RequestFold* requests) { requests_ = requests; }
 
   struct ThreadTime {
     uint64_t thread = 0;
@@ -63,6 +72,7 @@ class CpuFold {
     uint64_t ns;
     uint32_t node;
     uint16_t natives;
+    bool callers_missed;
   };
   // It is known how much it stands for.
   struct Valued {
@@ -70,7 +80,7 @@ class CpuFold {
     int64_t time_ns, ns;
     uint32_t node;
     uint16_t natives;
-    bool sampled, collector;
+    bool callers_missed, sampled, collector;
   };
   struct Thread {
     std::vector<Sample> waiting;
@@ -97,6 +107,7 @@ class CpuFold {
 
   LateSlices slices_;
   CollectingThreads collecting_;
+  RequestFold* requests_ = nullptr;
   std::unordered_map<uint64_t, Thread> threads_;
   std::vector<Valued> valued_;
   std::vector<uint64_t> scratch_;

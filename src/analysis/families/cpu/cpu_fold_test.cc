@@ -43,7 +43,7 @@ class CpuFeeder {
   }
   void Sample(uint64_t thread, int64_t ms, uint64_t leaf, size_t natives = 0) {
     const uint64_t chain[] = {leaf, 0x10};
-    fold_.OnSample(thread, ms * kCpuMs, chain, natives, kPeriod);
+    fold_.OnSample({thread, ms * kCpuMs, chain, natives, false, kPeriod});
   }
   void Times(int64_t ms, std::vector<ThreadTime> threads, int64_t process_ns = -1) {
     fold_.OnTimes(ms * kCpuMs, threads, process_ns);
@@ -193,7 +193,7 @@ TEST(CpuFold, TheCollectorStandsAboveTheManagedCodeThatCalledIt) {
   f.Times(0, {{1, 0}}, 0);
   f.fold().collecting().Begin(1, 0);
   const uint64_t chain[] = {profile::kKernelAddress, 0x7000, 0x7100, 0x20, 0x10};
-  f.fold().OnSample(1, 10 * kCpuMs, chain, 3, kPeriod);
+  f.fold().OnSample({1, 10 * kCpuMs, chain, 3, true, kPeriod});
   f.Times(1000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
   f.fold().Finish(kCpuSecond);
   EXPECT_EQ(f.Stacks(), (std::vector<std::vector<uint64_t>>{{kCollector, 0x20, 0x10}}));

@@ -52,11 +52,11 @@ class CollectingThreads {
   }
 
  private:
-  static constexpr size_t kMostOpen = 64, kMostEnded = 1 << 16;
   struct Span {
     uint64_t thread = 0;
     int64_t from_ns = 0, to_ns = 0;
   };
+  static constexpr size_t kMostOpen = 64, kMostEnded = 1 << 16;
   std::vector<Span> open_;
   std::deque<Span> ended_;  // in the order of their ends
 };

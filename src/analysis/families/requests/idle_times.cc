@@ -29,6 +29,7 @@ void IdleTimes::Process(const Event& e) {
     return;
   }
   if (e.kind == Kind::kLeft) {
+    if (runs_ != nullptr) runs_->EndAll(e.time_ns);
     DropTasks();
     items_.clear();
     item_at_.clear();
@@ -37,7 +38,6 @@ void IdleTimes::Process(const Event& e) {
     threads_.clear();
     return;
   }
-  Waiter waiter;
   Ref ref;
   switch (e.kind) {
     case Kind::kScheduled:
@@ -53,6 +53,13 @@ void IdleTimes::Process(const Event& e) {
   }
   if (threads_.size() >= kMostThreads) threads_.clear();
   Thread& thread = threads_[e.thread];
+  thread.id = e.thread;
+  ProcessOn(thread, e);
+  if (runs_ != nullptr) LogRun(thread, e.time_ns);
+}
+
+void IdleTimes::ProcessOn(Thread& thread, const Event& e) {
+  Waiter waiter;
   switch (e.kind) {
     case Kind::kStart:
       return OnStart(e, thread);
@@ -76,6 +83,14 @@ void IdleTimes::Process(const Event& e) {
     default:
       return;
   }
+}
+
+void IdleTimes::LogRun(const Thread& thread, int64_t time_ns) {
+  const Request* r = Get(thread.request);
+  if (r != nullptr && !r->stopped && thread.left_ns == kNever)
+    runs_->Begin(thread.id, r->path, time_ns);
+  else
+    runs_->End(thread.id, time_ns);
 }
 
 IdleTimes::Request* IdleTimes::Get(Ref ref) {
@@ -132,8 +147,9 @@ void IdleTimes::OnStop(const Event& e, Thread& thread) {
   Request& r = requests_[slot];
   if (r.stopped) return;
   if (Get(thread.request) == &r) {
-    if (thread.left_ns != kNever) Cut(r, thread.left_ns, e.time_ns);
+    if (thread.left_ns != kNever) RanOn(r, thread, e.time_ns);
     thread = {};
+    thread.id = e.thread;
   } else if (r.times.runs == 0) {
     EndIdle(r, e.time_ns, e.time_ns);
   }
@@ -216,7 +232,7 @@ void IdleTimes::Leave(Thread& thread, int64_t time_ns) {
 
 void IdleTimes::Suspend(Request& r, const Thread& thread, int64_t time_ns) {
   if (thread.left_ns != kNever)
-    Cut(r, thread.left_ns, time_ns);
+    RanOn(r, thread, time_ns);
   else
     EndRun(r, time_ns);
 }
@@ -245,6 +261,11 @@ void IdleTimes::EndIdle(Request& r, int64_t time_ns, int64_t queued_ns) {
   };
   push({from_ns, split_ns, false});
   push({split_ns, time_ns, true});
+}
+
+void IdleTimes::RanOn(Request& r, const Thread& thread, int64_t to_ns) {
+  if (runs_ != nullptr) runs_->Add(thread.id, r.path, thread.left_ns, to_ns);
+  Cut(r, thread.left_ns, to_ns);
 }
 
 void IdleTimes::Cut(Request& r, int64_t from_ns, int64_t to_ns) {
@@ -324,6 +345,7 @@ void IdleTimes::Forget(const ActivityPath& path) {
 }
 
 void IdleTimes::Shift(int64_t shift_ns) {
+  if (runs_ != nullptr) runs_->Shift(shift_ns);
   for (Event& e : events_) e.time_ns -= shift_ns;
   for (Request& r : requests_) {
     r.times.idle_since_ns -= shift_ns;

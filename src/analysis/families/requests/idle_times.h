@@ -15,11 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/families/requests/activity_path.h"
 #include "analysis/families/requests/open_requests.h"
+#include "analysis/families/requests/run_log.h"
 
 namespace clrscope::analysis {
 
@@ -69,6 +71,9 @@ class IdleTimes {
   const Times* Find(const ActivityPath& path) const;
   void Forget(const ActivityPath& path);
   void Shift(int64_t shift_ns);
+  // From now on it is kept which request each thread runs for: null before.
+  void LogRuns() { runs_ = std::make_unique<RunLog>(); }
+  RunLog* runs() { return runs_.get(); }
   // Of items that a GC has moved: matched in the order of the queue.
   uint64_t moved() const { return moved_; }
 
@@ -88,6 +93,7 @@ class IdleTimes {
     uint32_t slot = kNone, serial = 0;
   };
   struct Thread {
+    uint64_t id = 0;
     Ref request{};
     uint64_t run = 0;  // the task that its run began with; 0: the request's start
     // It was seen to suspend; until something else is seen it may still run.
@@ -112,6 +118,7 @@ class IdleTimes {
   };
 
   void Process(const Event& e);
+  void ProcessOn(Thread& thread, const Event& e);
   void OnStart(const Event& e, Thread& thread);
   void OnStop(const Event& e, Thread& thread);
   void OnWaitBegin(const Event& e, Thread& thread);
@@ -125,11 +132,13 @@ class IdleTimes {
   // The thread does something else.
   void Leave(Thread& thread, int64_t time_ns);
   // Its thread ran for it until now.
-  static void Suspend(Request& r, const Thread& thread, int64_t time_ns);
+  void Suspend(Request& r, const Thread& thread, int64_t time_ns);
   static void EndRun(Request& r, int64_t time_ns);
   static void EndIdle(Request& r, int64_t time_ns, int64_t queued_ns);
-  // A thread ran for it all the while.
+  // The thread ran for it since it was seen to suspend.
+  void RanOn(Request& r, const Thread& thread, int64_t to_ns);
   static void Cut(Request& r, int64_t from_ns, int64_t to_ns);
+  void LogRun(const Thread& thread, int64_t time_ns);
   void Push(Tasks& tasks, uint64_t id, Ref request, int64_t time_ns);
   bool Pop(Tasks& tasks, uint64_t id, Waiter& out);
 
@@ -148,6 +157,7 @@ class IdleTimes {
   int64_t front_ns_ = kNever;  // when the youngest that was dequeued had been enqueued
   int64_t collected_ns_ = kNever;
   uint64_t moved_ = 0;
+  std::unique_ptr<RunLog> runs_{};
 };
 
 }  // namespace clrscope::analysis

@@ -252,6 +252,8 @@ void RequestFold::CountEvent(Request& r, const Event& event) {
     case Source::kContention:
       r.lock_wait_ns += static_cast<int64_t>(event.sums.amount);
       break;
+    case Source::kCpuClock:
+      break;
     default:
       r.samples += event.bytes > 0 ? event.sums.samples : 0;
       r.bytes += event.bytes;
@@ -266,6 +268,8 @@ void RequestFold::UncountEvent(Request& r, const Event& event) {
       break;
     case Source::kContention:
       r.lock_wait_ns -= static_cast<int64_t>(event.sums.amount);
+      break;
+    case Source::kCpuClock:
       break;
     default:
       r.samples -= event.bytes > 0 ? event.sums.samples : 0;
@@ -357,8 +361,10 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step, const W
 void RequestFold::HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step) {
   const bool after = r.stopped() && e.time_ns > r.stop_ns;
   if (after) UncountEvent(r, e);
+  const std::optional<Watched> watched = WatchedAt(r, e, {});
+  if (!watched) return HandOut(e);
   HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step,
-          {}, 1);
+          after ? Watched{} : *watched, 1);
 }
 
 void RequestFold::HandOutEvents(Request& r, uint32_t route, uint16_t step) {
@@ -508,7 +514,7 @@ void RequestFold::Advance(int64_t now_ns) {
     const Turn turn = ended_.front();
     if (requests_[turn.slot].serial == turn.serial) {
       const Request& r = requests_[turn.slot];
-      if (r.stop_ns > now_ns - kGraceNs || !TemplatesKnown(r, now_ns) || !IdleKnown(r) ||
+      if (r.stop_ns > now_ns - grace_ns_ || !TemplatesKnown(r, now_ns) || !IdleKnown(r) ||
           AwaitsActions(r, now_ns))
         break;
       End(turn.slot, now_ns, true);

@@ -77,6 +77,15 @@ class RequestFold {
   // All of it was told, up to `end_ns`. `failed`: some of it may be missing.
   void CloseTasks(int64_t end_ns, bool failed);
   void OnTask(const clr::RawEvent& event, int64_t now_ns);
+  // The runs of threads are known up to then.
+  void SettleRuns(int64_t to_ns) { RunIdle(to_ns); }
+  // CPU time is recorded, too: requests wait for what is known of it late.
+  void FollowRuns() {
+    idle_.LogRuns();
+    grace_ns_ = kGraceForCpuNs;
+  }
+  // CPU time of a thread. Returns false where it is of no request.
+  bool AddCpu(uint64_t thread, int64_t time_ns, profile::SeriesKey key, const profile::Sums& sums);
   // How many such events there were.
   uint64_t tasks() const { return tasks_; }
   // Actions of requests are told from the next such event on (request_routing.cc).
@@ -155,6 +164,8 @@ class RequestFold {
   static constexpr int64_t kLongestWaitNs = 5'000'000'000;
   // Sessions are read one after the other: an event may come so long after the request's stop.
   static constexpr int64_t kGraceNs = 400'000'000;
+  // … and CPU time once it is settled (CpuFold), which happens once a second.
+  static constexpr int64_t kGraceForCpuNs = 3'200'000'000;
   // A histogram that says nothing is not waited for.
   static constexpr int64_t kLongestTemplateNs = 3'000'000'000;
   // An id whose request never shows up.
@@ -276,6 +287,9 @@ class RequestFold {
   const IdleWatch* IdleWatchOf(int64_t start_ns) const;
   // Whether it is known how long the request was watched.
   bool IdleKnown(const Request& r) const;
+  // How what happened then counts to a request that is over; nullopt: to none. CPU time counts
+  // where it was told what threads did for it.
+  std::optional<Watched> WatchedAt(const Request& r, const Event& e, const Watched& others) const;
   // `ended`: the request did, at `to_ns`.
   // What it comes to where the whole of it was watched.
   std::optional<profile::IdleTime> CountIdle(const Request& r, uint32_t route, int64_t to_ns,
@@ -347,7 +361,7 @@ class RequestFold {
   size_t long_bytes_ = 0;  // of Request::long_text
   std::vector<Event> unknown_;
   std::string scratch_, refused_;
-  int64_t collected_to_ns_ = 0;
+  int64_t collected_to_ns_ = 0, grace_ns_ = kGraceNs;
   int64_t end_ns_ = INT64_MAX;
   EndedRequests ended_requests_;
   int64_t advanced_ns_ = 0;

@@ -86,6 +86,30 @@ bool RequestFold::IdleKnown(const Request& r) const {
   return w == nullptr || w->group == 0 || w->closed();
 }
 
+bool RequestFold::AddCpu(uint64_t thread, int64_t time_ns, profile::SeriesKey key,
+                         const profile::Sums& sums) {
+  if (!on_ || idle_.runs() == nullptr) return false;
+  const std::optional<ActivityPath> path = idle_.runs()->At(thread, time_ns);
+  if (!path) return false;
+  Event e;
+  e.path = *path;
+  e.time_ns = time_ns;
+  e.thread = thread;
+  e.key = key;
+  e.sums = sums;
+  Add(e);
+  return true;
+}
+
+std::optional<RequestFold::Watched> RequestFold::WatchedAt(const Request& r, const Event& e,
+                                                           const Watched& others) const {
+  if (e.key.source() != profile::Source::kCpuClock) return others;
+  const IdleWatch* w = IdleWatchOf(r.start_ns);
+  if (w == nullptr || (w->closed() && e.time_ns > w->to_ns)) return std::nullopt;
+  if (w->group == 0) return Watched{};
+  return Watched{w->group, DurationScale::AgeOf(e.time_ns - r.start_ns)};
+}
+
 std::optional<profile::IdleTime> RequestFold::CountIdle(const Request& r, uint32_t route,
                                                         int64_t to_ns, bool ended) {
   const IdleWatch* w = IdleWatchOf(r.start_ns);
@@ -142,6 +166,7 @@ void RequestFold::RunIdle(int64_t to_ns) {
     if (idle_pauses_ >= pauses_.oldest())
       AddIdle({pauses_.At(idle_pauses_).end_ns, 0, 0, {}, IdleTimes::Kind::kCollected});
   idle_.Run(to_ns);
+  if (idle_.runs() != nullptr) idle_.runs()->Forget(to_ns - kGraceForCpuNs);
 }
 
 }  // namespace clrscope::analysis

@@ -66,8 +66,9 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
       UncountEvent(r, e);
       return HandOut(e);
     }
-    HandOut(e, route + uint64_t{1}, DurationScale::Rounded(step), at(e.time_ns - r.start_ns),
-            weight);
+    const auto watched = WatchedAt(r, e, at(e.time_ns - r.start_ns));
+    if (!watched) return HandOut(e);
+    HandOut(e, route + uint64_t{1}, DurationScale::Rounded(step), *watched, weight);
   });
   const auto idle = CountIdle(r, route, to_ns, ended);
   ++tables_->requests.changes;
@@ -131,7 +132,7 @@ void RequestFold::FinishWindows(int64_t now_ns, bool all) {
     }
     const bool told = !templates_expected_ || collected_to_ns_ >= w.end_ns ||
                       w.end_ns < now_ns - kLongestTemplateNs;
-    if (!all && (w.end_ns > now_ns - kGraceNs || !told)) return;
+    if (!all && (w.end_ns > now_ns - grace_ns_ || !told)) return;
     FinishWindow(w, now_ns);
     windows_.pop_front();
   }

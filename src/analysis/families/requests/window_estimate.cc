@@ -40,9 +40,49 @@ Estimate Times(const Estimate& e, double factor) {
 
 }  // namespace
 
-uint8_t WindowEstimate::Process::groups() const {
-  return static_cast<uint8_t>(
-      std::count_if(windows_of.begin(), windows_of.end(), [](double n) { return n > 0; }));
+uint8_t WindowEstimate::Process::Groups(const PerGroup& of) {
+  return static_cast<uint8_t>(std::count_if(of.begin(), of.end(), [](double n) { return n > 0; }));
+}
+
+double WindowEstimate::Watch::watched() const {
+  double sum = 0;
+  for (const auto& [age, a] : ages) sum += a.watched;
+  return sum;
+}
+
+double WindowEstimate::Watch::watched_of(size_t group) const {
+  double sum = 0;
+  for (const auto& [age, a] : ages) sum += a.watched_of[group];
+  return sum;
+}
+
+void WindowEstimate::Watch::Weigh(double all, const PerGroup& without, bool few) {
+  double above = watched();
+  PerGroup above_of{};
+  for (size_t g = 0; g < kG; ++g) above_of[g] = watched_of(g);
+  for (const auto& [age, a] : ages) {
+    // Of those whose window ended at about this age, half were watched to it.
+    const double to_it = above - a.watched / 2;
+    Weight& w = weights[age];
+    w.factor = all / std::max(to_it, 0.5);
+    w.few = few;
+    for (size_t g = 0; g < kG; ++g) {
+      const double rest = to_it - (above_of[g] - a.watched_of[g] / 2);
+      // Else one group saw all of them, to this age.
+      constexpr double kNone = 0.25;
+      w.without[g] = rest < kNone ? 0 : without[g] / rest - w.factor;
+      above_of[g] -= a.watched_of[g];
+    }
+    above -= a.watched;
+  }
+}
+
+const WindowEstimate::Weight* WindowEstimate::Watch::At(uint64_t age) const {
+  if (weights.empty()) return nullptr;
+  // What nobody was watched to is told of the oldest that somebody was.
+  auto w = weights.upper_bound(static_cast<uint16_t>(age));
+  if (w != weights.begin()) --w;
+  return &w->second;
 }
 
 void WindowEstimate::Add(uint32_t index, const LabelSet& labels,
@@ -77,8 +117,17 @@ void WindowEstimate::Add(uint32_t index, const LabelSet& labels,
       return;
     case RequestPart::kWatched:
       if (!windowed) return;
-      r.ages[age].watched += count;
-      r.ages[age].watched_of[group - 1] += count;
+      r.watch.ages[age].watched += count;
+      r.watch.ages[age].watched_of[group - 1] += count;
+      return;
+    case RequestPart::kIdleWatched:
+      if (!windowed) {
+        r.watched_whole += count;
+        return;
+      }
+      r.runs.ages[age].watched += count;
+      r.runs.ages[age].watched_of[group - 1] += count;
+      p.runs_of[group - 1] += count;
       return;
     case RequestPart::kGcWaited:
       if (windowed) r.waited[{age, group}] += amount;
@@ -103,7 +152,7 @@ void WindowEstimate::CountEnded(const Profile& p) {
     if (labels[LabelKey::kRequestWindow] == 0) continue;
     processes_[c.process]
         .routes[labels[LabelKey::kRequest]]
-        .ages[static_cast<uint16_t>(labels[LabelKey::kAge])]
+        .watch.ages[static_cast<uint16_t>(labels[LabelKey::kAge])]
         .ended += c.value.count;
   }
 }
@@ -113,9 +162,9 @@ void WindowEstimate::CountEnded(const Profile& p) {
 double WindowEstimate::Beyond(const Route& route) {
   constexpr double kErrors = 2, kLeast = 0.01;
   double above = 0, within = 0, variance = 0, ended = 0;
-  for (const auto& [age, a] : route.ages) above += a.watched;
+  for (const auto& [age, a] : route.watch.ages) above += a.watched;
   const double all = above;
-  for (const auto& [age, a] : route.ages) {
+  for (const auto& [age, a] : route.watch.ages) {
     const double watched = std::max(above - a.watched / 2, 0.5);
     within += a.ended / watched;
     variance += a.ended / (watched * watched);
@@ -133,18 +182,11 @@ void WindowEstimate::Weigh(uint32_t index, Process& p) {
   for (const auto& [name, r] : p.routes) {
     Counted& c = counted_as[CountedAs(index, name)];
     c.counted += r.counted - r.ended;
-    for (const auto& [age, a] : r.ages) {
-      c.seen += a.watched;
-      for (size_t g = 0; g < kG; ++g) c.seen_of[g] += a.watched_of[g];
-    }
+    c.seen += r.watch.watched();
+    for (size_t g = 0; g < kG; ++g) c.seen_of[g] += r.watch.watched_of(g);
   }
   for (auto& [name, r] : p.routes) {
-    double seen = 0;
-    PerGroup seen_of{};
-    for (const auto& [age, a] : r.ages) {
-      seen += a.watched;
-      for (size_t g = 0; g < kG; ++g) seen_of[g] += a.watched_of[g];
-    }
+    const double seen = r.watch.watched();
     if (seen <= 0) continue;
     const uint64_t as = CountedAs(index, name);
     const Counted& counted = counted_as[as];
@@ -156,52 +198,48 @@ void WindowEstimate::Weigh(uint32_t index, Process& p) {
     // Where some are counted by action, those that are not were not told of: of them it is not
     // known.
     r.beyond = name == as && part < 1 ? 0 : Beyond(r);
-    double above = seen;
-    PerGroup above_of = seen_of;
-    for (const auto& [age, a] : r.ages) {
-      // Of those whose window ended at about this age, half were watched to it.
-      const double watched = above - a.watched / 2;
-      Weight& w = r.weights[age];
-      w.factor = r.all / std::max(watched, 0.5);
-      w.few = p.few();
-      for (size_t g = 0; g < kG; ++g) {
-        const double rest = watched - (above_of[g] - a.watched_of[g] / 2);
-        double all = r.all;
-        if (by_histogram && part < 1 && counted.seen > counted.seen_of[g])
-          all = counted.counted * (seen - seen_of[g]) / (counted.seen - counted.seen_of[g]);
-        if (!by_histogram && p.windows_ns > p.ns_of[g])
-          all = std::max(seen - seen_of[g],
-                         (seen - seen_of[g]) * p.stands_for_ns / (p.windows_ns - p.ns_of[g]));
-        // One group saw all of them, to this age.
-        if (rest < 0.25)
-          w.without[g] = 0;
-        else
-          w.without[g] = all / rest - w.factor;
-        above_of[g] -= a.watched_of[g];
-      }
-      above -= a.watched;
+    PerGroup without{};
+    for (size_t g = 0; g < kG; ++g) {
+      const double rest = seen - r.watch.watched_of(g);
+      without[g] = r.all;
+      if (by_histogram && part < 1 && counted.seen > counted.seen_of[g])
+        without[g] = counted.counted * rest / (counted.seen - counted.seen_of[g]);
+      if (!by_histogram && p.windows_ns > p.ns_of[g])
+        without[g] = std::max(rest, rest * p.stands_for_ns / (p.windows_ns - p.ns_of[g]));
     }
+    r.watch.Weigh(r.all, without, p.few());
     double weighted = 0;
-    for (const auto& [age, a] : r.ages) weighted += a.ended * r.weights[age].factor;
+    for (const auto& [age, a] : r.watch.ages) weighted += a.ended * r.watch.weights[age].factor;
     if (weighted > 0) r.normal = r.all * (1 - r.beyond) / weighted;
+  }
+  WeighRuns(index, p);
+}
+
+// All requests but those of which everything is known.
+void WindowEstimate::WeighRuns(uint32_t index, Process& p) const {
+  for (auto& [name, r] : p.routes) {
+    const double seen = r.runs.watched();
+    if (seen <= 0) continue;
+    const double counted = by_histogram_ && CountedAs(index, name) == name ? r.counted : 0;
+    const double all = std::max(seen, std::max(r.all + r.ended, counted) - r.watched_whole);
+    PerGroup without{};
+    without.fill(all);
+    r.runs.Weigh(all, without, Process::Groups(p.runs_of) < profile::kFewWindows);
   }
 }
 
-const WindowEstimate::Weight* WindowEstimate::WeightOf(uint32_t process,
-                                                       const LabelSet& labels) const {
+const WindowEstimate::Weight* WindowEstimate::WeightOf(uint32_t process, const LabelSet& labels,
+                                                       bool runs) const {
   const auto p = processes_.find(process);
   if (p == processes_.end()) return nullptr;
   const auto r = p->second.routes.find(labels[LabelKey::kRequest]);
-  if (r == p->second.routes.end() || r->second.weights.empty()) return nullptr;
-  // What nobody was watched to is told of the oldest that somebody was.
-  auto w = r->second.weights.upper_bound(static_cast<uint16_t>(labels[LabelKey::kAge]));
-  if (w != r->second.weights.begin()) --w;
-  return &w->second;
+  if (r == p->second.routes.end()) return nullptr;
+  return (runs ? r->second.runs : r->second.watch).At(labels[LabelKey::kAge]);
 }
 
 Estimate WindowEstimate::Weighted(const Estimate& e, uint32_t process, const LabelSet& labels,
-                                  double normal) const {
-  const Weight* weight = WeightOf(process, labels);
+                                  double normal, bool runs) const {
+  const Weight* weight = WeightOf(process, labels, runs);
   if (weight == nullptr) return e;
   const Process& p = processes_.at(process);
   const size_t group = labels[LabelKey::kRequestWindow] - 1;
@@ -220,7 +258,7 @@ Estimate WindowEstimate::Weighted(const Estimate& e, uint32_t process, const Lab
   const auto samples = static_cast<double>(std::max<uint64_t>(1, e.samples));
   w.least_count = out.count * out.count / samples;
   w.least_amount = out.amount * out.amount / samples;
-  w.groups = p.groups();
+  w.groups = Process::Groups(runs ? p.runs_of : p.windows_of);
   w.few = weight->few;
   return out;
 }
@@ -254,7 +292,7 @@ class WindowEstimate::Cells {
 };
 
 void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
-  const bool requests = figure.measure == Measure::kRequests;
+  const bool requests = figure.measure == Measure::kRequests, runs = figure.clocked();
   const auto window = [&](const Cell& c) { return p.labels[c.labels][LabelKey::kRequestWindow]; };
   if (std::none_of(figure.cells.begin(), figure.cells.end(),
                    [&](const Cell& c) { return window(c) != 0; }))
@@ -290,7 +328,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
         normal = processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal;
       place[i] = cells.Find(old, WithoutWindow(labels));
       cells.cells[place[i]].value +=
-          windowed ? Weighted(old.value, old.process, labels, normal) : old.value;
+          windowed ? Weighted(old.value, old.process, labels, normal, runs) : old.value;
       continue;
     }
     const uint32_t rest = cells.Find(old, WithoutRequest(labels));
@@ -308,7 +346,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
         static_cast<double>(old.value.samples);
     place[i] = rest;
     if (!windowed) continue;
-    const Estimate e = Weighted(old.value, old.process, labels, 1);
+    const Estimate e = Weighted(old.value, old.process, labels, 1, runs);
     pool.routes += main(e);
     if (const profile::WindowGroups* w = e.windows.get())
       for (size_t g = 0; g < kG; ++g) {
@@ -365,8 +403,9 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
       w.count[g] = static_cast<float>(part * r.count[g]);
       w.amount[g] = static_cast<float>(part * r.amount[g]);
     }
-    w.groups = processes_.at(pool.process).groups();
-    w.few = processes_.at(pool.process).few();
+    const Process& process = processes_.at(pool.process);
+    w.groups = Process::Groups(runs ? process.runs_of : process.windows_of);
+    w.few = runs ? w.groups < profile::kFewWindows : process.few();
     cells.cells[cell].value += e;
   }
   std::vector<TimedCell> timed;
@@ -383,7 +422,7 @@ void WindowEstimate::FinishFigure(Profile& p, Figure& figure) const {
     if (labels[LabelKey::kRequestWindow] != 0) {
       const double normal =
           requests ? processes_.at(old.process).routes.at(labels[LabelKey::kRequest]).normal : 1;
-      t.value = Weighted(t.value, old.process, labels, normal);
+      t.value = Weighted(t.value, old.process, labels, normal, runs);
     } else if (pool != ~0u) {
       continue;
     }
@@ -413,7 +452,7 @@ void WindowEstimate::FinishFacts(Profile& p) const {
     const auto route = process->second.routes.find(f.route.value);
     if (route == process->second.routes.end()) continue;
     const Route& r = route->second;
-    for (const auto& [age, a] : r.ages) f.watched += a.watched;
+    f.watched += r.watch.watched();
     if (f.watched == 0) continue;
     f.stands_for = r.all / f.watched;
     f.beyond_windows = r.beyond;
@@ -443,8 +482,9 @@ void WindowEstimate::Finish(Profile& p) {
   std::erase_if(processes_, [](const auto& entry) {
     const auto& routes = entry.second.routes;
     return entry.second.windows == 0 &&
-           std::all_of(routes.begin(), routes.end(),
-                       [](const auto& r) { return r.second.ages.empty(); });
+           std::all_of(routes.begin(), routes.end(), [](const auto& r) {
+             return r.second.watch.ages.empty() && r.second.runs.ages.empty();
+           });
   });
   if (processes_.empty()) return;
   CountEnded(p);

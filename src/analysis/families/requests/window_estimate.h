@@ -49,14 +49,26 @@ class WindowEstimate {
     PerGroup without{};  // the change of `factor` without each group
     bool few = false;
   };
+  // Of requests that were watched, by how long.
+  struct Watch {
+    std::map<uint16_t, Age> ages;
+    std::map<uint16_t, Weight> weights;
+
+    double watched() const;
+    double watched_of(size_t group) const;
+    // `all`: what they stand for; `without`: the same without each group.
+    void Weigh(double all, const PerGroup& without, bool few);
+    const Weight* At(uint64_t age) const;
+  };
   // Operations of one set of labels.
   struct Child {
     profile::LabelSet labels;
     double count = 0, ns = 0;
   };
   struct Route {
-    std::map<uint16_t, Age> ages;
-    std::map<uint16_t, Weight> weights;
+    Watch watch;               // what they did
+    Watch runs;                // what threads did for them: CPU time
+    double watched_whole = 0;  // … of these so many from their start to their end
     double counted = 0, ended = 0, waited_ns = 0;  // ended: of those that windows are not for
     std::map<std::pair<uint16_t, uint64_t>, double> waited, failed{};
     std::vector<Child> children{};
@@ -71,9 +83,9 @@ class WindowEstimate {
   struct Process {
     std::map<uint64_t, Route> routes;  // by name
     double windows = 0, windows_ns = 0, stands_for_ns = 0;
-    PerGroup windows_of{}, ns_of{};
+    PerGroup windows_of{}, ns_of{}, runs_of{};
     bool few() const { return windows < static_cast<double>(profile::kFewWindows); }
-    uint8_t groups() const;
+    static uint8_t Groups(const PerGroup& of);
   };
   class Cells;
 
@@ -83,10 +95,13 @@ class WindowEstimate {
     return action == actions_.end() ? route : action->second;
   }
   void Weigh(uint32_t index, Process& process);
+  void WeighRuns(uint32_t index, Process& process) const;
   static double Beyond(const Route& route);
-  const Weight* WeightOf(uint32_t process, const profile::LabelSet& labels) const;
+  // `runs`: of CPU time.
+  const Weight* WeightOf(uint32_t process, const profile::LabelSet& labels,
+                         bool runs = false) const;
   profile::Estimate Weighted(const profile::Estimate& e, uint32_t process,
-                             const profile::LabelSet& labels, double normal) const;
+                             const profile::LabelSet& labels, double normal, bool runs) const;
   void FinishFigure(profile::Profile& p, profile::Figure& figure) const;
   void FinishFacts(profile::Profile& p) const;
 
