@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu` on programs that burn CPU time in known methods and read their own clocks."""
+import contextlib
 import json
 import os
 import shutil
@@ -63,6 +64,33 @@ class CpuTime(Case):
                     except (AssertionError, KeyError) as e:
                         wrong[name] = str(e)
                 self.assertEqual(wrong, {})
+
+    def test_the_collector_is_a_frame(self):
+        """Its own threads, and what a thread of the program does while it collects, below who asked for it."""
+        for flavour in FLAVOURS:
+            for server in (False, True):
+                with self.subTest(flavour, server=server), self.environment(DOTNET_gcServer=str(int(server)), DOTNET_gcConcurrent="0"):
+                    truth, path = self.record(flavour, "--only", "cpu", program=("--seconds", "4", "--kinds", "collect"))
+                    _, rows = self.methods(path)
+                    collector = next(row for row in rows if row["method"] == "Garbage Collector")
+                    self.assertEqual(collector["kind"], "gc")
+                    self.assertEqual(collector["self_cpu_ns"], collector["total_cpu_ns"])
+                    self.check_near(collector, truth["methods"]["Garbage Collector"], "collector")
+                    share = collector["total_cpu_ns"] / report(path, "--measure", "cpu", "--by", "method")["totals"]["cpu_ns"]
+                    self.assertLess(abs(share - truth["methods"]["Garbage Collector"] / truth["process_ns"]), 0.05, share)
+                    if not server:
+                        method = next(row for row in rows if row["method"].endswith(".Collecting"))
+                        self.assertGreater(method["total_cpu_ns"], 0.95 * collector["total_cpu_ns"])
+
+    @contextlib.contextmanager
+    def environment(self, **variables):
+        before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})
 
     def test_kinds_of_code(self):
         truth, path = self.record("burns", program=("--seconds", "1", "--kinds", "kernel,native,loops"))

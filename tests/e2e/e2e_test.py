@@ -17,6 +17,7 @@ from threads import Threads  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from request_actions import RequestActions  # noqa: F401
+from request_cpu import RequestCpu  # noqa: F401
 from request_costs import Requests  # noqa: F401
 from request_exports import RequestExports  # noqa: F401
 from request_hazards import RequestHazards  # noqa: F401

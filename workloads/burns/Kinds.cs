@@ -10,7 +10,7 @@ namespace Clrscope.Workloads.Burns;
 static class Kinds
 {
     public static readonly string[] Names =
-        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads"];
+        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads", "collect"];
 
     // By marker method, ns.
     public static readonly Dictionary<string, long> Truth = [];
@@ -38,6 +38,7 @@ static class Kinds
             case "allocations": Count(nameof(Allocating), Allocating(ns)); break;
             case "kernel": Count(nameof(Kernel), Kernel(ns)); break;
             case "threads": ShortThreads(ns); break;
+            case "collect": Count(nameof(Collecting), Collecting(ns)); break;
         }
     }
 
@@ -220,6 +221,27 @@ static class Kinds
         while (ThreadClock.ThreadNs < end)
             for (int i = 0; i < 1000; i++) s_sink = new byte[40];
         return ThreadClock.ThreadNs - start;
+    }
+
+    // 74 % of the CPU time is the garbage collector's, whatever threads it has: nothing else runs meanwhile.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Collecting(long ns)
+    {
+        const double Collector = 0.74;
+        var live = new object[400_000];
+        for (int i = 0; i < live.Length; i++) live[i] = new byte[24];
+        long begin = ThreadClock.ProcessNs, end = begin + ns, collected = 0;
+        while (ThreadClock.ProcessNs < end)
+        {
+            long before = ThreadClock.ProcessNs;
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: true);
+            collected += ThreadClock.ProcessNs - before;
+            long until = begin + (long)(collected / Collector);
+            while (ThreadClock.ProcessNs < until) s_number += Spin(3);
+        }
+        GC.KeepAlive(live);
+        Count("Garbage Collector", collected);
+        return ThreadClock.ProcessNs - begin;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

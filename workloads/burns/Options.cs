@@ -11,7 +11,7 @@ sealed class Options
         usage: burns [--seconds S] [--kinds NAME,...] [--start-on-stdin] [--hold-on-stdin]
 
           --seconds S       of CPU time for each kind (default 1)
-          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads (default all)
+          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads,collect (default all)
           --start-on-stdin  begin with the first line of the input
           --hold-on-stdin   wait for a line after the report
 

@@ -32,6 +32,14 @@ static class AsyncEndpoints
             Markers.DelayAfter(context.Tally());
             return "delayed\n";
         });
+        // So much CPU time, half of it on whatever thread goes on.
+        app.MapGet("/burn/{ms:int}", async (int ms) =>
+        {
+            Os.Burn(ms * 500_000L);
+            await Task.Delay(5);
+            Os.Burn(ms * 500_000L);
+            return "burned\n";
+        });
         app.MapGet("/slow", async (HttpContext context) =>
         {
             Markers.Slow(context.Tally());

@@ -16,6 +16,13 @@ static class Os
         return GetTime((~osThread << 3) | perThreadScheduled, out TimeSpec time) == 0 ? time.Seconds * 1_000_000_000 + time.Nanoseconds : 0;
     }
 
+    // The calling thread uses so much of a processor.
+    public static void Burn(long ns)
+    {
+        int thread = ThreadId();
+        for (long end = CpuNanoseconds(thread) + ns; CpuNanoseconds(thread) < end;) Thread.SpinWait(50);
+    }
+
     // It neither runs nor waits for a processor. Of one of our threads.
     public static bool Sleeps(int osThread)
     {

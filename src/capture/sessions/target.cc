@@ -458,7 +458,10 @@ void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   fold_->storm().Advance(now_ns);
   fold_->requests().Advance(now_ns - kLateNs);
-  if (cpu_ != nullptr) ReadCpuTimes(now_ns);
+  if (cpu_ != nullptr)
+    ReadCpuTimes(now_ns);
+  else
+    fold_->cpu().Advance(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());

@@ -64,7 +64,7 @@ RequestTable RequestRows(const Profile& p, std::string_view sort, size_t limit) 
   RequestTable table;
   table.rows = profile::RequestCosts(p);
   const bool allocations = p.figures.front().by_request() && p.figures.front().Total().amount > 0;
-  if (sort.empty()) sort = allocations ? "bytes" : "time";
+  if (sort.empty()) sort = p.shown().clocked() ? "cpu" : allocations ? "bytes" : "time";
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [sort](const RequestRow& a, const RequestRow& b) {
                      return std::tuple(IsOfNoRoute(a.route), -RequestSortValue(a, sort), -a.count) <

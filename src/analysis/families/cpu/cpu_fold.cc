@@ -170,7 +170,7 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
     HandOut(it->first, t, ns);
     it = threads_.erase(it);
   }
-  Settle(now_ns - kSettleNs);
+  Advance(now_ns);
 }
 
 void CpuFold::Flush() {

@@ -55,6 +55,8 @@ class CpuFold {
   // What the system says now. `process_ns`: of all threads, those that have ended, too; -1 =
   // unknown.
   void OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64_t process_ns);
+  // Time passes without readings.
+  void Advance(int64_t now_ns) { Settle(now_ns - kSettleNs); }
   // Nothing more comes: what no sample stands for is told.
   void Finish(int64_t now_ns);
   // What waits is handed out by the clock alone.

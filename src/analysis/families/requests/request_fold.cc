@@ -510,6 +510,7 @@ void RequestFold::Advance(int64_t now_ns) {
   RetryUnknown(now_ns, false);
   RunRouting(now_ns);
   RunIdle(now_ns - kGraceNs);
+  if (idle_.runs() != nullptr) idle_.runs()->Forget(now_ns - kGraceNs - kGraceForCpuNs);
   while (!ended_.empty()) {
     const Turn turn = ended_.front();
     if (requests_[turn.slot].serial == turn.serial) {

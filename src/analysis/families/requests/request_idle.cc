@@ -166,7 +166,6 @@ void RequestFold::RunIdle(int64_t to_ns) {
     if (idle_pauses_ >= pauses_.oldest())
       AddIdle({pauses_.At(idle_pauses_).end_ns, 0, 0, {}, IdleTimes::Kind::kCollected});
   idle_.Run(to_ns);
-  if (idle_.runs() != nullptr) idle_.runs()->Forget(to_ns - kGraceForCpuNs);
 }
 
 }  // namespace clrscope::analysis
