@@ -284,5 +284,38 @@ TEST(IdleTimes, TimesMoveWithTheRecording) {
   EXPECT_EQ(IdleSpans(idle, 1), "nothing is known");
 }
 
+TEST(IdleTimes, RunsTellWhichRequestAThreadIsAt) {
+  IdleTimes idle;
+  idle.LogRuns();
+  for (const IdleTold& e : std::initializer_list<IdleTold>{{IdleKind::kStart, 10, 1, 0, 1},
+                                                           {IdleKind::kWaitBegin, 20, 1, 4, 1},
+                                                           {IdleKind::kWaitBegin, 22, 1, 5, 1},
+                                                           {IdleKind::kStart, 30, 1, 0, 2},
+                                                           {IdleKind::kStop, 40, 1, 0, 2},
+                                                           {IdleKind::kWaitEnd, 70, 2, 4},
+                                                           {IdleKind::kStop, 90, 2, 0, 1}})
+    (void)idle.Add(
+        {e.time_ns, e.thread, e.id, e.request == 0 ? ActivityPath() : IdlePath(e.request), e.kind});
+  idle.Run(1'000);
+  const auto at = [&](uint64_t thread, int64_t time_ns) {
+    const auto path = idle.runs()->At(thread, time_ns);
+    return !path ? 0 : *path == IdlePath(1) ? 1 : 2;
+  };
+  EXPECT_EQ(at(1, 9), 0);
+  EXPECT_EQ(at(1, 15), 1);
+  EXPECT_EQ(at(1, 21), 1);  // until the outermost await
+  EXPECT_EQ(at(1, 25), 0);
+  EXPECT_EQ(at(1, 35), 2);
+  EXPECT_EQ(at(1, 45), 0);
+  EXPECT_EQ(at(2, 69), 0);
+  EXPECT_EQ(at(2, 80), 1);
+  EXPECT_EQ(at(2, 95), 0);
+  idle.runs()->Forget(50);
+  EXPECT_EQ(at(1, 35), 0);
+  EXPECT_EQ(at(2, 80), 1);
+  idle.Shift(50);
+  EXPECT_EQ(at(2, 30), 1);
+}
+
 }  // namespace
 }  // namespace clrscope::analysis
