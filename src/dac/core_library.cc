@@ -62,8 +62,9 @@ const std::map<std::string, Field, std::less<>>& CoreLibrary::Fields(Address typ
   if (table.parent != 0 &&
       !Succeeded(runtime_.sos().GetMethodTableFieldData(table.parent, &inherited)))
     return at->second;
-  const int count = std::min(kMaxFields, all.instance_fields - inherited.instance_fields +
-                                             all.static_fields + all.thread_static_fields);
+  const int count =
+      std::min(kMaxFields, all.instance_fields - inherited.instance_fields + all.static_fields);
+  // Those of threads are among the static ones.
   Address next = all.first;
   for (int i = 0; i < count && next != 0; ++i) {
     FieldDescData field;

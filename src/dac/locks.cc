@@ -17,6 +17,9 @@ bool IsMonitorEnter(const std::string& method) {
          method.starts_with("System.Threading.Monitor.<TryEnter") ||
          method.starts_with("System.Threading.Monitor.ReliableEnterTimeout");
 }
+bool IsOwner(const Thread& thread, const Lock& lock) {
+  return lock.owner == (lock.sync_block == 0 ? thread.data.os_id : thread.data.managed_id);
+}
 bool IsMonitor(const std::string& method) {
   return method.starts_with("System.Threading.Monitor.");
 }
@@ -84,7 +87,7 @@ const Lock* Locks::ByScan(const Thread& thread, Address from, Address to, bool m
     } else {
       lock = ManagedLockAt(word);
     }
-    if (lock == nullptr || lock == found || lock->owner == thread.data.managed_id) continue;
+    if (lock == nullptr || lock == found || IsOwner(thread, *lock)) continue;
     if (found != nullptr) return nullptr;  // which of the two is not known
     found = lock;
   }

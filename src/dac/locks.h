@@ -16,7 +16,7 @@ struct Lock {
   Address object = 0;
   Address sync_block = 0;  // 0: a System.Threading.Lock
   std::string type;        // raw
-  uint32_t owner = 0;      // managed id; 0: nobody
+  uint32_t owner = 0;      // managed id, of a System.Threading.Lock the system's; 0: nobody
   uint32_t recursion = 0;
   uint32_t waiters = 0;  // as the lock itself counts them
 };

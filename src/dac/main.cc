@@ -61,6 +61,7 @@ void TellLocks(Remote& remote, const Locks& locks) {
     JsonText json;
     json.Open().Open("lock").Add("object", object).Add("type", lock.type);
     json.Add("owner", lock.owner).Add("recursion", lock.recursion);
+    if (lock.sync_block == 0) json.Add("owner_is_os_id", 1);
     json.Add("waiters", lock.waiters).Close();
     Tell(remote, json);
   }

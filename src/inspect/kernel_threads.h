@@ -40,6 +40,8 @@ class KernelThreads {
   // All threads, at most `limit`.
   std::map<pid_t, KernelThread> Read(size_t limit) const;
   KernelThread ReadOne(pid_t thread) const;
+  // Its number in the innermost pid namespace that it is in.
+  pid_t InnerId(pid_t thread) const;
 
  private:
   Fd tasks_;

@@ -77,6 +77,18 @@ KernelThread KernelThreads::ReadOne(pid_t thread) const {
   return t;
 }
 
+pid_t KernelThreads::InnerId(pid_t thread) const {
+  std::array<char, 4096> room;
+  std::string_view text =
+      ReadThreadFile(tasks_.get(), static_cast<uint64_t>(thread), "status", room);
+  constexpr std::string_view kName = "\nNSpid:\t";
+  const size_t at = text.find(kName);
+  if (at == std::string_view::npos) return thread;
+  text = text.substr(at + kName.size());
+  text = text.substr(0, text.find('\n'));
+  return static_cast<pid_t>(Number(text.substr(text.rfind('\t') + 1)));
+}
+
 std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {
   std::map<pid_t, KernelThread> threads;
   for (const std::string& name : ipc::ListFolder(path_, limit)) {

@@ -52,11 +52,33 @@ uint64_t BaseOf(const std::string& maps, std::string_view path) {
   return 0;
 }
 
-void AddKernelThreads(const KernelView& before, const KernelView& after, double elapsed_ns,
-                      Picture& picture) {
+// Makes of the threads' own numbers, which the runtime knows, the system's.
+std::vector<dac::SnapshotThread> Outer(std::vector<dac::SnapshotThread> threads,
+                                       const Picture& picture) {
+  std::map<uint64_t, uint64_t> outer;
+  for (const Thread& t : picture.threads)
+    outer[static_cast<uint64_t>(t.inner_id)] = static_cast<uint64_t>(t.os_id);
+  // What is no thread of this process is not touched, whoever asks for it.
+  std::erase_if(threads, [&](const dac::SnapshotThread& t) { return !outer.contains(t.os_id); });
+  for (dac::SnapshotThread& t : threads) t.os_id = outer[t.os_id];
+  return threads;
+}
+
+std::vector<dac::ThreadRegisters> Inner(std::vector<dac::ThreadRegisters> registers,
+                                        const Picture& picture) {
+  std::map<uint64_t, uint64_t> inner;
+  for (const Thread& t : picture.threads)
+    inner[static_cast<uint64_t>(t.os_id)] = static_cast<uint64_t>(t.inner_id);
+  for (dac::ThreadRegisters& r : registers) r.os_id = inner[r.os_id];
+  return registers;
+}
+
+void AddKernelThreads(const KernelThreads& kernel, const KernelView& before,
+                      const KernelView& after, double elapsed_ns, Picture& picture) {
   for (const auto& [id, now] : after) {
     Thread t;
     t.os_id = id;
+    t.inner_id = kernel.InnerId(id);
     t.name = now.name;
     t.kernel_state = now.state;
     t.system_call = now.call.kind == SystemCall::Kind::kInside ? now.call.number : -1;
@@ -110,8 +132,8 @@ void ReadManaged(const ipc::ProcessFacts& facts, uint64_t base, const KernelThre
     const ReaderAnswers answers{
         [&](uint64_t address, std::span<std::byte> out) { return memory.Read(address, out); },
         [&](const std::vector<dac::SnapshotThread>& threads) {
-          copies = CopyStacks(facts.pid, threads, memory);
-          return copies.registers;
+          copies = CopyStacks(facts.pid, Outer(threads, picture), memory);
+          return Inner(copies.registers, picture);
         },
         [&](std::string_view part) { TakePart(part, picture); }};
     failed = RunReader(library, base, *rights, answers);
@@ -155,7 +177,7 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
   const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   Picture picture;
   picture.pid = pid;
-  AddKernelThreads(before, after, elapsed, picture);
+  AddKernelThreads(kernel, before, after, elapsed, picture);
 
   if (base != 0)
     ReadManaged(facts, base, kernel, picture);

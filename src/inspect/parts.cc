@@ -69,7 +69,7 @@ Frame FrameOf(const json& object) {
 void TakeThread(const json& object, Picture& picture) {
   const auto id = static_cast<pid_t>(NumberOf(object, "os_id"));
   const auto at =
-      std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.os_id == id; });
+      std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
   if (at == picture.threads.end()) return;
   at->managed_id = static_cast<uint32_t>(NumberOf(object, "managed_id"));
   if (std::string name = TextOf(object, "name"); !name.empty()) at->name = std::move(name);
@@ -97,12 +97,19 @@ void TakeThread(const json& object, Picture& picture) {
   picture.managed_stacks = true;
 }
 
+// Comes after all threads.
 void TakeLock(const json& object, Picture& picture) {
   Lock lock;
   lock.object = NumberOf(object, "object");
   lock.type = ReadableType(TextOf(object, "type"));
-  lock.owner = static_cast<uint32_t>(NumberOf(object, "owner"));
   lock.waiters = static_cast<uint32_t>(NumberOf(object, "waiters"));
+  lock.owner = static_cast<uint32_t>(NumberOf(object, "owner"));
+  if (NumberOf(object, "owner_is_os_id") != 0) {
+    const auto id = static_cast<pid_t>(lock.owner);
+    const auto at =
+        std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
+    lock.owner = at == picture.threads.end() ? 0 : at->managed_id;
+  }
   if (lock.object != 0 && lock.owner != 0) picture.locks.push_back(std::move(lock));
 }
 

@@ -34,12 +34,13 @@ struct Frame {
 struct Lock {
   uint64_t object = 0;
   std::string type;
-  uint32_t owner = 0;  // managed id; 0: nobody
+  uint32_t owner = 0;  // managed id; 0: nobody that is known
   uint32_t waiters = 0;
 };
 
 struct Thread {
   pid_t os_id = 0;
+  pid_t inner_id = 0;       // in the process's own pid namespace
   uint32_t managed_id = 0;  // 0: a thread of the runtime's own, or of native code
   std::string name;
   ThreadState state = ThreadState::kBlockedUnknown;
