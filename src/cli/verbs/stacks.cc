@@ -21,7 +21,7 @@ int RunStacks(const Args& args) {
       "stacks", "-p PID [options]",
       "Shows what every thread does now: its managed stack, its state, the lock that it waits for\n"
       "and who holds it; deadlocks; whether the thread pool is starved; who spins. It works on a\n"
-      "program that hangs, needs nothing prepared, and asks the program for nothing.",
+      "program that hangs: nothing need be prepared, and the program itself does nothing for it.",
       "  clrscope stacks -p 1234\n"
       "  clrscope stacks -p 1234 --all              idle workers and the runtime's threads, too\n"
       "  clrscope stacks -p 1234 --json | jq '.findings[].text'\n");
@@ -29,7 +29,8 @@ int RunStacks(const Args& args) {
   verb.Flag("--all", text.all,
             "also idle workers of the pool, the runtime's own threads and native ones, with their "
             "stacks");
-  verb.Add("--frames", frames, "show at most so many frames of each stack; 0 for all").Value("N");
+  verb.Add("--frames", frames, "show at most so many frames of each stack (30); 0 for all")
+      .Value("N");
   AddFormatOptions(verb, format, /*csv=*/false);
   AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;
