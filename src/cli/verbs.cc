@@ -20,6 +20,7 @@
 #include "cli/verbs/query.h"
 #include "cli/verbs/record_verb.h"
 #include "cli/verbs/report.h"
+#include "cli/verbs/stacks.h"
 #include "cli/verbs/top.h"
 #include "cli/verbs/watch.h"
 
@@ -32,6 +33,7 @@ constexpr Verb kVerbs[] = {
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
     {"watch", "record every .NET process for ever, in a folder of limited size", RunWatch},
     {"top", "show live who allocates, on one screen", RunTop},
+    {"stacks", "show what every thread does now, and why a program hangs", RunStacks},
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"gcstats", "show what the garbage collector did and what it cost", RunGcStats},

@@ -13,6 +13,7 @@ from collecting import Collecting  # noqa: F401  (these are run with the others)
 from cpu_time import CpuTime  # noqa: F401
 from events import Events  # noqa: F401
 from every_process import EveryProcess  # noqa: F401
+from stacks import Stacks  # noqa: F401
 from threads import Threads  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until

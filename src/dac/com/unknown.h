@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every COM interface of the data access library begins with. On Linux its vtables are those
+// of the Itanium C++ ABI, without a destructor's slots: interfaces have no virtual destructor.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace clrscope::dac {
+
+using HResult = int32_t;
+using Address = uint64_t;  // CLRDATA_ADDRESS, in the target
+inline constexpr HResult kOk = 0;
+inline constexpr HResult kNotImplemented = static_cast<HResult>(0x80004001u);
+inline constexpr HResult kNoInterface = static_cast<HResult>(0x80004002u);
+inline constexpr HResult kFail = static_cast<HResult>(0x80004005u);
+
+inline bool Succeeded(HResult hr) { return hr >= 0; }
+
+struct Guid {
+  uint32_t a;
+  uint16_t b, c;
+  uint8_t d[8];
+  bool operator==(const Guid& o) const { return std::memcmp(this, &o, sizeof o) == 0; }
+};
+inline constexpr Guid kUnknownIid = {0, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
+
+// NOLINTBEGIN(readability-identifier-naming): the runtime's names
+class IUnknown {
+ public:
+  virtual HResult QueryInterface(const Guid& iid, void** out) = 0;
+  virtual uint32_t AddRef() = 0;
+  virtual uint32_t Release() = 0;
+
+ protected:
+  ~IUnknown() = default;
+};
+// NOLINTEND(readability-identifier-naming)
+
+// Owns one reference.
+template <class T>
+class ComPtr {
+ public:
+  ComPtr() = default;
+  ComPtr(ComPtr&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+  ComPtr& operator=(ComPtr&& o) noexcept {
+    if (this != &o) {
+      Reset();
+      p_ = o.p_;
+      o.p_ = nullptr;
+    }
+    return *this;
+  }
+  ComPtr(const ComPtr&) = delete;
+  ComPtr& operator=(const ComPtr&) = delete;
+  ~ComPtr() { Reset(); }
+  void Reset() {
+    if (p_ != nullptr) p_->Release();
+    p_ = nullptr;
+  }
+  // Where a call puts the interface that it hands out.
+  T** out() {
+    Reset();
+    return &p_;
+  }
+  void** raw_out() { return reinterpret_cast<void**>(out()); }
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+
+ private:
+  T* p_ = nullptr;
+};
+
+}  // namespace clrscope::dac

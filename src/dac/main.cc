@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader process: loads the target's own data access library, which is code of somebody else's,
+// and tells clrscope what it finds. clrscope starts it with few rights and with limits of time and
+// memory (src/inspect/reader_process_linux.cc), and keeps what came before it may end.
+//   clrscope-dac SOCKET LIBRARY RUNTIME-BASE
+#include <cstdio>
+#include <cstdlib>
+
+#include "dac/core_library.h"
+#include "dac/json_text.h"
+#include "dac/locks.h"
+#include "dac/pool.h"
+#include "dac/runtime.h"
+#include "dac/stack_walk.h"
+#include "dac/thread_name.h"
+
+namespace clrscope::dac {
+namespace {
+
+void Tell(Remote& remote, JsonText& json) {
+  json.Close();
+  remote.Part(json.text());
+}
+
+void TellError(Remote& remote, std::string_view sentence) {
+  JsonText json;
+  json.Open().Add("error", sentence);
+  Tell(remote, json);
+}
+
+void AddFrames(Runtime& runtime, const ThreadStack& stack, JsonText& json) {
+  json.OpenList("frames");
+  for (const StackFrame& frame : stack.frames) {
+    if (frame.method == 0) continue;
+    json.Open().Add("method", runtime.MethodName(frame.method));
+    json.Add("module", runtime.ModuleOf(frame.method));
+    if (frame.explicit_frame != 0) json.Add("explicit", 1);
+    json.Add("ip", frame.ip).Add("sp", frame.sp).Close();
+  }
+  json.Close();
+}
+
+void TellThread(Runtime& runtime, CoreLibrary& core, Locks& locks, const Thread& thread) {
+  JsonText json;
+  json.Open().Open("thread");
+  json.Add("os_id", thread.data.os_id).Add("managed_id", thread.data.managed_id);
+  json.Add("state", static_cast<uint32_t>(thread.data.state));
+  json.Add("name", ManagedThreadName(runtime, core, thread));
+  const ThreadStack stack = WalkThread(runtime, thread.data.os_id);
+  if (!stack.error.empty()) json.Add("error", stack.error);
+  if (stack.cut) json.Add("cut", 1);
+  AddFrames(runtime, stack, json);
+  if (const Lock* lock = locks.WaitedFor(thread, stack); lock != nullptr)
+    json.Add("waits_for", lock->object);
+  json.Close();
+  Tell(runtime.remote(), json);
+}
+
+void TellLocks(Remote& remote, const Locks& locks) {
+  for (const auto& [object, lock] : locks.all()) {
+    JsonText json;
+    json.Open().Open("lock").Add("object", object).Add("type", lock.type);
+    json.Add("owner", lock.owner).Add("recursion", lock.recursion);
+    if (lock.sync_block == 0) json.Add("owner_is_os_id", 1);
+    json.Add("waiters", lock.waiters).Close();
+    Tell(remote, json);
+  }
+}
+
+void TellPool(Runtime& runtime, CoreLibrary& core) {
+  const std::optional<Pool> pool = ReadPool(runtime, core);
+  if (!pool) return;
+  JsonText json;
+  json.Open().Open("pool").Add("threads", pool->threads).Add("busy", pool->busy);
+  json.Add("goal", pool->goal).Add("min", pool->min).Add("max", pool->max);
+  if (pool->queue_length) json.Add("queue_length", *pool->queue_length);
+  json.Close();
+  Tell(runtime.remote(), json);
+}
+
+int Run(int socket, const char* library, Address base) {
+  Remote remote(socket);
+  Runtime runtime(remote, base);
+  if (const std::string error = runtime.Load(library); !error.empty()) {
+    TellError(remote, error);
+    remote.Done();
+    return 1;
+  }
+  std::vector<SnapshotThread> wanted;
+  for (const Thread& t : runtime.Threads())
+    if (t.data.os_id != 0) wanted.push_back({t.data.os_id, t.object});
+  if (wanted.empty()) TellError(remote, "the runtime has no threads yet");
+  remote.Snapshot(wanted);
+
+  const std::vector<Thread> threads = runtime.ThreadsOfSnapshot();
+  CoreLibrary core(runtime);
+  Locks locks(runtime, core, threads);
+  for (const Thread& t : threads)
+    if (t.data.os_id != 0 && remote.RegistersOf(t.data.os_id) != nullptr)
+      TellThread(runtime, core, locks, t);
+  TellLocks(remote, locks);
+  TellPool(runtime, core);
+  remote.Done();
+  return 0;
+}
+
+}  // namespace
+}  // namespace clrscope::dac
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("clrscope-dac: this is a part of clrscope, which starts it itself\n", stderr);
+    return 2;
+  }
+  const int status =
+      clrscope::dac::Run(std::atoi(argv[1]), argv[2], std::strtoull(argv[3], nullptr, 16));
+  std::_Exit(status);  // the library's own ends are of no use to anybody
+}

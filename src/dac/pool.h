@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The managed thread pool's own figures.
+#pragma once
+
+#include <optional>
+
+#include "dac/core_library.h"
+
+namespace clrscope::dac {
+
+struct Pool {
+  uint64_t threads = 0, busy = 0, goal = 0, min = 0, max = 0;
+  std::optional<uint64_t> queue_length;  // work items that nobody has begun, of all queues
+};
+std::optional<Pool> ReadPool(Runtime& runtime, CoreLibrary& core);
+
+}  // namespace clrscope::dac

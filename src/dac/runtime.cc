@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dac/runtime.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/utf.h"
+
+namespace clrscope::dac {
+namespace {
+
+constexpr size_t kMaxName = 2048;
+constexpr size_t kMaxString = 512;
+
+using CreateInstance = HResult (*)(const Guid& iid, ICLRDataTarget* target, void** out);
+using DllMain = int32_t (*)(void* module, uint32_t reason, void* reserved);
+constexpr uint32_t kProcessAttach = 1;
+
+std::string LastName(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
+
+}  // namespace
+
+std::string Utf8(const char16_t* text, size_t limit) {
+  size_t units = 0;
+  while (units < limit && text[units] != 0) ++units;
+  return ToUtf8(Utf16View{reinterpret_cast<const std::byte*>(text), units});
+}
+
+std::string Runtime::Load(const char* library) {
+  void* module = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) return ::dlerror();
+  // Some versions initialise their platform layer here. Source: microsoft/clrmd, DacLibrary.cs
+  if (::dlsym(module, "DAC_PAL_InitializeDLL") != nullptr ||
+      ::dlsym(module, "PAL_InitializeDLL") != nullptr) {
+    const auto main = reinterpret_cast<DllMain>(::dlsym(module, "DllMain"));
+    if (main != nullptr) main(module, kProcessAttach, nullptr);
+  }
+  const auto create = reinterpret_cast<CreateInstance>(::dlsym(module, "CLRDataCreateInstance"));
+  if (create == nullptr) return "it has no CLRDataCreateInstance";
+  HResult hr = create(kProcessIid, &target_, process_.raw_out());
+  if (Succeeded(hr)) hr = process_->QueryInterface(kSosIid, sos_.raw_out());
+  if (!Succeeded(hr)) {
+    std::array<char, 64> text;
+    std::snprintf(text.data(), text.size(), "it answers 0x%08x", static_cast<unsigned>(hr));
+    return text.data();
+  }
+  if (!Succeeded(process_->QueryInterface(kSos14Iid, sos14_.raw_out()))) sos14_.out();
+  return "";
+}
+
+std::vector<Thread> Runtime::Threads() {
+  std::vector<Thread> threads;
+  ThreadStoreData store;
+  if (!Succeeded(sos_->GetThreadStoreData(&store))) return threads;
+  Thread t;
+  for (t.object = store.first; t.object != 0 && threads.size() < kMaxThreads;
+       t.object = t.data.next) {
+    if (!Succeeded(sos_->GetThreadData(t.object, &t.data))) break;
+    threads.push_back(t);
+  }
+  return threads;
+}
+
+std::vector<Thread> Runtime::ThreadsOfSnapshot() {
+  process_->Flush();
+  std::vector<Thread> threads = Threads();
+  managed_mode_.clear();
+  for (const Thread& t : threads)
+    if (t.data.preemptive_disabled != 0) managed_mode_.insert(t.data.os_id);
+  return threads;
+}
+
+Address Runtime::CoreModule() {
+  UsefulGlobals globals;
+  MethodTableData object;
+  if (!Succeeded(sos_->GetUsefulGlobals(&globals)) ||
+      !Succeeded(sos_->GetMethodTableData(globals.object, &object)))
+    return 0;
+  return object.module;
+}
+
+std::string Runtime::MethodName(Address method) {
+  const auto [at, fresh] = methods_.try_emplace(method);
+  if (!fresh) return at->second;
+  std::array<char16_t, kMaxName> name{};
+  uint32_t needed = 0;
+  if (Succeeded(sos_->GetMethodDescName(method, kMaxName - 1, name.data(), &needed)))
+    at->second = Utf8(name.data(), kMaxName);
+  return at->second;
+}
+
+std::string Runtime::TypeName(Address type) {
+  const auto [at, fresh] = types_.try_emplace(type);
+  if (!fresh) return at->second;
+  std::array<char16_t, kMaxName> name{};
+  uint32_t needed = 0;
+  if (Succeeded(sos_->GetMethodTableName(type, kMaxName - 1, name.data(), &needed)))
+    at->second = Utf8(name.data(), kMaxName);
+  return at->second;
+}
+
+std::string Runtime::ModuleOf(Address method) {
+  MethodDescData data;
+  uint32_t needed = 0;
+  if (!Succeeded(sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed))) return "";
+  const auto [at, fresh] = modules_.try_emplace(data.module);
+  if (!fresh) return at->second;
+  ModuleData module;
+  std::array<char16_t, kMaxName> name{};
+  if (Succeeded(sos_->GetModuleData(data.module, &module)) &&
+      Succeeded(sos_->GetPEFileName(module.file, kMaxName - 1, name.data(), &needed)))
+    at->second = LastName(Utf8(name.data(), kMaxName));
+  return at->second;
+}
+
+// A string is its type, its length and its characters.
+std::string Runtime::StringAt(Address object) {
+  int32_t length = 0;
+  if (object == 0 || !remote_.Get(object + 8, &length) || length <= 0) return "";
+  const size_t count = std::min(static_cast<size_t>(length), kMaxString);
+  std::array<char16_t, kMaxString> text{};
+  const uint32_t read =
+      remote_.Read(object + 12, text.data(), static_cast<uint32_t>(count * sizeof text[0]));
+  return Utf8(text.data(), read / sizeof text[0]);
+}
+
+}  // namespace clrscope::dac

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime of the target, read through its own data access library.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dac/com/metadata.h"
+#include "dac/com/sos.h"
+#include "dac/com/xclrdata.h"
+#include "dac/remote.h"
+#include "dac/target.h"
+
+namespace clrscope::dac {
+
+struct Thread {
+  Address object = 0;
+  ThreadData data;
+};
+
+class Runtime {
+ public:
+  Runtime(Remote& remote, Address runtime_base) : remote_(remote), target_(remote, runtime_base) {}
+
+  // Loads the library and asks it for its interfaces; "" or what failed.
+  std::string Load(const char* library);
+
+  Remote& remote() { return remote_; }
+  ISOSDacInterface& sos() { return *sos_.get(); }
+  ISOSDacInterface14* sos14() { return sos14_.get(); }
+  IXCLRDataProcess& process() { return *process_.get(); }
+
+  std::vector<Thread> Threads();
+  // Reads it all again: what was known before the snapshot may be of another moment.
+  std::vector<Thread> ThreadsOfSnapshot();
+  // Of the snapshot: the thread ran code that the garbage collector waits for.
+  bool InManagedMode(uint32_t os_id) const { return managed_mode_.contains(os_id); }
+  // System.Private.CoreLib, 0 when it cannot be told.
+  Address CoreModule();
+
+  // Names as the runtime writes them, "" where there is none.
+  std::string MethodName(Address method);
+  std::string TypeName(Address type);
+  // The file's name of the method's module, without its folder.
+  std::string ModuleOf(Address method);
+  std::string StringAt(Address object);
+
+ private:
+  Remote& remote_;
+  Target target_;
+  ComPtr<IXCLRDataProcess> process_;
+  ComPtr<ISOSDacInterface> sos_;
+  ComPtr<ISOSDacInterface14> sos14_;
+  std::set<uint32_t> managed_mode_;
+  std::map<Address, std::string> methods_, modules_, types_;
+};
+
+// At most `limit` UTF-16 units as UTF-8.
+std::string Utf8(const char16_t* text, size_t limit);
+
+}  // namespace clrscope::dac

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dac/stack_walk.h"
+
+#include <array>
+
+#include "dac/com/context.h"
+
+namespace clrscope::dac {
+namespace {
+
+constexpr size_t kMaxFrames = 400;
+constexpr uint32_t kContextRoom = 8192;  // more than any version's
+constexpr int kMaxNativeFrames = 64;
+
+Address MethodAt(Runtime& runtime, Address ip) {
+  Address method = 0;
+  return Succeeded(runtime.sos().GetMethodDescPtrFromIP(ip, &method)) ? method : 0;
+}
+
+// The library starts at managed code or at an explicit frame. A thread that runs native code
+// without such a frame (a helper of the runtime's, memset) is brought to its managed caller by the
+// chain of frame pointers, which the runtime's own code keeps.
+void SkipNativeLeaf(Runtime& runtime, uint32_t os_id) {
+  const ThreadRegisters* found = runtime.remote().RegistersOf(os_id);
+  if (found == nullptr || found->have != ThreadRegisters::kAll) return;
+  if (MethodAt(runtime, found->rip) != 0) return;
+  ThreadRegisters r = *found;
+  for (int i = 0; i < kMaxNativeFrames; ++i) {
+    uint64_t record[2];  // the caller's frame pointer, the return address
+    if (r.rbp < r.rsp || !runtime.remote().Get(r.rbp, &record)) return;
+    r.rsp = r.rbp + sizeof record;
+    r.rip = record[1];
+    r.rbp = record[0];
+    if (MethodAt(runtime, r.rip) == 0) continue;
+    runtime.remote().SetRegisters(r);
+    return;
+  }
+}
+
+}  // namespace
+
+ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
+  ThreadStack stack;
+  const ThreadRegisters* registers = runtime.remote().RegistersOf(os_id);
+  if (registers == nullptr || registers->have == ThreadRegisters::kNothing) {
+    stack.error = "its stack could not be copied";
+    return stack;
+  }
+  if (runtime.InManagedMode(os_id)) SkipNativeLeaf(runtime, os_id);
+  ComPtr<IXCLRDataTask> task;
+  ComPtr<IXCLRDataStackWalk> walk;
+  if (!Succeeded(runtime.process().GetTaskByOSThreadID(os_id, task.out()))) {
+    stack.error = "the runtime does not know it";
+    return stack;
+  }
+  if (!Succeeded(task->CreateStackWalk(kAllFrames, walk.out()))) {
+    stack.error = "its stack cannot be walked";
+    return stack;
+  }
+  alignas(16) std::array<uint8_t, kContextRoom> context{};
+  do {
+    if (stack.frames.size() == kMaxFrames) {
+      stack.cut = true;
+      break;
+    }
+    uint32_t size = 0;
+    if (!Succeeded(walk->GetContext(kContextFlags, kContextRoom, &size, context.data()))) break;
+    StackFrame frame;
+    frame.ip = ContextWord(context.data(), kRipAt);
+    frame.sp = ContextWord(context.data(), kRspAt);
+    Address explicit_frame = 0;
+    if (Succeeded(walk->Request(kRequestFrameData, 0, nullptr, sizeof explicit_frame,
+                                reinterpret_cast<uint8_t*>(&explicit_frame))))
+      frame.explicit_frame = explicit_frame;
+    if (frame.explicit_frame != 0)
+      runtime.sos().GetMethodDescPtrFromFrame(frame.explicit_frame, &frame.method);
+    else
+      frame.method = MethodAt(runtime, frame.ip);
+    stack.frames.push_back(frame);
+  } while (walk->Next() == kOk);
+  return stack;
+}
+
+}  // namespace clrscope::dac

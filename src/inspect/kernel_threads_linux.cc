@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
+#include <array>
+#include <charconv>
+
+#include "base/proc_stat.h"
+#include "base/thread_file.h"
+#include "inspect/kernel_threads.h"
+#include "ipc/processes/proc_linux.h"
+
+namespace clrscope::inspect {
+namespace {
+
+// The next word, which is taken off.
+std::string_view NextWord(std::string_view& text) {
+  const size_t begin = std::min(text.find_first_not_of(" \n"), text.size());
+  text.remove_prefix(begin);
+  const size_t end = std::min(text.find_first_of(" \n"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+uint64_t Number(std::string_view word) {
+  int base = 10;
+  if (word.starts_with("0x")) {
+    word.remove_prefix(2);
+    base = 16;
+  }
+  uint64_t n = 0;
+  (void)std::from_chars(word.data(), word.data() + word.size(), n, base);
+  return n;
+}
+
+constexpr int kCallArguments = 6;
+
+}  // namespace
+
+SystemCall ParseSystemCall(std::string_view text) {
+  SystemCall call;
+  const std::string_view first = NextWord(text);
+  if (first.empty()) return call;
+  if (first == "running") {
+    call.kind = SystemCall::Kind::kRunning;
+    return call;
+  }
+  call.kind = first == "-1" ? SystemCall::Kind::kOutside : SystemCall::Kind::kInside;
+  if (call.kind == SystemCall::Kind::kInside) {
+    call.number = static_cast<int>(Number(first));
+    for (int i = 0; i < kCallArguments; ++i) NextWord(text);
+  }
+  call.sp = Number(NextWord(text));
+  call.pc = Number(NextWord(text));
+  if (call.sp == 0) call = {};
+  return call;
+}
+
+KernelThreads::KernelThreads(pid_t pid) : path_("/proc/" + std::to_string(pid) + "/task") {
+  tasks_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+KernelThread KernelThreads::ReadOne(pid_t thread) const {
+  KernelThread t;
+  std::array<char, 1024> room;
+  const auto id = static_cast<uint64_t>(thread);
+  StatFields fields;
+  if (ParseStat(ReadThreadFile(tasks_.get(), id, "stat", room), &fields)) {
+    t.name = fields.name;
+    t.state = fields.state;
+  }
+  std::string_view times = ReadThreadFile(tasks_.get(), id, "schedstat", room);
+  t.cpu_ns = Number(NextWord(times));
+  t.delay_ns = Number(NextWord(times));
+  t.switches = Number(NextWord(times));
+  t.call = ParseSystemCall(ReadThreadFile(tasks_.get(), id, "syscall", room));
+  return t;
+}
+
+pid_t KernelThreads::InnerId(pid_t thread) const {
+  std::array<char, 4096> room;
+  std::string_view text =
+      ReadThreadFile(tasks_.get(), static_cast<uint64_t>(thread), "status", room);
+  constexpr std::string_view kName = "\nNSpid:\t";
+  const size_t at = text.find(kName);
+  if (at == std::string_view::npos) return thread;
+  text = text.substr(at + kName.size());
+  text = text.substr(0, text.find('\n'));
+  return static_cast<pid_t>(Number(text.substr(text.rfind('\t') + 1)));
+}
+
+std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {
+  std::map<pid_t, KernelThread> threads;
+  for (const std::string& name : ipc::ListFolder(path_, limit)) {
+    const auto id = static_cast<pid_t>(Number(name));
+    KernelThread t = ReadOne(id);
+    if (t.state != '?') threads.emplace(id, std::move(t));
+  }
+  return threads;
+}
+
+}  // namespace clrscope::inspect

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect/parts.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "clr/method_name.h"
+#include "clr/type_name.h"
+
+namespace clrscope::inspect {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxName = 1024;
+constexpr size_t kMaxErrors = 20;
+
+uint64_t NumberOf(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+}
+
+std::string TextOf(const json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string()) return "";
+  return found->get_ref<const std::string&>().substr(0, kMaxName);
+}
+
+// "List`1[[System.String, System.Private.CoreLib]]" as events have it: "List`1[System.String]".
+std::string WithoutAssemblies(std::string_view raw) {
+  std::string out;
+  std::string open;  // what has been opened: '[' of a list, 'a' of one argument with its assembly
+  bool skip = false;
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    const bool argument = c == '[' && i > 0 &&
+                          (raw[i - 1] == '[' || (raw[i - 1] == ',' && !open.empty())) &&
+                          i + 1 < raw.size() && raw[i + 1] != ']' && raw[i + 1] != ',';
+    if (argument) {
+      open += 'a';
+    } else if (c == '[') {
+      open += '[';
+      if (!skip) out += c;
+    } else if (c == ']' && !open.empty()) {
+      const bool of_argument = open.back() == 'a';
+      open.pop_back();
+      if (of_argument)
+        skip = false;
+      else if (!skip)
+        out += c;
+    } else if (c == ',' && !open.empty() && open.back() == 'a') {
+      skip = true;  // its assembly, up to the bracket
+    } else if (!skip) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+Frame FrameOf(const json& object) {
+  Frame frame;
+  frame.raw = TextOf(object, "method");
+  frame.file = TextOf(object, "module");
+  frame.stub = frame.raw.find("IL_STUB") != std::string::npos;
+  frame.name = ReadableMethod(frame.raw);
+  return frame;
+}
+
+void TakeThread(const json& object, Picture& picture) {
+  const auto id = static_cast<pid_t>(NumberOf(object, "os_id"));
+  const auto at =
+      std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
+  if (at == picture.threads.end()) return;
+  at->managed_id = static_cast<uint32_t>(NumberOf(object, "managed_id"));
+  if (std::string name = TextOf(object, "name"); !name.empty()) at->name = std::move(name);
+  at->error = TextOf(object, "error");
+  at->cut = NumberOf(object, "cut") != 0;
+  at->waits_for = NumberOf(object, "waits_for");
+  at->stack.clear();
+  const auto frames = object.find("frames");
+  if (frames == object.end() || !frames->is_array()) return;
+  uint64_t last = 0;
+  for (const json& f : *frames) {
+    if (!f.is_object()) continue;
+    Frame frame = FrameOf(f);
+    if (frame.raw.empty()) continue;
+    // An explicit frame of a method that also has its own.
+    const bool is_explicit = NumberOf(f, "explicit") != 0;
+    if (last != 0 && !at->stack.empty() && at->stack.back().raw == frame.raw &&
+        (is_explicit || last == 2)) {
+      last = is_explicit ? 2 : 1;
+      continue;
+    }
+    last = is_explicit ? 2 : 1;
+    at->stack.push_back(std::move(frame));
+  }
+  picture.managed_stacks = true;
+}
+
+// Comes after all threads.
+void TakeLock(const json& object, Picture& picture) {
+  Lock lock;
+  lock.object = NumberOf(object, "object");
+  lock.type = ReadableType(TextOf(object, "type"));
+  lock.waiters = static_cast<uint32_t>(NumberOf(object, "waiters"));
+  lock.owner = static_cast<uint32_t>(NumberOf(object, "owner"));
+  if (NumberOf(object, "owner_is_os_id") != 0) {
+    const auto id = static_cast<pid_t>(lock.owner);
+    const auto at =
+        std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
+    lock.owner = at == picture.threads.end() ? 0 : at->managed_id;
+  }
+  if (lock.object != 0 && lock.owner != 0) picture.locks.push_back(std::move(lock));
+}
+
+}  // namespace
+
+std::string ReadableType(std::string_view raw) {
+  return clr::CsharpTypeName(WithoutAssemblies(raw));
+}
+
+std::string ReadableMethod(std::string_view raw) {
+  const std::string plain = WithoutAssemblies(raw);
+  const clr::MethodNameParts parts = clr::SplitRawMethodName(plain);
+  if (parts.name.empty()) return plain;
+  // A generic method's arguments follow its name.
+  std::string_view name = parts.name;
+  name = name.substr(0, name.find('['));
+  return clr::CsharpMethodName(parts.owner, name, "");
+}
+
+void TakePart(std::string_view text, Picture& picture) {
+  const json part = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!part.is_object()) return;
+  if (const auto thread = part.find("thread"); thread != part.end() && thread->is_object())
+    TakeThread(*thread, picture);
+  if (const auto lock = part.find("lock"); lock != part.end() && lock->is_object())
+    TakeLock(*lock, picture);
+  if (const auto pool = part.find("pool"); pool != part.end() && pool->is_object()) {
+    Pool p;
+    p.threads = NumberOf(*pool, "threads");
+    p.min = NumberOf(*pool, "min");
+    p.max = NumberOf(*pool, "max");
+    if (pool->contains("queue_length")) p.queue_length = NumberOf(*pool, "queue_length");
+    picture.pool = p;
+  }
+  if (const std::string error = TextOf(part, "error");
+      !error.empty() && picture.notes.size() < kMaxErrors)
+    picture.notes.push_back("the runtime's library says: " + error);
+}
+
+}  // namespace clrscope::inspect

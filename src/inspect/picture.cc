@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect/picture.h"
+
+#include <algorithm>
+
+namespace clrscope::inspect {
+
+std::string_view Word(ThreadState state) {
+  switch (state) {
+    case ThreadState::kRunning:
+      return "running";
+    case ThreadState::kRunnable:
+      return "runnable";
+    case ThreadState::kLock:
+      return "lock";
+    case ThreadState::kWait:
+      return "wait";
+    case ThreadState::kSleep:
+      return "sleep";
+    case ThreadState::kIo:
+      return "io";
+    case ThreadState::kIdle:
+      return "idle";
+    case ThreadState::kBlockedUnknown:
+      break;
+  }
+  return "blocked_unknown";
+}
+
+std::string_view Word(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::kDeadlock:
+      return "deadlock";
+    case FindingKind::kPoolStarved:
+      return "pool_starved";
+    case FindingKind::kWaitsBehind:
+      return "waits_behind";
+    case FindingKind::kSpins:
+      return "spins";
+    case FindingKind::kNoDeadlock:
+      break;
+  }
+  return "no_deadlock";
+}
+
+bool Thread::pool_worker() const {
+  return std::ranges::any_of(stack, [](const Frame& f) {
+    return f.name.find("PortableThreadPool.WorkerThread.WorkerThreadStart") != std::string::npos;
+  });
+}
+
+const Thread* Picture::ByManagedId(uint32_t id) const {
+  const auto found = std::ranges::find_if(
+      threads, [id](const Thread& t) { return id != 0 && t.managed_id == id; });
+  return found == threads.end() ? nullptr : &*found;
+}
+
+const Lock* Picture::LockOf(uint64_t object) const {
+  const auto found =
+      std::ranges::find_if(locks, [object](const Lock& l) { return l.object == object; });
+  return found == locks.end() ? nullptr : &*found;
+}
+
+}  // namespace clrscope::inspect

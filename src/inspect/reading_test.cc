@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from the kernel and from the reader process.
+#include <gtest/gtest.h>
+
+#include "inspect/kernel_threads.h"
+#include "inspect/parts.h"
+#include "inspect/reader_rights.h"
+
+namespace clrscope::inspect {
+namespace {
+
+TEST(SystemCall, IsReadFromTheKernelsLine) {
+  const SystemCall inside =
+      ParseSystemCall("202 0x7f 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd10 0x7f6ad0\n");
+  EXPECT_EQ(inside.kind, SystemCall::Kind::kInside);
+  EXPECT_EQ(inside.number, 202);
+  EXPECT_EQ(inside.sp, 0x7ffd10u);
+  EXPECT_EQ(inside.pc, 0x7f6ad0u);
+  EXPECT_EQ(ParseSystemCall("running\n").kind, SystemCall::Kind::kRunning);
+  const SystemCall outside = ParseSystemCall("-1 0x7ffd10 0x7f6ad0\n");
+  EXPECT_EQ(outside.kind, SystemCall::Kind::kOutside);
+  EXPECT_EQ(outside.sp, 0x7ffd10u);
+  EXPECT_EQ(ParseSystemCall("").kind, SystemCall::Kind::kUnknown);
+  EXPECT_EQ(ParseSystemCall("202 0x7f").kind, SystemCall::Kind::kUnknown);
+}
+
+TEST(Parts, NamesAreThoseOfCSharp) {
+  EXPECT_EQ(ReadableMethod("Shop.Cart+<>c__DisplayClass8_0.<Total>b__0(System.Int32)"),
+            "Shop.Cart.Total.λ0");
+  EXPECT_EQ(
+      ReadableMethod("System.Collections.Generic.List`1[[System.__Canon, "
+                     "System.Private.CoreLib]].Add(System.__Canon)"),
+      ReadableMethod("System.Collections.Generic.List`1[System.__Canon].Add(System.__Canon)"));
+  EXPECT_EQ(ReadableType("System.Collections.Generic.Dictionary`2[[System.String, "
+                         "System.Private.CoreLib],[System.Int32, System.Private.CoreLib]]"),
+            "System.Collections.Generic.Dictionary<string, int>");
+  EXPECT_EQ(ReadableType("System.Int32[]"), "int[]");
+}
+
+TEST(Parts, WhatMakesNoSenseIsLeftOut) {
+  Picture p;
+  Thread t;
+  t.os_id = t.inner_id = 7;
+  t.name = "kernel's";
+  p.threads.push_back(t);
+  for (const char* text :
+       {"", "{", "[]", "{\"thread\":3}", "{\"thread\":{\"os_id\":8,\"managed_id\":1}}",
+        "{\"thread\":{\"os_id\":\"7\",\"frames\":{}}}", "{\"lock\":{\"object\":0,\"owner\":1}}",
+        "{\"pool\":[]}"})
+    TakePart(text, p);
+  EXPECT_EQ(p.threads[0].managed_id, 0u);
+  EXPECT_EQ(p.threads[0].name, "kernel's");
+  EXPECT_TRUE(p.locks.empty());
+  EXPECT_FALSE(p.pool);
+  TakePart(
+      "{\"thread\":{\"os_id\":7,\"managed_id\":4,\"name\":\"long name of a worker\","
+      "\"frames\":[{\"method\":\"A.B()\"},{\"method\":7}],\"waits_for\":256}}",
+      p);
+  EXPECT_EQ(p.threads[0].managed_id, 4u);
+  EXPECT_EQ(p.threads[0].name, "long name of a worker");
+  ASSERT_EQ(p.threads[0].stack.size(), 1u);
+  TakePart("{\"lock\":{\"object\":256,\"type\":\"X\",\"owner\":7,\"owner_is_os_id\":1}}", p);
+  ASSERT_EQ(p.locks.size(), 1u);
+  EXPECT_EQ(p.locks[0].owner, 4u);
+}
+
+TEST(Rights, TheLibraryNeverHasMoreThanTheTarget) {
+  const Capabilities same{3, 3}, fewer{3, 1};
+  EXPECT_FALSE(RightsFor(1000, 1000, 1000, same, false)->change_user);
+  EXPECT_EQ(RightsFor(1000, 1001, 1001, same, false).error().code, ErrorCode::kPermission);
+  const auto other = RightsFor(0, 1001, 1002, same, false);
+  EXPECT_TRUE(other->change_user);
+  EXPECT_EQ(other->uid, 1001u);
+  EXPECT_EQ(other->gid, 1002u);
+  EXPECT_FALSE(RightsFor(0, 0, 0, same, false)->change_user);
+  // Root of a container.
+  EXPECT_EQ(RightsFor(0, 0, 0, same, true)->uid, kNobody);
+  EXPECT_EQ(RightsFor(0, 0, 0, fewer, false)->uid, kNobody);
+}
+
+}  // namespace
+}  // namespace clrscope::inspect
