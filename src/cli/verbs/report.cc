@@ -56,7 +56,7 @@ Status Resolve(ReportOptions& o) {
   if (o.by == "request" && !live && !o.sort.empty() && !report::IsRequestSort(o.sort))
     return Error{ErrorCode::kUsage,
                  fmt::format("--sort {}: requests are sorted by bytes, count, duration, errors, "
-                             "exceptions, lock_wait, queue, awaiting or gc",
+                             "exceptions, lock_wait, cpu, queue, awaiting or gc",
                              o.sort)};
   if ((o.by != "request" || live) && !o.sort.empty() && o.sort != "samples" &&
       std::none_of(profile::kMeasureSpecs.begin(), profile::kMeasureSpecs.end(),
