@@ -459,7 +459,8 @@ class Binder {
     if (at.kind != profile::CodeAt::Kind::kMethod) {
       // Most of what runs has been compiled ahead of time, and is told by its file.
       const bool by_file = at.kind != profile::CodeAt::Kind::kUnknown &&
-                           process_->info.Recorded(profile::Measure::kCpu);
+                           (process_->info.Recorded(profile::Measure::kCpu) ||
+                            process_->info.Recorded(profile::Measure::kWall));
       if (!by_file) out_.losses.Add(Loss::kUnresolvedFrame);
       return UnresolvedFrame(a.address, at, by_file);
     }

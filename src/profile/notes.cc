@@ -29,6 +29,8 @@ std::string_view MeaningOf(Source source, bool by_callbacks, bool exact) {
       return ", one for every request";
     case Source::kCpuClock:
       return ", samples of running threads; what they used is the system's figure";
+    case Source::kWallClock:
+      return ", where threads were, running or not, and for how long";
   }
   return "";
 }

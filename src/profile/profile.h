@@ -213,6 +213,8 @@ struct Figure {
   Storms storms;
   // Where clocked(): of all that has samples in the recording, whatever of it is here.
   double clock_samples = 0, clock_amount = 0;
+  // Of wall time: what a filter left out because the threads had nothing to do.
+  Estimate idle_hidden;
 
   const MeasureSpec& spec() const { return SpecOf(measure); }
   // AllocationTick is a fixed stride: its figures are biased and have no interval.

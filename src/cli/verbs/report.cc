@@ -98,7 +98,7 @@ Status Resolve(ReportOptions& o) {
        {report::View::kType, report::View::kSite, report::View::kStack, report::View::kMethod,
         report::View::kKind, report::View::kThread, report::View::kAssembly, report::View::kProcess,
         report::View::kTime, report::View::kAge, report::View::kGeneration, report::View::kOwner,
-        report::View::kMessage, report::View::kRequest}) {
+        report::View::kMessage, report::View::kState, report::View::kRequest}) {
     if (report::ViewName(v) != name) continue;
     o.view = v;
     found = true;
@@ -107,7 +107,8 @@ Status Resolve(ReportOptions& o) {
     return Error{
         ErrorCode::kUsage,
         fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, or "
+                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, of "
+                    "wall time state, or "
                     "with --live "
                     "age or generation",
                     o.by)};
@@ -230,6 +231,8 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
     head["totals"]["inner"] = told(handling.inner);
     head["totals"]["nested"] = told(handling.nested);
   }
+  if (p.measure() == profile::Measure::kWall)
+    head["totals"]["idle_hidden_ns"] = std::llround(p.shown().idle_hidden.amount);
   head["exact"] = p.exact();
   if (const profile::Storms& s = p.shown().storms; s.any())
     head["storm"] = {{"from_s", seconds(s.from_ns)},
@@ -388,6 +391,7 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
     out.Write(report::TreeText(tree, p, bottom_up, o.limit.value_or(60), text));
   } else if (o.standard) {
     if (!o.limit) o.rows.limit = 15;
+    if (p.measure() == profile::Measure::kWall) table(report::View::kState);
     if (p.shown().spec().typed) table(report::View::kType);
     if (p.counted() && o.rows.sort == profile::SortBy::kAmount) {
       o.rows.sort = text.sort = profile::SortBy::kCount;
@@ -420,7 +424,8 @@ void AddOptions(VerbOptions& verb, ReportOptions& o) {
            "site (allocated type and the first method outside the framework), type, method, stack, "
            "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
            "gc-cpu; of locks "
-           "owner (the thread that held it); of exceptions message; with --live also age and "
+           "owner (the thread that held it); of exceptions message; of wall time state; with "
+           "--live also age and "
            "generation; types and sites by default")
       .Value("WHAT");
   verb.Flag("--tree", o.tree, "the call tree, from the root down");

@@ -24,8 +24,9 @@ enum class Source : uint8_t {
   kWait = 6,        // WaitHandleWaitStart and -Stop (.NET 9): every wait that blocks
   kRequest = 7,     // RequestStart and -Stop of Microsoft.AspNetCore.Hosting
   kCpuClock = 8,    // the kernel's: a thread ran, once in so much of its CPU time
+  kWallClock = 9,   // where threads were, running or not, and for how long
 };
-inline constexpr size_t kSources = 9;
+inline constexpr size_t kSources = 10;
 
 // What a person asks for: `--measure`.
 enum class Measure : uint8_t {
@@ -36,9 +37,10 @@ enum class Measure : uint8_t {
   kLocks,
   kWaits,
   kRequests,
-  kCpu
+  kCpu,
+  kWall
 };
-inline constexpr size_t kMeasures = 8;
+inline constexpr size_t kMeasures = 9;
 
 enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };
 
@@ -178,6 +180,20 @@ inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
      false,
      true,
      "record with --cpu"},
+    {Measure::kWall,
+     "wall",
+     "wall",
+     "wall time",
+     "is spent",
+     "Spent in",
+     "spending",
+     {"samples", "Samples", Unit::kNumber, "wall_samples"},
+     {"wall_ns", "Wall", Unit::kNanoseconds, "wall"},
+     false,
+     false,
+     false,
+     true,
+     "a trace of the runtime's sample profiler tells it (dotnet-trace collect)"},
 }};
 
 // How sums of events become figures.
@@ -208,6 +224,7 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kWait, Measure::kWaits, "WaitHandleWait", "wait", ErrorKind::kExact},
     {Source::kRequest, Measure::kRequests, "Request", "request", ErrorKind::kExact},
     {Source::kCpuClock, Measure::kCpu, "cpu-clock", "cpu-clock", ErrorKind::kClock},
+    {Source::kWallClock, Measure::kWall, "wall-clock", "wall-clock", ErrorKind::kClock},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }

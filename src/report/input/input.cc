@@ -284,6 +284,7 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
   add("--type", f.type);
   add("--method", f.method);
   add("--thread", f.thread);
+  add("--state", f.state);
   add("--process", f.process);
   add("--request", f.request);
   add("--slower-than", options.slower_than);

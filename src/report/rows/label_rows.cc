@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "profile/tables/thread_state.h"
+
 namespace clrscope::report {
 namespace {
 
@@ -35,6 +37,10 @@ void RowsBy(const Profile& p, const RowOptions& options, ReportTable& table, Key
 using OwnerKey = std::pair<uint32_t, uint64_t>;  // process, thread
 OwnerKey OwnerOf(const Profile& p, const profile::Cell& c) {
   return {c.process, p.labels[c.labels][LabelKey::kOwner]};
+}
+
+uint64_t StateOf(const Profile& p, const profile::Cell& c) {
+  return p.labels[c.labels][LabelKey::kState];
 }
 
 // What each owner did while it was waited for, and in how many waits: what was most frequent first.
@@ -88,6 +94,15 @@ void MessageRows(const Profile& p, const RowOptions& options, ReportTable& table
                  {"message", text.empty() ? Json() : Json(text)}};
         AddProcess(key, p, process);
         return key;
+      });
+}
+
+void StateRows(const Profile& p, const RowOptions& options, ReportTable& table) {
+  RowsBy(
+      p, options, table, [&p](const profile::Cell& c) { return StateOf(p, c); },
+      [](uint64_t state) {
+        const std::string_view name = profile::ThreadStateName(state);
+        return Json{{"state", name.empty() ? Json() : Json(name)}};
       });
 }
 

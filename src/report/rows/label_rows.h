@@ -10,5 +10,7 @@ namespace clrscope::report {
 void OwnerRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
 // Exceptions by what they say.
 void MessageRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
+// Wall time by what the threads did.
+void StateRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
 
 }  // namespace clrscope::report
