@@ -12,6 +12,7 @@
 #include "clr/fault_events.h"
 #include "clr/gc_events.h"
 #include "clr/gc_names.h"
+#include "clr/thread_sample_events.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -55,7 +56,8 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       type_counter_(options.count_mode),
       storm_({tables, sink, index, options.slice_ns}),
       requests_(strings, {tables, sink, index, options.slice_ns}),
-      cpu_({tables, sink, index, options.slice_ns}) {
+      cpu_({tables, sink, index, options.slice_ns}),
+      thread_samples_({tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -100,6 +102,8 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return OnException(event);
     case EventTag::kEventCounter:
       return OnEventCounter(event);
+    case EventTag::kThreadSample:
+      return OnThreadSample(event);
     case EventTag::kContentionStart:
       return OnWaitStart(event, Source::kContention);
     case EventTag::kContentionStop:
@@ -230,6 +234,13 @@ void ProcessFold::AddToSlice(uint64_t thread, uint32_t series, const profile::Su
   slice_.Add(series, sums);
   slice_.AddThread(thread, series, key, sums);
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
+}
+
+void ProcessFold::OnThreadSample(const clr::RawEvent& event) {
+  clr::ThreadSample sample;
+  if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  thread_samples_.OnSample(event.thread, now_ns_, NodeOf(event),
+                           static_cast<ThreadSamples::Mode>(sample.type));
 }
 
 void ProcessFold::OnTick(const clr::RawEvent& event) {
@@ -494,6 +505,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   storm_.MoveTo({tables, sink, index, options_.slice_ns});
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   cpu_.MoveTo({tables, sink, index, options_.slice_ns});
+  thread_samples_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
@@ -536,6 +548,7 @@ void ProcessFold::Finish() {
   Flush();
   requests_.Finish(last_ns_);
   cpu_.Finish(last_ns_);
+  thread_samples_.Flush();
   gcs_.Finish();
 }
 

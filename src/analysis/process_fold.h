@@ -15,6 +15,7 @@
 #include "analysis/families/locks/wait_pairs.h"
 #include "analysis/families/requests/request_fold.h"
 #include "analysis/families/types/type_index.h"
+#include "analysis/families/wall/thread_samples.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
 #include "profile/tables/process_tables.h"
@@ -78,6 +79,7 @@ class ProcessFold {
   StormFold& storm() { return storm_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
+  ThreadSamples& thread_samples() { return thread_samples_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -92,6 +94,7 @@ class ProcessFold {
   void OnBulkType(const clr::RawEvent& event);
   void OnException(const clr::RawEvent& event);
   void OnEventCounter(const clr::RawEvent& event);
+  void OnThreadSample(const clr::RawEvent& event);
   void OnWaitStart(const clr::RawEvent& event, profile::Source source);
   void OnWaitStop(const clr::RawEvent& event, profile::Source source);
   void CountWait(uint64_t thread, const OpenWait& wait, double duration_ns, bool finished);
@@ -151,6 +154,7 @@ class ProcessFold {
   StormFold storm_;
   RequestFold requests_;
   CpuFold cpu_;
+  ThreadSamples thread_samples_;
   WaitPairs waits_;
   LockHolders holders_;
 };

@@ -113,6 +113,7 @@ enum class EventTag : uint8_t {
   kThreadCreated,
   kProcessInfo,
   kEventCounter,
+  kThreadSample,
   // requests
   kRequestStart,
   kRequestStop,
@@ -227,6 +228,7 @@ inline constexpr EventSpec kEventTable[] = {
     {EventTag::kAppDomainDcEnd, Provider::kRundown, 158, "Loader/AppDomainDCStop"},
     {EventTag::kRuntimeStart, Provider::kRundown, 187, "Runtime/Start"},
     {EventTag::kProcessInfo, Provider::kEventPipe, 1, "ProcessInfo"},
+    {EventTag::kThreadSample, Provider::kSampleProfiler, 0, "Thread/Sample"},
     {EventTag::kEventCounter, Provider::kSystemRuntime, kIdByName, "EventCounters"},
     {EventTag::kRequestStart, Provider::kAspNetHosting, 3, "Request/Start"},
     {EventTag::kRequestStop, Provider::kAspNetHosting, 4, "Request/Stop"},

@@ -25,8 +25,11 @@ enum class Source : uint8_t {
   kRequest = 7,     // RequestStart and -Stop of Microsoft.AspNetCore.Hosting
   kCpuClock = 8,    // the kernel's: a thread ran, once in so much of its CPU time
   kWallClock = 9,   // where threads were, running or not, and for how long
+  // The runtime's sample profiler: managed threads, stopped about once a millisecond.
+  kThreadCpu = 10,   // … that were in managed code
+  kThreadWall = 11,  // … all of them
 };
-inline constexpr size_t kSources = 10;
+inline constexpr size_t kSources = 12;
 
 // What a person asks for: `--measure`.
 enum class Measure : uint8_t {
@@ -225,6 +228,8 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kRequest, Measure::kRequests, "Request", "request", ErrorKind::kExact},
     {Source::kCpuClock, Measure::kCpu, "cpu-clock", "cpu-clock", ErrorKind::kClock},
     {Source::kWallClock, Measure::kWall, "wall-clock", "wall-clock", ErrorKind::kClock},
+    {Source::kThreadCpu, Measure::kCpu, "ThreadSample", "thread-sample", ErrorKind::kClock},
+    {Source::kThreadWall, Measure::kWall, "ThreadSample", "thread-sample", ErrorKind::kClock},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }

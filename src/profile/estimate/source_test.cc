@@ -37,7 +37,7 @@ TEST(Sources, NamesStayAsTheyAreDocumented) {
   EXPECT_EQ(events,
             (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
                                    "GCSampledObjectAllocation", "Exception", "Contention",
-                                   "WaitHandleWait", "Request", "cpu-clock", "wall-clock"}));
+                                   "WaitHandleWait", "Request", "cpu-clock", "wall-clock", "ThreadSample"}));
   EXPECT_EQ(EventName(Source::kCounted, true), "ObjectAllocated");
 }
 

@@ -24,7 +24,9 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
     case Source::kTick:
       return EstimateTick(sums.samples, static_cast<double>(sums.stands_for), mean_size);
     case Source::kCpuClock:
-    case Source::kWallClock: {
+    case Source::kWallClock:
+    case Source::kThreadCpu:
+    case Source::kThreadWall: {
       // What no sample stands for is told by the system, and certain.
       Estimate e;
       e.samples = sums.stands_for;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profile/estimate/bounds.h"
+#include "profile/notes.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
@@ -40,6 +41,12 @@ std::string IdleText(const Profile& p, const TextOptions& o) {
   return Wrap(
       fmt::format("Hidden: {} of idle threads (--state idle, --all-states)", AmountText(p, idle)),
       0, 0, o.width);
+}
+
+// What samples of the runtime are, and what they are not.
+std::string SamplerText(const Profile& p, const TextOptions& o) {
+  const std::string_view note = profile::SamplerNote(p.shown().source);
+  return note.empty() ? "" : Wrap(std::string(note), 0, 0, o.width);
 }
 
 // How the figures of a clock come about.
@@ -78,6 +85,7 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
   std::string out = o.style.Bold(first) + Wrap(first + rest, 0, 0, o.width).substr(first.size());
   out += HandlingText(p, total, o);
   out += IdleText(p, o);
+  out += SamplerText(p, o);
   if (p.shown().storms.any()) out += Wrap(profile::StormNote(p.shown()), 0, 0, o.width);
   if (p.shown().by_windows) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
   double unfinished = 0;
