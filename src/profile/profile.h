@@ -15,6 +15,7 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "profile/estimate/counting.h"
+#include "profile/estimate/cpu_sampler.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
 #include "profile/requests.h"
@@ -141,6 +142,8 @@ struct Process {
   Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
   uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
+  CpuSampler sampler = CpuSampler::kNone;  // of CPU time
+  uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
 
   bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
   void Record(Measure m) { measures |= 1u << static_cast<uint32_t>(m); }

@@ -96,7 +96,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     else
       out.notes.push_back("routes are told by paths: " + counter.error().message);
   }
-  if (options.cpu_hz != 0) {
+  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kKernel) {
     KernelSampler::Options sampler;
     sampler.rate_hz = options.cpu_hz;
     // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
@@ -189,7 +189,11 @@ void Target::RecordMeasures() {
   if (options_.locks || options_.waits) info.Record(Measure::kLocks);
   if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
   if (options_.requests) info.Record(Measure::kRequests);
-  if (options_.cpu_hz != 0) info.Record(Measure::kCpu);
+  if (options_.cpu_hz != 0) {
+    info.Record(Measure::kCpu);
+    info.sampler = options_.sampler;
+    info.sampler_hz = options_.cpu_hz;
+  }
 }
 
 void Target::MakeTables() {

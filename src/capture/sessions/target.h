@@ -48,6 +48,7 @@ struct TargetOptions {
   bool activities = false;                                // of its ActivitySources; with requests
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
+  profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.

@@ -77,7 +77,13 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
     a.rate = 99;
     verb.Flag("--cpu", a.cpu,
               "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
-              "samples of the kernel (perf_event_open)");
+              "samples");
+    verb.Add("--sampler", a.sampler,
+             "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks inside "
+             "of the process, which needs no privilege; auto, the default, is the kernel where "
+             "it may, else the agent")
+        .Value("WHO")
+        .OneOf({"auto", "kernel", "agent"});
     verb.Add("--rate", a.rate,
              "samples for each second of CPU time that a thread uses; 99 by default")
         .Value("HZ");
@@ -113,6 +119,8 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, a.rate, live, o));
   if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, a.rate, live, o));
   o.fold.requests = o.requests;
+  if (!a.sampler.empty() && o.cpu_hz == 0)
+    return Error{ErrorCode::kUsage, "--sampler is of CPU time: give --cpu as well"};
   return OkStatus();
 }
 

@@ -175,6 +175,23 @@ std::string_view ByName(const ReportOptions& o) {
                                                                    : report::ViewName(o.view);
 }
 
+report::Json SamplerJson(const profile::Process& process) {
+  const std::string_view name = SamplerName(process.sampler);
+  return name.empty() ? report::Json() : report::Json(name);
+}
+
+// Of all processes that have one; null where they differ.
+report::Json SamplerJson(const profile::Profile& p) {
+  report::Json one;
+  for (const profile::Process& process : p.processes) {
+    const report::Json its = SamplerJson(process);
+    if (its.is_null()) continue;
+    if (!one.is_null() && one != its) return {};
+    one = its;
+  }
+  return one;
+}
+
 report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t all_rows) {
   const profile::Profile& p = input.profile;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
@@ -204,6 +221,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
   head["from_s"] =
       o.input.from.empty() ? report::Json() : report::Json(seconds(input.range.from_ns));
   head["to_s"] = o.input.to.empty() ? report::Json() : report::Json(seconds(input.range.to_ns));
+  head["sampler"] = SamplerJson(p);
   report::Json& processes = head["processes"] = report::Json::array();
   for (const profile::Process& process : p.processes) {
     const auto text = [&](StringId id) {
@@ -219,6 +237,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                          {"end_s", seconds(process.end_ns)},
                          {"counting", report::CountingJson(process.counting)},
                          {"event", p.EventOf(static_cast<uint32_t>(&process - p.processes.data()))},
+                         {"sampler", SamplerJson(process)},
                          {"live_at_s", process.followed ? report::Json(seconds(process.live_at_ns))
                                                         : report::Json()},
                          {"complete", process.complete}});
