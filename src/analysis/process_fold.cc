@@ -57,7 +57,8 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       storm_({tables, sink, index, options.slice_ns}),
       requests_(strings, {tables, sink, index, options.slice_ns}),
       cpu_({tables, sink, index, options.slice_ns}),
-      thread_samples_({tables, sink, index, options.slice_ns}) {
+      thread_samples_({tables, sink, index, options.slice_ns}),
+      universal_({tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -104,6 +105,16 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return OnEventCounter(event);
     case EventTag::kThreadSample:
       return OnThreadSample(event);
+    case EventTag::kUniversalCpu:
+      return universal_.OnCpu(event, now_ns_, NodeOf(event));
+    case EventTag::kUniversalSwitch:
+      return universal_.OnSwitch(event, now_ns_, NodeOf(event));
+    case EventTag::kUniversalProcess:
+      return universal_.OnProcess(event, *strings_);
+    case EventTag::kUniversalMapping:
+      return universal_.OnMapping(event, now_ns_, *strings_);
+    case EventTag::kUniversalSymbol:
+      return universal_.OnSymbol(event, *strings_);
     case EventTag::kContentionStart:
       return OnWaitStart(event, Source::kContention);
     case EventTag::kContentionStop:
@@ -239,6 +250,8 @@ void ProcessFold::AddToSlice(uint64_t thread, uint32_t series, const profile::Su
 void ProcessFold::OnThreadSample(const clr::RawEvent& event) {
   clr::ThreadSample sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (tables_->info.sampler == profile::CpuSampler::kNone)
+    tables_->info.sampler = profile::CpuSampler::kRuntime;
   thread_samples_.OnSample(event.thread, now_ns_, NodeOf(event),
                            static_cast<ThreadSamples::Mode>(sample.type));
 }
@@ -506,6 +519,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   cpu_.MoveTo({tables, sink, index, options_.slice_ns});
   thread_samples_.MoveTo({tables, sink, index, options_.slice_ns});
+  universal_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
@@ -548,12 +562,13 @@ void ProcessFold::Finish() {
   Flush();
   requests_.Finish(last_ns_);
   cpu_.Finish(last_ns_);
-  thread_samples_.Flush();
   gcs_.Finish();
 }
 
 void ProcessFold::Flush() {
   SettleWaits();
+  thread_samples_.Flush();
+  universal_.Flush();
   CloseSlice();
 }
 

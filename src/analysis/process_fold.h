@@ -16,6 +16,7 @@
 #include "analysis/families/requests/request_fold.h"
 #include "analysis/families/types/type_index.h"
 #include "analysis/families/wall/thread_samples.h"
+#include "analysis/families/wall/universal_fold.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
 #include "profile/tables/process_tables.h"
@@ -46,6 +47,7 @@ class ProcessFold {
     switch (kind.tag) {
       case clr::EventTag::kUnknown:
       case clr::EventTag::kGcRestartEeBegin:
+      case clr::EventTag::kUniversalExit:
         return false;
       case clr::EventTag::kGcMarkWithType:
         return options.gc_marks;
@@ -80,6 +82,7 @@ class ProcessFold {
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
   ThreadSamples& thread_samples() { return thread_samples_; }
+  UniversalFold& universal() { return universal_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -155,6 +158,7 @@ class ProcessFold {
   RequestFold requests_;
   CpuFold cpu_;
   ThreadSamples thread_samples_;
+  UniversalFold universal_;
   WaitPairs waits_;
   LockHolders holders_;
 };

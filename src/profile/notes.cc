@@ -31,6 +31,13 @@ std::string_view MeaningOf(Source source, bool by_callbacks, bool exact) {
       return ", samples of running threads; what they used is the system's figure";
     case Source::kWallClock:
       return ", where threads were, running or not, and for how long";
+    case Source::kUniversalCpu:
+      return ", the kernel's samples of running threads; each stands for the period that the trace "
+             "tells";
+    case Source::kUniversalSwitch:
+      return ", how long threads did not run, by the kernel's switches between them; what ran is "
+             "by "
+             "samples";
     case Source::kThreadCpu:
       return ", the runtime's samples of the managed threads that were in managed code";
     case Source::kThreadWall:

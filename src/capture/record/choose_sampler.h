@@ -14,7 +14,7 @@
 namespace clrscope::capture {
 
 // What the user asked for.
-enum class SamplerChoice : uint8_t { kAuto, kKernel, kAgent };
+enum class SamplerChoice : uint8_t { kAuto, kKernel, kAgent, kRuntime };
 
 struct ChosenSampler {
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;

@@ -136,6 +136,17 @@ ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits) {
   return config;
 }
 
+ipc::SessionConfig ThreadSampleSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config;
+  ipc::ProviderConfig provider;
+  provider.name = std::string(clr::kSampleProfilerProvider);
+  provider.level = kVerbose;
+  config.providers.push_back(provider);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
 ipc::SessionConfig TaskSession(uint32_t buffer_mb) {
   // Waits end and work items are queued at level 5. TaskCompleted and TaskWaitContinuationComplete
   // have TaskStops.

@@ -53,6 +53,9 @@ ipc::SessionConfig TaskSession(uint32_t buffer_mb);
 // joined, and joins this one, whatever limits it has: the runtime has one for all.
 ipc::SessionConfig RequestCounterSession(std::string_view identifier,
                                          std::optional<uint32_t> series = {});
+// The runtime's own sample profiler: a stack of each managed thread, 1,000 times a second, for
+// which the program is stopped. It has no setting.
+ipc::SessionConfig ThreadSampleSession(uint32_t buffer_mb);
 // GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
 // arms it at its start only. mode: not kUnknown
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);

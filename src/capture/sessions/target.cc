@@ -129,6 +129,10 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
           "process {} runs .NET {}, which tells waits for locks only: other waits need .NET 9",
           process.pid, process.clr_version));
   }
+  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kRuntime) {
+    ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
+    out.streams.push_back({std::move(stream), Kind::kThreadSamples});
+  }
   if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
     out.streams.push_back({entries.Take(), Kind::kEntryPoints});
   else
@@ -192,6 +196,7 @@ void Target::RecordMeasures() {
   if (options_.cpu_hz != 0) {
     info.Record(Measure::kCpu);
     info.sampler = options_.sampler;
+    if (info.sampler == profile::CpuSampler::kRuntime) info.Record(Measure::kWall);
     info.sampler_hz = options_.cpu_hz;
   }
 }
@@ -269,6 +274,7 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
     suffix +=
         whole_sessions_++ == 0 ? ".exceptions" : fmt::format(".exceptions-{}", whole_sessions_);
   if (kind == Kind::kLocks) suffix += ".locks";
+  if (kind == Kind::kThreadSamples) suffix += ".samples";
   if (kind == Kind::kRequests)  // one more after windows
     suffix += whole_requests_++ == 0 ? ".requests" : fmt::format(".requests-{}", whole_requests_);
   if (kind == Kind::kRequestCounter) suffix += ".request-counter";

@@ -68,6 +68,7 @@ struct OpenedTarget {
     kWindow,            // exceptions, for a moment
     kCounter,           // how many exceptions there are
     kLocks,
+    kThreadSamples,  // the runtime's sampler
     kRequests,
     kRequestsEnding,  // being stopped, as windows begin
     kRequestWindow,   // requests, for a moment

@@ -28,8 +28,11 @@ enum class Source : uint8_t {
   // The runtime's sample profiler: managed threads, stopped about once a millisecond.
   kThreadCpu = 10,   // … that were in managed code
   kThreadWall = 11,  // … all of them
+  // Of a whole machine (Universal.Events): the kernel's, as another recorder wrote them down.
+  kUniversalCpu = 12,     // samples of what runs
+  kUniversalSwitch = 13,  // how long a thread had not run when it did again
 };
-inline constexpr size_t kSources = 12;
+inline constexpr size_t kSources = 14;
 
 // What a person asks for: `--measure`.
 enum class Measure : uint8_t {
@@ -230,6 +233,8 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kWallClock, Measure::kWall, "wall-clock", "wall-clock", ErrorKind::kClock},
     {Source::kThreadCpu, Measure::kCpu, "ThreadSample", "thread-sample", ErrorKind::kClock},
     {Source::kThreadWall, Measure::kWall, "ThreadSample", "thread-sample", ErrorKind::kClock},
+    {Source::kUniversalCpu, Measure::kCpu, "cpu", "universal-cpu", ErrorKind::kClock},
+    {Source::kUniversalSwitch, Measure::kWall, "cswitch", "universal-switch", ErrorKind::kClock},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }

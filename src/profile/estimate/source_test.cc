@@ -34,10 +34,10 @@ TEST(Sources, NamesStayAsTheyAreDocumented) {
                                             "inuse_space", "cpu", "exceptions", "rethrows",
                                             "contentions", "delay", "waits", "wait", "requests",
                                             "request_time", "samples", "wall_samples", "wall"}));
-  EXPECT_EQ(events,
-            (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
-                                   "GCSampledObjectAllocation", "Exception", "Contention",
-                                   "WaitHandleWait", "Request", "cpu-clock", "wall-clock", "ThreadSample"}));
+  EXPECT_EQ(events, (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
+                                           "GCSampledObjectAllocation", "Exception", "Contention",
+                                           "WaitHandleWait", "Request", "cpu-clock", "wall-clock",
+                                           "ThreadSample", "cpu", "cswitch"}));
   EXPECT_EQ(EventName(Source::kCounted, true), "ObjectAllocated");
 }
 

@@ -26,7 +26,9 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
     case Source::kCpuClock:
     case Source::kWallClock:
     case Source::kThreadCpu:
-    case Source::kThreadWall: {
+    case Source::kThreadWall:
+    case Source::kUniversalCpu:
+    case Source::kUniversalSwitch: {
       // What no sample stands for is told by the system, and certain.
       Estimate e;
       e.samples = sums.stands_for;
