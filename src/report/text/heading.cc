@@ -50,7 +50,7 @@ std::string SamplerText(const Profile& p, const TextOptions& o) {
 }
 
 // How the figures of a clock come about.
-std::string ClockText(const Profile& p, const Estimate& total) {
+std::string ClockSourceText(const Profile& p, const Estimate& total) {
   const std::string samples = Thousands(total.samples);
   if (p.shown().source == profile::Source::kCpuClock)
     return fmt::format("; as the system says, split over {} samples of the kernel's {}", samples,
@@ -80,7 +80,7 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
         QuantityText(rate.unit, (spec.amount_first ? total.amount : total.count) / span, false));
   }
   rest += p.shown().clocked()
-              ? ClockText(p, total)
+              ? ClockSourceText(p, total)
               : fmt::format("; by {} {} events", Thousands(total.samples), p.event());
   std::string out = o.style.Bold(first) + Wrap(first + rest, 0, 0, o.width).substr(first.size());
   out += HandlingText(p, total, o);

@@ -20,7 +20,12 @@ void ThreadSamples::NoteGap(uint64_t thread, int64_t time_ns) {
   if (is_new) return;
   const int64_t gap = time_ns - last->second;
   last->second = time_ns;
-  if (gap > 0 && gaps_.size() < kMostGaps) gaps_.push_back(gap);
+  if (gap <= 0) return;
+  ++seen_gaps_;
+  if (gaps_.size() < kMostGaps) return gaps_.push_back(gap);
+  // Each of the second's gaps with the same chance (Vitter, algorithm R).
+  random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+  if (const uint64_t at = (random_ >> 33) % seen_gaps_; at < kMostGaps) gaps_[at] = gap;
 }
 
 void ThreadSamples::OnSample(uint64_t thread, int64_t time_ns, uint32_t node, Mode mode) {
@@ -71,12 +76,21 @@ void ThreadSamples::Flush() {
   if (gaps_.size() >= kFewGaps) {
     const auto middle = gaps_.begin() + static_cast<std::ptrdiff_t>(gaps_.size() / 2);
     std::nth_element(gaps_.begin(), middle, gaps_.end());
-    period_ns_ = *middle;
+    // Stops of the sampler or of the program, and threads that were away, are no gaps.
+    constexpr int64_t kStop = 10;
+    int64_t sum = 0, count = 0;
+    for (const int64_t gap : gaps_) {
+      if (gap / kStop > *middle) continue;
+      sum += gap;
+      ++count;
+    }
+    period_ns_ = sum / std::max<int64_t>(1, count);
   }
   for (const Row& row : rows_) Emit(row);
   rows_.clear();
   row_of_.clear();
   gaps_.clear();
+  seen_gaps_ = 0;
   slices_.Flush();
 }
 

@@ -2,7 +2,7 @@
 // What the runtime's sample profiler tells: it stops the program about once a millisecond and
 // writes the stack of every managed thread, whether that runs or not. A thread that was in
 // cooperative mode ran managed code, as far as the runtime knows; the others waited, or ran native
-// code. A sample stands for the time between two of them: the median gap of the threads' samples in
+// code. A sample stands for the time between two of them: the mean gap of the threads' samples in
 // each second, as the sampler falls behind where there are many threads.
 // Source: dotnet/runtime src/native/eventpipe/ep-sample-profiler.c, ep-rt-coreclr.c
 // (ep_rt_sample_profiler_write_sampling_event_for_threads).
@@ -19,10 +19,10 @@ namespace clrscope::analysis {
 
 class ThreadSamples {
  public:
-  // Gaps of which the median is taken; threads and (thread, stack, mode) of a second. More threads
-  // and rows are counted as dropped.
+  // Gaps of which the mean is taken, chosen at random of all; threads and (thread, stack, mode) of
+  // a second. More threads and rows are counted as dropped.
   static constexpr size_t kMostGaps = 4'096, kMostThreads = 100'000, kMostRows = 1'000'000;
-  // Of fewer gaps the median says little: the one before goes on.
+  // Fewer gaps say little: the one before goes on.
   static constexpr size_t kFewGaps = 8;
 
   enum class Mode : uint8_t { kUnknown = 0, kExternal = 1, kManaged = 2 };  // as the payload has it
@@ -68,6 +68,7 @@ class ThreadSamples {
   std::unordered_map<RowKey, uint32_t, HashRow> row_of_;
   std::vector<Row> rows_;
   std::vector<int64_t> gaps_;
+  uint64_t seen_gaps_ = 0, random_ = 1;
   int64_t slice_ = -1;  // the number of the one that is open
   int64_t period_ns_ = kNominalPeriodNs;
   uint64_t samples_ = 0;

@@ -44,7 +44,7 @@ class ThreadSamplesTest : public ::testing::Test, public profile::SliceSink {
   ThreadSamples samples_{{&tables_, this, 0, kSecond}};
 };
 
-TEST_F(ThreadSamplesTest, ASampleStandsForTheMedianGap) {
+TEST_F(ThreadSamplesTest, ASampleStandsForTheMeanGapWithoutStops) {
   // Every 2.5 ms, with one long stop in the middle.
   for (int i = 0; i < 100; ++i) {
     const int64_t at = i * 5 * kMs / 2 + (i >= 50 ? 300 * kMs : 0);
