@@ -489,6 +489,7 @@ class Binder {
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
     // A symbol of native code: no method of a runtime is without an id.
     if (m.method_id == 0 && owner.empty()) {
+      f.method = f.raw = Copy(m.name);
       f.kind = IsRuntimeLibrary(out_.str(f.module)) ? profile::FrameKind::kRuntime
                                                     : profile::FrameKind::kNative;
       f.flags |= profile::kFramework;

@@ -424,6 +424,13 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
 }
 
 void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
+  if (reading_pool_) {  // its other counters are told to others too
+    clr::MeanCounter mean;
+    if (!clr::Decode(event, mean)) return;
+    if (clr::IsCounter(mean.name, clr::kPoolThreads)) tables_->pool_threads = mean.mean;
+    if (clr::IsCounter(mean.name, clr::kPoolQueue)) tables_->pool_queue = mean.mean;
+    return;
+  }
   clr::SumCounter c;
   if (!storm_.counting() || !clr::Decode(event, c) || !clr::IsCounter(c.name, clr::kExceptionCount))
     return;

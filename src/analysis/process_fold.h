@@ -78,6 +78,8 @@ class ProcessFold {
   profile::ProcessTables& tables() { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
   // Who opens sessions tells what is recorded of a storm of exceptions.
+  // What comes next is of the session that asks for the pool's counters.
+  void SetReadingPool(bool pool) { reading_pool_ = pool; }
   StormFold& storm() { return storm_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
@@ -159,6 +161,7 @@ class ProcessFold {
   CpuFold cpu_;
   ThreadSamples thread_samples_;
   UniversalFold universal_;
+  bool reading_pool_ = false;
   WaitPairs waits_;
   LockHolders holders_;
 };

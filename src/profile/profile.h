@@ -32,6 +32,7 @@ enum FrameFlag : uint8_t {
 
 // Whose code a frame is.
 enum class FrameKind : uint8_t { kManaged, kRuntime, kNative, kKernel, kGc };
+inline constexpr size_t kFrameKinds = 5;
 constexpr std::string_view FrameKindName(FrameKind kind) {
   constexpr std::string_view kNames[] = {"managed", "runtime", "native", "kernel", "gc"};
   return kNames[static_cast<size_t>(kind)];
@@ -141,7 +142,7 @@ struct Process {
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
-  uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
+  uint32_t measures = 0;                   // a bit for each Measure that was asked for; 0 = unknown
   CpuSampler sampler = CpuSampler::kNone;  // of CPU time
   uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
 

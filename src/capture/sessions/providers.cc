@@ -113,7 +113,7 @@ ipc::SessionConfig ExceptionSession(uint32_t buffer_mb) {
   return config;
 }
 
-ipc::SessionConfig ExceptionCounterSession() {
+ipc::SessionConfig CounterSession() {
   ipc::SessionConfig config;
   ipc::ProviderConfig provider;
   provider.name = std::string(clr::kSystemRuntimeProvider);

@@ -26,9 +26,10 @@ ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown);
 // Exceptions that are thrown, and nothing else: a flood of them takes nothing else along. At the
 // keyword's higher levels each one would have five more events.
 ipc::SessionConfig ExceptionSession(uint32_t buffer_mb);
-// How many exceptions there are: the EventCounters of System.Runtime, once a second. Another tool's
-// are not disturbed: an interval of a second is what they ask for, too.
-ipc::SessionConfig ExceptionCounterSession();
+// The EventCounters of System.Runtime, once a second: how many exceptions there are, what the
+// thread pool has. Another tool's are not disturbed: an interval of a second is what they ask for,
+// too.
+ipc::SessionConfig CounterSession();
 // Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);

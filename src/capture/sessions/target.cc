@@ -133,6 +133,12 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
     out.streams.push_back({std::move(stream), Kind::kThreadSamples});
   }
+  if (options.pool) {
+    if (Result<OpenedStream> pool = out.link->Open(CounterSession()); pool.ok())
+      out.streams.push_back({pool.Take(), Kind::kPool});
+    else
+      out.notes.push_back("the thread pool is not told: " + pool.error().message);
+  }
   if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
     out.streams.push_back({entries.Take(), Kind::kEntryPoints});
   else
@@ -262,7 +268,8 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
       kind == Kind::kCounter || kind == Kind::kRequestWindow || kind == Kind::kTaskWindow ||
-      kind == Kind::kTasks || kind == Kind::kTasksEnding || kind == Kind::kRouting)
+      kind == Kind::kTasks || kind == Kind::kTasksEnding || kind == Kind::kRouting ||
+      kind == Kind::kPool)
     return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
@@ -323,9 +330,11 @@ bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) {
     fold_->storm().SetReading(s.kind == Kind::kWindow);
+    fold_->SetReadingPool(s.kind == Kind::kPool);
     any |= s.decoder->Pump(kItemsPerPump);
   }
   fold_->storm().SetReading(false);
+  fold_->SetReadingPool(false);
   if (options_.exceptions) WatchStorm();
   if (options_.requests) WatchRequests();
   if (settings_ && samples() > 0) {

@@ -49,6 +49,7 @@ struct TargetOptions {
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
+  bool pool = false;  // the thread pool's counters, once a second
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -69,6 +70,7 @@ struct OpenedTarget {
     kCounter,           // how many exceptions there are
     kLocks,
     kThreadSamples,  // the runtime's sampler
+    kPool,           // counters of the thread pool
     kRequests,
     kRequestsEnding,  // being stopped, as windows begin
     kRequestWindow,   // requests, for a moment

@@ -246,6 +246,8 @@ constexpr bool IsEvent(Source s) { return s >= Source::kException; }
 constexpr bool KeepsThreads(Source s) { return s == Source::kTick || s == Source::kSampled; }
 // Others are of whole processes or requests.
 constexpr bool HasStacks(Measure m) { return m != Measure::kGcCpu && m != Measure::kRequests; }
+// Its events are samples of a whole that is known.
+constexpr bool IsClock(Source s) { return SpecOf(s).error == ErrorKind::kClock; }
 constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
 
 // The runtime's name of the event, in JSON and SQL too. by_callbacks: counted by the agent, which
