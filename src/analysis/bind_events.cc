@@ -20,6 +20,18 @@ bool HasSamples(const profile::ProcessTables& t, Source source) {
                      [&](const profile::SeriesKey& k) { return k.source() == source; });
 }
 
+// Of a measure that was recorded, though nothing came.
+Source SourceAskedFor(const profile::Process& process, profile::Measure measure) {
+  const bool runtime = process.sampler == profile::CpuSampler::kRuntime;
+  for (const profile::SourceSpec& source : profile::kSourceSpecs)
+    if (source.measure == measure &&
+        (source.id == Source::kThreadCpu || source.id == Source::kThreadWall) == runtime)
+      return source.id;
+  for (const profile::SourceSpec& source : profile::kSourceSpecs)
+    if (source.measure == measure) return source.id;
+  return Source::kForeign;
+}
+
 // Of any of its sources.
 bool HasSamples(const profile::Recording& recording, profile::Measure measure) {
   for (const profile::SourceSpec& source : profile::kSourceSpecs)
@@ -45,7 +57,8 @@ void EventBinder::MakeFigures(const profile::Recording& recording) {
     if (!profile::IsEvent(source.id)) continue;
     const bool there =
         std::any_of(recording.processes.begin(), recording.processes.end(), [&](const auto& t) {
-          return (t->info.Recorded(source.measure) && !HasSamples(recording, source.measure)) ||
+          return (t->info.Recorded(source.measure) && !HasSamples(recording, source.measure) &&
+                  source.id == SourceAskedFor(t->info, source.measure)) ||
                  HasSamples(*t, source.id);
         });
     if (!there) continue;

@@ -36,7 +36,6 @@ bool Decode(const RawEvent& event, MeanCounter& out) {
   constexpr size_t kRest = 8 + 4 + 8 + 8 + 4;  // deviation, count, least, most, interval
   r.Skip(kRest);
   (void)r.Utf16Z();  // "Interval=1000"
-  (void)r.Utf16Z();  // metadata
   const bool mean = IsCounter(r.Utf16Z(), u"Mean");
   constexpr double kMost = 1e15;
   return r.ok() && mean && out.mean >= 0 && out.mean <= kMost;

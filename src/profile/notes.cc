@@ -81,6 +81,11 @@ std::string_view SamplerNote(Source source) {
   return "";
 }
 
+std::string_view NoModeNote() {
+  return "No thread was told to run: .NET 9, and .NET 10 before it was repaired, do not tell it "
+         "(dotnet/runtime#123996).";
+}
+
 std::string SamplesNote(uint64_t samples) { return "samples: " + std::to_string(samples); }
 
 std::string_view BiasNote() {

@@ -132,6 +132,11 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kRuntime) {
     ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
     out.streams.push_back({std::move(stream), Kind::kThreadSamples});
+    if (ipc::MajorVersion(process.clr_version) == 9)
+      out.notes.push_back(
+          fmt::format("process {} runs .NET {}, whose sampler does not tell which threads run "
+                      "(dotnet/runtime#123996): there is wall time, and no CPU time",
+                      process.pid, process.clr_version));
   }
   if (options.pool) {
     if (Result<OpenedStream> pool = out.link->Open(CounterSession()); pool.ok())
@@ -260,6 +265,11 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
   limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
   if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
+  // Some 5 KB a second, that are to be shown now.
+  if (kind == Kind::kPool) {
+    limits.chunk_bytes = 4 << 10;
+    limits.retained_bytes = 0;
+  }
   auto decoder =
       std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}, {}});

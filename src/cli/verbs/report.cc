@@ -9,12 +9,12 @@
 
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
-#include "profile/notes.h"
 #include "profile/views/call_tree.h"
 #include "profile/views/request_costs.h"
 #include "report/input/input.h"
 #include "report/input/parse.h"
 #include "report/rows/counting.h"
+#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/rows/request_rows.h"
 #include "report/rows/rows.h"
@@ -265,8 +265,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                      {"windows_s", seconds(s.windows_ns)}};
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();
-  if (const std::string_view note = profile::SamplerNote(p.shown().source); !note.empty())
-    head["notes"] = {note};
+  if (const std::string note = report::SamplerSentences(p); !note.empty()) head["notes"] = {note};
   if (p.counted()) head["notes"] = report::CountingSentences(p);
   head["losses"] = report::LossesJson(p.losses);
   head["rows_total"] = all_rows;

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "profile/estimate/bounds.h"
-#include "profile/notes.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
+#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
@@ -45,8 +45,8 @@ std::string IdleText(const Profile& p, const TextOptions& o) {
 
 // What samples of the runtime are, and what they are not.
 std::string SamplerText(const Profile& p, const TextOptions& o) {
-  const std::string_view note = profile::SamplerNote(p.shown().source);
-  return note.empty() ? "" : Wrap(std::string(note), 0, 0, o.width);
+  const std::string note = SamplerSentences(p);
+  return note.empty() ? "" : Wrap(note, 0, 0, o.width);
 }
 
 // How the figures of a clock come about.
