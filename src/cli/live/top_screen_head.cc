@@ -145,7 +145,7 @@ void TopScreen::DrawCollections(const TopModel& m) {
                     bytes(c.heap[4])));
   }
   Text(2, 0, line, COLS);
-  line = c.cpu < 0 ? "" : fmt::format("CPU    {:.2f} processors", c.cpu);
+  line = c.cpu < 0 ? "" : fmt::format("Used   {:.2f} processors", c.cpu);
   if (c.pool_threads >= 0)
     line += fmt::format("{}Pool {:.0f} threads, {:.0f} work items wait", line.empty() ? "" : "   ",
                         c.pool_threads, std::max(0.0, c.pool_queue));
