@@ -225,11 +225,11 @@ TEST(Compare, FewEventsMoreOrLessAreNoChange) {
 
 // CPU time is a sum of samples that stand for about the same each.
 TEST(Compare, TimeByAClockIsAsSureAsItsSamples) {
-  const auto time = [](uint64_t samples) {
+  const auto time = [](int samples) {
     Estimate e;
-    e.samples = samples;
-    e.count = e.seen_count = static_cast<double>(samples);
-    e.amount = static_cast<double>(samples) * 1e7;
+    e.samples = static_cast<uint64_t>(samples);
+    e.count = e.seen_count = samples;
+    e.amount = samples * 1e7;
     return e;
   };
   for (const auto& [before, after, changed] :
