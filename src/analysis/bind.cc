@@ -422,13 +422,14 @@ class Binder {
     for (size_t i = path_.size(); i-- > 0;) {
       const uint32_t frame = FrameFor(path_[i]);
       // Functions of a file that are not told apart are one.
-      const bool same = at != 0 && out_.nodes[at].frame == frame && IsAFile(out_.frames[frame]);
+      const bool same = at != 0 && out_.nodes[at].frame == frame && IsOnePart(out_.frames[frame]);
       canonical_[path_[i]] = at = same ? at : tree_.ChildOf(at, frame);
     }
     return at;
   }
 
-  static bool IsAFile(const profile::Frame& f) {
+  static bool IsOnePart(const profile::Frame& f) {
+    if (f.kind == profile::FrameKind::kKernel) return true;
     return f.kind != profile::FrameKind::kManaged && f.module.value != 0 && f.module == f.method;
   }
 
@@ -459,9 +460,12 @@ class Binder {
         profile::WhatIsAt(process_->code, process_->images, a.address, a.first_ns);
     if (at.ambiguous) out_.losses.Add(Loss::kAmbiguousFrame);
     if (at.kind != profile::CodeAt::Kind::kMethod) {
+      if (profile::IsOfKernel(a.address))
+        return tree_.PseudoFrame("[kernel]", profile::FrameKind::kKernel);
       // Most of what runs has been compiled ahead of time, and is told by its file.
       const bool by_file = at.kind != profile::CodeAt::Kind::kUnknown &&
-                           process_->info.Recorded(profile::Measure::kCpu);
+                           (process_->info.Recorded(profile::Measure::kCpu) ||
+                            process_->info.Recorded(profile::Measure::kWall));
       if (!by_file) out_.losses.Add(Loss::kUnresolvedFrame);
       return UnresolvedFrame(a.address, at, by_file);
     }
@@ -485,6 +489,13 @@ class Binder {
       f.flags |= profile::kFramework;
     // Stubs and dynamic methods are the runtime's or a library's making, not a place in source.
     if (owner == "dynamicClass") f.flags |= profile::kFramework;
+    // A symbol of native code: no method of a runtime is without an id.
+    if (m.method_id == 0 && owner.empty()) {
+      f.method = f.raw = Copy(m.name);
+      f.kind = IsRuntimeLibrary(out_.str(f.module)) ? profile::FrameKind::kRuntime
+                                                    : profile::FrameKind::kNative;
+      f.flags |= profile::kFramework;
+    }
     if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
     return tree_.FindFrame(f);
   }

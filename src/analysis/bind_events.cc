@@ -6,22 +6,69 @@
 
 #include "analysis/families/exceptions/throw_rule.h"
 #include "analysis/families/locks/wait_rule.h"
+#include "analysis/families/wall/state_rule.h"
 
 namespace clrscope::analysis {
 
 using profile::Source;
+
+namespace {
+
+bool HasSamples(const profile::ProcessTables& t, Source source) {
+  return t.source_samples[static_cast<size_t>(source)] != 0 ||
+         std::any_of(t.series.keys().begin(), t.series.keys().end(),
+                     [&](const profile::SeriesKey& k) { return k.source() == source; });
+}
+
+// Of a measure that was recorded, though nothing came.
+Source SourceAskedFor(const profile::Process& process, profile::Measure measure) {
+  const bool runtime = process.sampler == profile::CpuSampler::kRuntime;
+  for (const profile::SourceSpec& source : profile::kSourceSpecs)
+    if (source.measure == measure &&
+        (source.id == Source::kThreadCpu || source.id == Source::kThreadWall) == runtime)
+      return source.id;
+  for (const profile::SourceSpec& source : profile::kSourceSpecs)
+    if (source.measure == measure) return source.id;
+  return Source::kForeign;
+}
+
+// Of any of its sources.
+bool HasSamples(const profile::Recording& recording, profile::Measure measure) {
+  for (const profile::SourceSpec& source : profile::kSourceSpecs)
+    if (source.measure == measure)
+      for (const auto& t : recording.processes)
+        if (HasSamples(*t, source.id)) return true;
+  return false;
+}
+
+// What the stack says of a thread that did not run, where its source did not.
+profile::LabelSet WithState(const profile::Profile& p, uint32_t node,
+                            const profile::LabelSet& labels) {
+  using profile::ThreadState;
+  constexpr auto kUnknown = static_cast<uint64_t>(ThreadState::kBlockedUnknown);
+  if (labels[profile::LabelKey::kState] != kUnknown) return labels;
+  return labels.With(profile::LabelKey::kState, static_cast<uint64_t>(WhyBlocked(p, node)));
+}
+
+}  // namespace
 
 void EventBinder::MakeFigures(const profile::Recording& recording) {
   for (const profile::SourceSpec& source : profile::kSourceSpecs) {
     if (!profile::IsEvent(source.id)) continue;
     const bool there =
         std::any_of(recording.processes.begin(), recording.processes.end(), [&](const auto& t) {
-          return t->info.Recorded(source.measure) ||
-                 t->source_samples[static_cast<size_t>(source.id)] != 0 ||
-                 std::any_of(t->series.keys().begin(), t->series.keys().end(),
-                             [&](const profile::SeriesKey& k) { return k.source() == source.id; });
+          return (t->info.Recorded(source.measure) && !HasSamples(recording, source.measure) &&
+                  source.id == SourceAskedFor(t->info, source.measure)) ||
+                 HasSamples(*t, source.id);
         });
     if (!there) continue;
+    const auto same =
+        std::find_if(out_.figures.begin(), out_.figures.end(),
+                     [&](const profile::Figure& f) { return f.measure == source.measure; });
+    if (same != out_.figures.end()) {
+      if (HasSamples(recording, source.measure)) same->also.push_back(source.id);
+      continue;
+    }
     profile::Figure& figure = out_.figures.emplace_back();
     figure.measure = source.measure;
     figure.source = source.id;
@@ -41,8 +88,9 @@ uint32_t EventBinder::CellAt(profile::Figure& figure, uint32_t process, uint32_t
 void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t type,
                       const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments) {
   const auto figure =
-      std::find_if(out_.figures.begin(), out_.figures.end(),
-                   [source](const profile::Figure& f) { return f.source == source; });
+      std::find_if(out_.figures.begin(), out_.figures.end(), [source](const profile::Figure& f) {
+        return f.measure == profile::MeasureOf(source) && IsEvent(f.source);
+      });
   if (figure == out_.figures.end()) return;
   bool again = false;
   if (source == Source::kRequest) {
@@ -61,8 +109,8 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
   }
   const uint64_t window = labels[profile::LabelKey::kWindow];
   if (window == profile::kStormWindows) return storms_.Add(process, window, 0, false, moments);
-  const uint32_t cell =
-      CellAt(*figure, process, node, type, labels.With(profile::LabelKey::kWindow, 0));
+  const uint32_t cell = CellAt(*figure, process, node, type,
+                               WithState(out_, node, labels.With(profile::LabelKey::kWindow, 0)));
   if (window != 0) return storms_.Add(process, window, cell, again, moments);
   const profile::SeriesKey key =
       profile::SeriesKey::Make(0, 0, profile::HeapKind::kUnknown, source, 0);

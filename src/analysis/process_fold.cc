@@ -12,6 +12,7 @@
 #include "clr/fault_events.h"
 #include "clr/gc_events.h"
 #include "clr/gc_names.h"
+#include "clr/thread_sample_events.h"
 
 namespace clrscope::analysis {
 namespace {
@@ -55,7 +56,9 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       type_counter_(options.count_mode),
       storm_({tables, sink, index, options.slice_ns}),
       requests_(strings, {tables, sink, index, options.slice_ns}),
-      cpu_({tables, sink, index, options.slice_ns}) {
+      cpu_({tables, sink, index, options.slice_ns}),
+      thread_samples_({tables, sink, index, options.slice_ns}),
+      universal_({tables, sink, index, options.slice_ns}) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -106,6 +109,18 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return OnException(event);
     case EventTag::kEventCounter:
       return OnEventCounter(event);
+    case EventTag::kThreadSample:
+      return OnThreadSample(event);
+    case EventTag::kUniversalCpu:
+      return universal_.OnCpu(event, now_ns_, NodeOf(event));
+    case EventTag::kUniversalSwitch:
+      return universal_.OnSwitch(event, now_ns_, NodeOf(event));
+    case EventTag::kUniversalProcess:
+      return universal_.OnProcess(event, *strings_);
+    case EventTag::kUniversalMapping:
+      return universal_.OnMapping(event, now_ns_, *strings_);
+    case EventTag::kUniversalSymbol:
+      return universal_.OnSymbol(event, *strings_);
     case EventTag::kContentionStart:
       return OnWaitStart(event, Source::kContention);
     case EventTag::kContentionStop:
@@ -236,6 +251,15 @@ void ProcessFold::AddToSlice(uint64_t thread, uint32_t series, const profile::Su
   slice_.Add(series, sums);
   slice_.AddThread(thread, series, key, sums);
   tables_->source_samples[static_cast<size_t>(key.source())] += sums.samples;
+}
+
+void ProcessFold::OnThreadSample(const clr::RawEvent& event) {
+  clr::ThreadSample sample;
+  if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
+  if (tables_->info.sampler == profile::CpuSampler::kNone)
+    tables_->info.sampler = profile::CpuSampler::kRuntime;
+  thread_samples_.OnSample(event.thread, now_ns_, NodeOf(event),
+                           static_cast<ThreadSamples::Mode>(sample.type));
 }
 
 void ProcessFold::OnTick(const clr::RawEvent& event) {
@@ -406,6 +430,13 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
 }
 
 void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
+  if (reading_pool_) {  // its other counters are told to others too
+    clr::MeanCounter mean;
+    if (!clr::Decode(event, mean)) return;
+    if (clr::IsCounter(mean.name, clr::kPoolThreads)) tables_->pool_threads = mean.mean;
+    if (clr::IsCounter(mean.name, clr::kPoolQueue)) tables_->pool_queue = mean.mean;
+    return;
+  }
   clr::SumCounter c;
   if (!storm_.counting() || !clr::Decode(event, c) || !clr::IsCounter(c.name, clr::kExceptionCount))
     return;
@@ -500,6 +531,8 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   storm_.MoveTo({tables, sink, index, options_.slice_ns});
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   cpu_.MoveTo({tables, sink, index, options_.slice_ns});
+  thread_samples_.MoveTo({tables, sink, index, options_.slice_ns});
+  universal_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
   tables->counting.mode = options_.count_mode;
   ++tables->counting.gaps;
@@ -548,6 +581,8 @@ void ProcessFold::Finish() {
 
 void ProcessFold::Flush() {
   SettleWaits();
+  thread_samples_.Flush();
+  universal_.Flush();
   CloseSlice();
 }
 

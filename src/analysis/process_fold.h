@@ -15,6 +15,8 @@
 #include "analysis/families/locks/wait_pairs.h"
 #include "analysis/families/requests/request_fold.h"
 #include "analysis/families/types/type_index.h"
+#include "analysis/families/wall/thread_samples.h"
+#include "analysis/families/wall/universal_fold.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
 #include "profile/tables/process_tables.h"
@@ -45,6 +47,7 @@ class ProcessFold {
     switch (kind.tag) {
       case clr::EventTag::kUnknown:
       case clr::EventTag::kGcRestartEeBegin:
+      case clr::EventTag::kUniversalExit:
         return false;
       case clr::EventTag::kGcMarkWithType:
         return options.gc_marks;
@@ -75,9 +78,13 @@ class ProcessFold {
   profile::ProcessTables& tables() { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
   // Who opens sessions tells what is recorded of a storm of exceptions.
+  // What comes next is of the session that asks for the pool's counters.
+  void SetReadingPool(bool pool) { reading_pool_ = pool; }
   StormFold& storm() { return storm_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
+  ThreadSamples& thread_samples() { return thread_samples_; }
+  UniversalFold& universal() { return universal_; }
 
  private:
   [[gnu::noinline]] void Dispatch(const clr::RawEvent& event);
@@ -92,6 +99,7 @@ class ProcessFold {
   void OnBulkType(const clr::RawEvent& event);
   void OnException(const clr::RawEvent& event);
   void OnEventCounter(const clr::RawEvent& event);
+  void OnThreadSample(const clr::RawEvent& event);
   void OnWaitStart(const clr::RawEvent& event, profile::Source source);
   void OnWaitStop(const clr::RawEvent& event, profile::Source source);
   void CountWait(uint64_t thread, const OpenWait& wait, double duration_ns, bool finished);
@@ -152,6 +160,9 @@ class ProcessFold {
   StormFold storm_;
   RequestFold requests_;
   CpuFold cpu_;
+  ThreadSamples thread_samples_;
+  UniversalFold universal_;
+  bool reading_pool_ = false;
   WaitPairs waits_;
   LockHolders holders_;
 };

@@ -7,7 +7,9 @@
 
 namespace clrscope::analysis {
 
-void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns) {
+void TraceFold::OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns,
+                         const UniversalClock& clock) {
+  clock_ = clock;
   pointer_size_ = pointer_size;
   recording_->start_unix_ns = start_unix_ns;
   if (pid != 0) SelectSlow(pid);
@@ -28,6 +30,7 @@ void TraceFold::SelectSlow(uint32_t pid) {
     const auto index = static_cast<uint32_t>(recording_->processes.size());
     folds_.push_back(
         std::make_unique<ProcessFold>(&recording_->strings, tables.get(), index, sink_, options_));
+    folds_.back()->universal().SetClock(clock_);
     recording_->processes.push_back(std::move(tables));
   }
   last_pid_ = asked;

@@ -18,7 +18,8 @@ class TraceFold {
 
   // `pid` names the process of events that do not name theirs; `start_unix_ns` is the trace's time
   // 0.
-  void OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns);
+  void OnStream(uint32_t pid, uint32_t pointer_size, int64_t start_unix_ns,
+                const UniversalClock& clock = {});
   // Whether anything is made of events of this kind.
   bool Wants(const clr::EventKind& kind) const { return ProcessFold::Uses(kind, options_); }
   void OnEvent(const clr::RawEvent& event) { Select(event.process).OnEvent(event); }
@@ -44,6 +45,7 @@ class TraceFold {
   profile::SliceSink* sink_;
   FoldOptions options_;
   uint32_t pointer_size_ = 8;
+  UniversalClock clock_;
   std::vector<std::unique_ptr<ProcessFold>> folds_;
   std::unordered_map<uint32_t, size_t> by_pid_;
   uint32_t last_pid_ = 0;

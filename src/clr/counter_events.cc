@@ -27,4 +27,18 @@ bool Decode(const RawEvent& event, SumCounter& out) {
          out.interval_s <= kLongest;
 }
 
+bool Decode(const RawEvent& event, MeanCounter& out) {
+  ByteReader r(event.payload);
+  out = {};
+  out.name = r.Utf16Z();
+  (void)r.Utf16Z();  // its name for people
+  out.mean = r.F64();
+  constexpr size_t kRest = 8 + 4 + 8 + 8 + 4;  // deviation, count, least, most, interval
+  r.Skip(kRest);
+  (void)r.Utf16Z();  // "Interval=1000"
+  const bool mean = IsCounter(r.Utf16Z(), u"Mean");
+  constexpr double kMost = 1e15;
+  return r.ok() && mean && out.mean >= 0 && out.mean <= kMost;
+}
+
 }  // namespace clrscope::clr

@@ -19,9 +19,20 @@ struct SumCounter {
 // False for counters of the other kind (means) too.
 bool Decode(const RawEvent& event, SumCounter& out);
 
+// A counter of the other kind (PollingCounter): what it was when it was asked, of one asking the
+// mean.
+struct MeanCounter {
+  Utf16View name;  // "threadpool-queue-length"
+  double mean = 0;
+};
+// False for counters that add up.
+bool Decode(const RawEvent& event, MeanCounter& out);
+
 // Counts first chances: every throw and every rethrow, by `throw;` too, for which .NET 9 and later
 // write no event. Source: measured on .NET 8, 9 and 10.
 inline constexpr std::u16string_view kExceptionCount = u"exception-count";
+inline constexpr std::u16string_view kPoolThreads = u"threadpool-thread-count",
+                                     kPoolQueue = u"threadpool-queue-length";
 bool IsCounter(Utf16View name, std::u16string_view wanted);
 
 }  // namespace clrscope::clr

@@ -17,6 +17,8 @@ Provider ProviderFromName(std::string_view name) {
   if (name == kDiagnosticsProvider) return Provider::kDiagnostics;
   if (name == kNpgsqlProvider) return Provider::kNpgsql;
   if (name == kSqlClientProvider) return Provider::kSqlClient;
+  if (name == kUniversalEventsProvider) return Provider::kUniversalEvents;
+  if (name == kUniversalSystemProvider) return Provider::kUniversalSystem;
   return Provider::kOther;
 }
 

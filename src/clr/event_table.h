@@ -13,19 +13,21 @@ namespace clrscope::clr {
 
 enum class Provider : uint8_t {
   kOther,
-  kRuntime,         // Microsoft-Windows-DotNETRuntime
-  kRundown,         // Microsoft-Windows-DotNETRuntimeRundown
-  kEventPipe,       // Microsoft-DotNETCore-EventPipe
-  kSampleProfiler,  // Microsoft-DotNETCore-SampleProfiler
-  kSystemRuntime,   // System.Runtime, an EventSource
-  kAspNetHosting,   // Microsoft.AspNetCore.Hosting, an EventSource
-  kMetrics,         // System.Diagnostics.Metrics, an EventSource
-  kTpl,             // System.Threading.Tasks.TplEventSource
-  kFramework,       // System.Diagnostics.Eventing.FrameworkEventSource
-  kHttpClient,      // System.Net.Http, an EventSource
-  kDiagnostics,     // Microsoft-Diagnostics-DiagnosticSource, an EventSource
-  kNpgsql,          // Npgsql.Sql, an EventSource
-  kSqlClient,       // Microsoft.Data.SqlClient.EventSource
+  kRuntime,          // Microsoft-Windows-DotNETRuntime
+  kRundown,          // Microsoft-Windows-DotNETRuntimeRundown
+  kEventPipe,        // Microsoft-DotNETCore-EventPipe
+  kSampleProfiler,   // Microsoft-DotNETCore-SampleProfiler
+  kSystemRuntime,    // System.Runtime, an EventSource
+  kAspNetHosting,    // Microsoft.AspNetCore.Hosting, an EventSource
+  kMetrics,          // System.Diagnostics.Metrics, an EventSource
+  kTpl,              // System.Threading.Tasks.TplEventSource
+  kFramework,        // System.Diagnostics.Eventing.FrameworkEventSource
+  kHttpClient,       // System.Net.Http, an EventSource
+  kDiagnostics,      // Microsoft-Diagnostics-DiagnosticSource, an EventSource
+  kNpgsql,           // Npgsql.Sql, an EventSource
+  kSqlClient,        // Microsoft.Data.SqlClient.EventSource
+  kUniversalEvents,  // Universal.Events, of collect-linux
+  kUniversalSystem,  // Universal.System, of collect-linux
 };
 inline constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime";
 inline constexpr std::string_view kRundownProvider = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -41,6 +43,8 @@ inline constexpr std::string_view kHttpClientProvider = "System.Net.Http";
 inline constexpr std::string_view kDiagnosticsProvider = "Microsoft-Diagnostics-DiagnosticSource";
 inline constexpr std::string_view kNpgsqlProvider = "Npgsql.Sql";
 inline constexpr std::string_view kSqlClientProvider = "Microsoft.Data.SqlClient.EventSource";
+inline constexpr std::string_view kUniversalEventsProvider = "Universal.Events";
+inline constexpr std::string_view kUniversalSystemProvider = "Universal.System";
 Provider ProviderFromName(std::string_view name);
 
 enum class EventTag : uint8_t {
@@ -113,6 +117,14 @@ enum class EventTag : uint8_t {
   kThreadCreated,
   kProcessInfo,
   kEventCounter,
+  kThreadSample,
+  // of a whole machine
+  kUniversalCpu,
+  kUniversalSwitch,
+  kUniversalProcess,
+  kUniversalExit,
+  kUniversalMapping,
+  kUniversalSymbol,
   // requests
   kRequestStart,
   kRequestStop,
@@ -227,6 +239,14 @@ inline constexpr EventSpec kEventTable[] = {
     {EventTag::kAppDomainDcEnd, Provider::kRundown, 158, "Loader/AppDomainDCStop"},
     {EventTag::kRuntimeStart, Provider::kRundown, 187, "Runtime/Start"},
     {EventTag::kProcessInfo, Provider::kEventPipe, 1, "ProcessInfo"},
+    {EventTag::kThreadSample, Provider::kSampleProfiler, 0, "Thread/Sample"},
+    {EventTag::kUniversalCpu, Provider::kUniversalEvents, kIdByName, "cpu"},
+    {EventTag::kUniversalSwitch, Provider::kUniversalEvents, kIdByName, "cswitch"},
+    {EventTag::kUniversalProcess, Provider::kUniversalSystem, 0, "ExistingProcess"},
+    {EventTag::kUniversalProcess, Provider::kUniversalSystem, 1, "ProcessCreate"},
+    {EventTag::kUniversalExit, Provider::kUniversalSystem, 2, "ProcessExit"},
+    {EventTag::kUniversalMapping, Provider::kUniversalSystem, 3, "ProcessMapping"},
+    {EventTag::kUniversalSymbol, Provider::kUniversalSystem, 4, "ProcessSymbol"},
     {EventTag::kEventCounter, Provider::kSystemRuntime, kIdByName, "EventCounters"},
     {EventTag::kRequestStart, Provider::kAspNetHosting, 3, "Request/Start"},
     {EventTag::kRequestStop, Provider::kAspNetHosting, 4, "Request/Stop"},

@@ -13,6 +13,7 @@
 #include "export/notes.h"
 #include "export/stack_walk.h"
 #include "pprof/memory_writer.h"
+#include "profile/tables/thread_state.h"
 
 namespace clrscope::exporter {
 namespace {
@@ -170,7 +171,8 @@ class PprofExport {
       RETURN_IF_ERROR(out_.Event(
           {ids, whole_counts[i], whole_amounts[i], s.labels[LabelKey::kThread], process,
            profile_.ThreadName(s.process, s.labels[LabelKey::kThread]), s.labels[LabelKey::kOwner],
-           s.labels[LabelKey::kUnfinished] != 0, profile_.HoldingName(s.labels), EndpointOf(s)},
+           s.labels[LabelKey::kUnfinished] != 0, profile_.HoldingName(s.labels), EndpointOf(s),
+           profile::ThreadStateName(s.labels[LabelKey::kState])},
           which));
     }
     return OkStatus();

@@ -103,8 +103,8 @@ std::vector<uint32_t> HeavyFirst(const Stacks& stacks, bool by_amount) {
 profile::LabelSet ShownLabels(const profile::LabelSet& labels, const StackOptions& options) {
   profile::LabelSet out;
   if (options.by_labels)
-    for (const LabelKey key :
-         {LabelKey::kThread, LabelKey::kOwner, LabelKey::kUnfinished, LabelKey::kHolding})
+    for (const LabelKey key : {LabelKey::kThread, LabelKey::kOwner, LabelKey::kUnfinished,
+                               LabelKey::kHolding, LabelKey::kState})
       out = out.With(key, labels[key]);
   if (options.by_request) out = out.With(LabelKey::kRequest, labels[LabelKey::kRequest]);
   return out;

@@ -8,6 +8,7 @@
 #include "clr/code_events.h"
 #include "clr/counter_events.h"
 #include "clr/fault_events.h"
+#include "clr/thread_sample_events.h"
 #include "nettrace/testing/decode_as.h"
 #include "nettrace/testing/synthetic_writer.h"
 
@@ -220,6 +221,47 @@ TEST(EventCounterPayload, CountersThatAddUpDecodeAndMeansDoNot) {
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(-1, kOne, "Sum"), c));
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1e300, kOne, "Sum"), c));
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, kNan, "Sum"), c));
+}
+
+TEST(CounterPayload, MeansAreOfTheOtherKind) {
+  const auto counter = [](double mean, std::string_view kind) {
+    return ByteWriter()
+        .Z16("threadpool-queue-length")
+        .Z16("ThreadPool Queue Length")
+        .F64(mean)
+        .F64(0)
+        .U32(1)
+        .F64(mean)
+        .F64(mean)
+        .U32(0x3F800000)
+        .Z16("Interval=1000")
+        .Z16(kind)
+        .Z16("")
+        .Z16("")
+        .Take();
+  };
+  MeanCounter c;
+  const std::string payload = counter(12, "Mean");
+  ASSERT_TRUE(DecodeAs(EventTag::kEventCounter, 0, payload, c));
+  EXPECT_TRUE(IsCounter(c.name, kPoolQueue));
+  EXPECT_FALSE(IsCounter(c.name, kPoolThreads));
+  EXPECT_EQ(c.mean, 12);
+  for (size_t n = 0; n + 4 < payload.size(); ++n)
+    EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, payload.substr(0, n), c)) << n;
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, "Sum"), c));
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(-1, "Mean"), c));
+  SumCounter sum;
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, payload, sum));
+}
+
+TEST(ThreadSamplePayload, TellsTheMode) {
+  ThreadSample s;
+  for (uint32_t type = 0; type <= 2; ++type) {
+    ASSERT_TRUE(DecodeAs(EventTag::kThreadSample, 0, ByteWriter().U32(type).Take(), s));
+    EXPECT_EQ(s.type, type);
+  }
+  EXPECT_FALSE(DecodeAs(EventTag::kThreadSample, 0, ByteWriter().U32(3).Take(), s));
+  EXPECT_FALSE(DecodeAs(EventTag::kThreadSample, 0, std::string("\2\0", 2), s));
 }
 
 }  // namespace

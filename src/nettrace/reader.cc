@@ -159,6 +159,7 @@ Status Reader::OnTrace(const Object& object) {
   if (info_.version < 6) {
     info_.pid = r.U32();
     info_.processors = r.U32();
+    if (r.remaining() >= sizeof(uint32_t)) info_.sampling_ns = r.U32();
   } else {
     const uint32_t pairs = r.U32();
     for (uint32_t i = 0; i < pairs && r.ok(); ++i) {
@@ -166,6 +167,8 @@ Status Reader::OnTrace(const Object& object) {
       const std::string value(AsText(r.Take(r.VarU32())));
       if (key == "ProcessId")
         info_.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+      if (key == "ExpectedCPUSamplingRate")
+        info_.sampling_ns = static_cast<int64_t>(std::strtoul(value.c_str(), nullptr, 10));
       if (key == "HardwareThreadCount")
         info_.processors = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     }

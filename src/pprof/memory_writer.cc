@@ -113,6 +113,7 @@ Status MemoryWriter::Event(const EventSample& s, size_t which) {
     labels_.push_back({out_.String(kHoldingKey), out_.String(s.holding), 0, 0});
   if (s.unfinished) labels_.push_back({out_.String(kUnfinishedKey), out_.String(kYes), 0, 0});
   LabelEndpoint(s.endpoint);
+  if (!s.state.empty()) labels_.push_back({out_.String(kStateKey), out_.String(s.state), 0, 0});
   const size_t memory = MemoryColumnCount();
   values_.assign(memory + 2 * columns_.events.size(), 0);
   values_[memory + 2 * which] = s.count;

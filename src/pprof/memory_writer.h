@@ -55,6 +55,7 @@ struct EventSample {
   bool unfinished = false;      // no label where it is not
   std::string_view holding{};   // the method that the owner was in; "": no label
   std::string_view endpoint{};  // the request's route; "": no label
+  std::string_view state{};     // of the thread; "": no label
 };
 
 // Mean bytes that one event stands for. `total`: of the events by which the profile was made.

@@ -21,12 +21,12 @@ inline constexpr std::string_view kCount = "count", kBytes = "bytes", kNanosecon
 // the thread, and the one that held the lock, are the numbers that the operating system has for
 // them, the thread's name is a label of its own; `holding` is the method that the latter was in;
 // `unfinished` (kYes) are waits that went on when the recording ended; `endpoint` is the route of
-// the request that it happened for.
+// the request that it happened for; `state` is what the thread did, of wall time.
 inline constexpr std::string_view kHeapKey = "heap", kGenerationKey = "generation", kAgeKey = "age",
                                   kProcessKey = "process", kThreadKey = "thread",
                                   kThreadNameKey = "thread_name", kOwnerKey = "owner",
                                   kHoldingKey = "holding", kUnfinishedKey = "unfinished",
-                                  kEndpointKey = "endpoint";
+                                  kEndpointKey = "endpoint", kStateKey = "state";
 inline constexpr std::string_view kYes = "yes";
 inline constexpr std::string_view kSeconds = "seconds";
 // By the numbers of profile::LiveCell::generation.

@@ -18,6 +18,7 @@ constexpr double kSharedFreedom = 8;
 double ValueOf(const Estimate& e, Metric m) { return m == Metric::kAmount ? e.amount : e.count; }
 // Sums of durations: what one of them is like depends on the others, so that few runs say little.
 bool IsTime(Metric m, Source source) {
+  if (IsClock(source)) return false;  // samples of about the same time each
   const MeasureSpec& spec = SpecOf(MeasureOf(source));
   return (m == Metric::kAmount ? spec.amount : spec.count).unit == Unit::kNanoseconds;
 }
@@ -33,6 +34,11 @@ struct Law {
 // if their lengths fell off exponentially.
 double VarianceOf(const Estimate& e, const Law& law) {
   if (!IsEvent(law.source)) return law.metric == Metric::kAmount ? e.var_amount : e.var_count;
+  if (IsClock(law.source) && law.metric == Metric::kAmount) {
+    // What the system told without samples is certain.
+    const double sampled = e.amount - e.seen_amount;
+    return e.count > 0 ? law.chance * sampled * sampled / e.count : 0;
+  }
   if (!IsTime(law.metric, law.source)) {
     double variance = law.chance * ValueOf(e, law.metric);
     if (const WindowGroups* w = e.windows.get(); w != nullptr)
@@ -138,7 +144,8 @@ Reach ReachOf(const Side& s, const Law& law) {
   constexpr double kMany = 1e6;  // the laws are the same
   if (s.exposure <= 0) return {};
   const double n = ValueOf(s.sum, law.metric) / law.chance;
-  if (IsTime(law.metric, law.source) || n > kMany || s.sum.windows.get() != nullptr)
+  if (IsTime(law.metric, law.source) || IsClock(law.source) || n > kMany ||
+      s.sum.windows.get() != nullptr)
     return {kNormal * std::sqrt(s.variance), kNormal * std::sqrt(s.variance)};
   const double scale = law.chance / s.exposure;
   return {(n - (n > 0 ? GammaQuantile(kTail, n) : 0)) * scale,

@@ -223,6 +223,27 @@ TEST(Compare, FewEventsMoreOrLessAreNoChange) {
   }
 }
 
+// CPU time is a sum of samples that stand for about the same each.
+TEST(Compare, TimeByAClockIsAsSureAsItsSamples) {
+  const auto time = [](int samples) {
+    Estimate e;
+    e.samples = static_cast<uint64_t>(samples);
+    e.count = e.seen_count = samples;
+    e.amount = samples * 1e7;
+    return e;
+  };
+  for (const auto& [before, after, changed] :
+       {std::tuple{100, 110, false}, {1000, 1300, true}, {0, 3, false}, {0, 30, true}}) {
+    Difference d = Compare({{{time(before)}, {1}}, {{time(after)}, {1}}}, Metric::kAmount,
+                           Source::kCpuClock, {});
+    NameChanges({&d, 1});
+    ASSERT_TRUE(d.p_value && d.has_interval);
+    EXPECT_EQ(d.changed, changed) << before << " " << after << " p " << *d.p_value;
+    const double wide = 1.96 * std::sqrt(static_cast<double>(before + after)) * 1e7;
+    EXPECT_NEAR(d.difference_interval.high - d.difference, wide, 0.02 * wide);
+  }
+}
+
 // Rethrows are the amount of exceptions, and a number too.
 TEST(Compare, AmountsThatAreNumbersAreLikeCounts) {
   Estimate few, many;

@@ -29,6 +29,19 @@ std::string_view MeaningOf(Source source, bool by_callbacks, bool exact) {
       return ", one for every request";
     case Source::kCpuClock:
       return ", samples of running threads; what they used is the system's figure";
+    case Source::kWallClock:
+      return ", where threads were, running or not, and for how long";
+    case Source::kUniversalCpu:
+      return ", the kernel's samples of running threads; each stands for the period that the trace "
+             "tells";
+    case Source::kUniversalSwitch:
+      return ", how long threads did not run, by the kernel's switches between them; what ran is "
+             "by "
+             "samples";
+    case Source::kThreadCpu:
+      return ", the runtime's samples of the managed threads that were in managed code";
+    case Source::kThreadWall:
+      return ", the runtime's samples of managed threads, whether they ran or not";
   }
   return "";
 }
@@ -50,6 +63,27 @@ std::string EventNote(Source source, bool by_callbacks, bool exact) {
   note += EventName(source, by_callbacks);
   note += MeaningOf(source, by_callbacks, exact);
   return note;
+}
+
+std::string_view SamplerNote(Source source) {
+  if (source == Source::kThreadCpu)
+    return "The runtime's sampler tells in which managed code threads were, at points where they "
+           "can "
+           "be stopped. CPU time of native code, of the runtime and of the kernel is not in it, "
+           "and a "
+           "thread that waited for a processor counts as running. Each round of samples stopped "
+           "the "
+           "program.";
+  if (source == Source::kThreadWall)
+    return "The runtime's sampler looks at managed threads alone. `running` is managed code, also "
+           "where it waited for a processor; native code that a thread called counts as blocked. "
+           "Each round of samples stopped the program.";
+  return "";
+}
+
+std::string_view NoModeNote() {
+  return "No thread was told to run: .NET 9, and .NET 10 before it was repaired, do not tell it "
+         "(dotnet/runtime#123996).";
 }
 
 std::string SamplesNote(uint64_t samples) { return "samples: " + std::to_string(samples); }

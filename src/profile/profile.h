@@ -15,6 +15,7 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "profile/estimate/counting.h"
+#include "profile/estimate/cpu_sampler.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
 #include "profile/requests.h"
@@ -31,6 +32,7 @@ enum FrameFlag : uint8_t {
 
 // Whose code a frame is.
 enum class FrameKind : uint8_t { kManaged, kRuntime, kNative, kKernel, kGc };
+inline constexpr size_t kFrameKinds = 5;
 constexpr std::string_view FrameKindName(FrameKind kind) {
   constexpr std::string_view kNames[] = {"managed", "runtime", "native", "kernel", "gc"};
   return kNames[static_cast<size_t>(kind)];
@@ -140,7 +142,9 @@ struct Process {
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
-  uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
+  uint32_t measures = 0;                   // a bit for each Measure that was asked for; 0 = unknown
+  CpuSampler sampler = CpuSampler::kNone;  // of CPU time
+  uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
 
   bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
   void Record(Measure m) { measures |= 1u << static_cast<uint32_t>(m); }
@@ -213,6 +217,8 @@ struct Figure {
   Storms storms;
   // Where clocked(): of all that has samples in the recording, whatever of it is here.
   double clock_samples = 0, clock_amount = 0;
+  // Of wall time: what a filter left out because the threads had nothing to do.
+  Estimate idle_hidden;
 
   const MeasureSpec& spec() const { return SpecOf(measure); }
   // AllocationTick is a fixed stride: its figures are biased and have no interval.

@@ -115,6 +115,38 @@ void WriteAllocations(FamilyWriter& w) {
   w.ForEach([](const Process& p, auto add) { add("", static_cast<double>(p.dropped)); });
 }
 
+void WriteCpu(FamilyWriter& w) {
+  w.Family("clrscope_process_cpu_seconds", true, "seconds",
+           "CPU time of the process since it began, as the system counts it.");
+  w.ForEach([](const Process& p, auto add) {
+    if (p.cpu_s >= 0) add("", p.cpu_s);
+  });
+}
+
+void WriteSampledCpu(FamilyWriter& w) {
+  w.Family("clrscope_cpu_time_seconds", true, "seconds",
+           "CPU time since clrscope joined the process, by samples: whose code ran.");
+  w.ForEach([](const Process& p, auto add) {
+    if (!p.Recorded(profile::Measure::kCpu)) return;
+    for (size_t i = 0; i < profile::kFrameKinds; ++i)
+      if (i == 0 || p.cpu_ns[i] > 0)
+        add(fmt::format("code=\"{}\"", FrameKindName(static_cast<profile::FrameKind>(i))),
+            p.cpu_ns[i] / 1e9);
+  });
+}
+
+void WritePool(FamilyWriter& w) {
+  w.Family("clrscope_thread_pool_threads", false, "", "Threads that the thread pool has.");
+  w.ForEach([](const Process& p, auto add) {
+    if (p.pool_threads >= 0) add("", p.pool_threads);
+  });
+  w.Family("dotnet_thread_pool_queue_length", false, "",
+           "Work items that wait for a thread of the pool.");
+  w.ForEach([](const Process& p, auto add) {
+    if (p.pool_queue >= 0) add("", p.pool_queue);
+  });
+}
+
 // Families of measures that no process is asked for are left out.
 bool Any(const LiveView& view, profile::Measure m) {
   return std::any_of(view.processes().begin(), view.processes().end(),
@@ -217,7 +249,12 @@ std::string MetricsText(const LiveView& view, MetricsFormat format) {
   FamilyWriter w(view, format);
   WriteAllocations(w);
   WriteGc(w);
+  WriteCpu(w);
   using profile::Measure;
+  if (Any(view, Measure::kCpu)) WriteSampledCpu(w);
+  if (std::any_of(view.processes().begin(), view.processes().end(),
+                  [](const Process& p) { return p.pool_threads >= 0; }))
+    WritePool(w);
   if (Any(view, Measure::kExceptions)) WriteExceptions(w);
   if (Any(view, Measure::kLocks))
     WriteWaits(w, Measure::kLocks, "dotnet_monitor_lock_contentions",

@@ -299,6 +299,7 @@ Status CaptureReader::LoadRest() {
   RETURN_IF_ERROR(LoadRequests());
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
+  RETURN_IF_ERROR(LoadSamplers());
   RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
   for (;;) {
@@ -411,6 +412,22 @@ Result<const profile::AgentInterval*> IntervalStream::Next() {
       f.start_ns < -kFar || f.end_ns > kFar || f.end_ns < f.start_ns)
     return Damaged("an interval of its agent");
   return static_cast<const profile::AgentInterval*>(&interval_);
+}
+
+Status CaptureReader::LoadSamplers() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("cpu_sampler"));
+  if (!there) return OkStatus();  // files of earlier builds
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,sampler,hz from cpu_sampler"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    const int64_t sampler = q.Int(1);
+    if (t == nullptr || sampler <= 0 || sampler >= profile::kCpuSamplers)
+      return Damaged("who sampled its CPU time");
+    t->info.sampler = static_cast<profile::CpuSampler>(sampler);
+    t->info.sampler_hz = static_cast<uint32_t>(q.Int(2));
+  }
 }
 
 Status CaptureReader::LoadCounting() {

@@ -72,6 +72,7 @@ class CaptureReader {
   using GcRows = std::vector<std::vector<GcRow>>;  // by process
   Status LoadGcDetails(const GcRows& gc_rows);
   Status LoadCounting();
+  Status LoadSamplers();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);
   profile::ProcessTables* Process(int64_t index) const;

@@ -66,6 +66,7 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_gc_detail_, "insert into gc_detail values(?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_fact_, "insert or replace into gc_fact values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_type_, "insert into gc_type values(?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_sampler_, "insert or replace into cpu_sampler values(?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_counting_,
               "insert or replace into counting values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
@@ -173,7 +174,17 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteGcs(index, last));
   RETURN_IF_ERROR(WriteGcFacts(index, last));
   RETURN_IF_ERROR(WriteCounting(index, t.counting));
+  RETURN_IF_ERROR(WriteSampler(index));
   return WriteLosses(index, t.losses);
+}
+
+Status CaptureWriter::WriteSampler(uint32_t index) {
+  const profile::Process& info = recording_->processes[index]->info;
+  if (info.sampler == profile::CpuSampler::kNone) return OkStatus();
+  insert_sampler_.Bind(0, int64_t{index})
+      .Bind(1, static_cast<int64_t>(info.sampler))
+      .Bind(2, int64_t{info.sampler_hz});
+  return insert_sampler_.Run();
 }
 
 Status CaptureWriter::WriteCounting(uint32_t index, const profile::Counting& c) {

@@ -44,6 +44,14 @@ create table wait(start_s real, end_s real, process_id integer, stack_id integer
   thread integer, unfinished integer, count integer, wait_ns integer, request text);
 insert into wait select start_s, end_s, process_key, stack_id, thread, unfinished, count, wait_ns,
   request from waits;
+create table cpu_time(start_s real, end_s real, process_id integer, stack_id integer,
+  thread integer, kind text, samples integer, cpu_ns integer);
+insert into cpu_time select start_s, end_s, process_key, stack_id, thread, kind, samples, cpu_ns
+  from cpu;
+create table wall_time(start_s real, end_s real, process_id integer, stack_id integer,
+  thread integer, kind text, state text, samples integer, wall_ns integer);
+insert into wall_time select start_s, end_s, process_key, stack_id, thread, kind, state, samples,
+  wall_ns from wall;
 create table request_cost as select request, process_key process_id, count, unfinished, errors,
   mean_ns, p50_ns, p95_ns, p99_ns, max_ns, samples, bytes, bytes_low, bytes_high, objects,
   objects_low, objects_high, exceptions, lock_wait_ns, gc_waited_ns, gc_caused_ns,
@@ -107,6 +115,14 @@ create view waits as
   select w.start_s, w.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
     k.leaf_method, w.thread, w.unfinished, w.count, w.wait_ns, w.stack_id, w.request
   from wait w join process p using(process_id) join stack k using(stack_id);
+create view cpu as
+  select c.start_s, c.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
+    k.leaf_method, c.kind, c.thread, c.samples, c.cpu_ns, c.stack_id
+  from cpu_time c join process p using(process_id) join stack k using(stack_id);
+create view wall as
+  select w.start_s, w.end_s, p.name process, p.pid, k.site_method method, k.site_module module,
+    k.leaf_method, w.kind, w.thread, w.state, w.samples, w.wall_ns, w.stack_id
+  from wall_time w join process p using(process_id) join stack k using(stack_id);
 create view live as
   select p.name process, p.pid, t.type, k.site_method method, k.site_module module, k.leaf_method,
     l.kind, l.generation, l.age_from_s, l.age_to_s, l.gcs_survived_min, l.gcs_survived_max,

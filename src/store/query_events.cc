@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions, locks and waits: what each cell of their figures had in each slice of time.
+// Exceptions, locks, waits, CPU and wall time: what each cell of their figures had in each slice of
+// time.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
+#include "profile/tables/thread_state.h"
 #include "store/query_sources.h"
 #include "store/query_values.h"
 
@@ -35,6 +37,8 @@ enum class EventColumn : uint8_t {
   kTypeKey,
   kProcessKey,
   kRequest,
+  kKind,
+  kState,
 };
 
 // By time; one row where several series of a slice belong to one cell.
@@ -109,6 +113,10 @@ std::unique_ptr<TableCursor> Events(const Catalog& c, profile::Measure measure,
         return Put(out, cell.type);
       case EventColumn::kProcessKey:
         return Put(out, cell.process);
+      case EventColumn::kKind:
+        return Put(out, profile::FrameKindName(p.frames[p.nodes[cell.node].frame].kind));
+      case EventColumn::kState:
+        return PutKnown(out, profile::ThreadStateName(labels[LabelKey::kState]));
       case EventColumn::kRequest:
         return labels[LabelKey::kRequest] != 0 ? Put(out, p.RequestName(labels)) : void();
     }
@@ -126,6 +134,13 @@ constexpr EventColumn kWaitColumns[] = {kStart,  kEnd,   kProcess,    kPid,     
                                         kModule, kLeaf,  kThread,     kUnfinished, kCount,
                                         kAmount, kStack, kProcessKey, kRequest};
 
+constexpr EventColumn kCpuColumns[] = {kStart,  kEnd,   kProcess,   kPid,    kMethod,
+                                       kModule, kLeaf,  kKind,      kThread, kCount,
+                                       kAmount, kStack, kProcessKey};
+constexpr EventColumn kWallColumns[] = {kStart,  kEnd,    kProcess, kPid,       kMethod,
+                                        kModule, kLeaf,   kKind,    kThread,    kState,
+                                        kCount,  kAmount, kStack,   kProcessKey};
+
 }  // namespace
 
 std::unique_ptr<TableCursor> Exceptions(const Catalog& c, std::optional<int64_t>) {
@@ -136,6 +151,12 @@ std::unique_ptr<TableCursor> Locks(const Catalog& c, std::optional<int64_t>) {
 }
 std::unique_ptr<TableCursor> Waits(const Catalog& c, std::optional<int64_t>) {
   return Events(c, profile::Measure::kWaits, kWaitColumns);
+}
+std::unique_ptr<TableCursor> Cpu(const Catalog& c, std::optional<int64_t>) {
+  return Events(c, profile::Measure::kCpu, kCpuColumns);
+}
+std::unique_ptr<TableCursor> Wall(const Catalog& c, std::optional<int64_t>) {
+  return Events(c, profile::Measure::kWall, kWallColumns);
 }
 
 }  // namespace clrscope::store

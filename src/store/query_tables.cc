@@ -222,6 +222,16 @@ constexpr QueryTable kTables[] = {
      "text, thread integer, unfinished integer, count integer, wait_ns integer, stack_id integer, "
      "process_key integer, request text",
      -1, Waits},
+    {"cpu", "CPU time, by slice of time, stack and thread; kind: whose code the leaf is",
+     "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
+     "text, kind text, thread integer, samples integer, cpu_ns integer, stack_id integer, "
+     "process_key integer",
+     -1, Cpu},
+    {"wall", "wall time of threads, by slice of time, stack, thread and state, idle ones too",
+     "start_s real, end_s real, process text, pid integer, method text, module text, leaf_method "
+     "text, kind text, thread integer, state text, samples integer, wall_ns integer, stack_id "
+     "integer, process_key integer",
+     -1, Wall},
     {"request_costs", "what each route cost, as `report --by request` has it (record --requests)",
      "request text, process text, pid integer, count integer, unfinished integer, errors integer, "
      "mean_ns integer, p50_ns integer, p95_ns integer, p99_ns integer, max_ns "

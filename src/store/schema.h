@@ -51,6 +51,7 @@ create table counting(process integer primary key, mode integer, ended integer,
   aligned_high integer, added integer, added_bytes integer, guessed integer,
   guessed_bytes integer, threads integer, gaps integer, gc_known integer, gc_bytes integer,
   gc_heaps integer);
+create table cpu_sampler(process integer primary key, sampler integer, hz integer);
 create table loss(process integer, name text, count integer, primary key(process, name)) without
   rowid;
 create table dictionary(process integer, kind text, first integer, count integer, data blob);

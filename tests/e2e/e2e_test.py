@@ -25,6 +25,7 @@ from request_hazards import RequestHazards  # noqa: F401
 from request_idle import RequestIdle  # noqa: F401
 from request_lives import Lives  # noqa: F401
 from request_operations import RequestOperations  # noqa: F401
+from runtime_sampler import CpuCompared, LiveProcessors, RuntimeSampler  # noqa: F401
 from routes_workload import RoutesWorkload  # noqa: F401
 from together import Together  # noqa: F401
 from watching import Watching  # noqa: F401

@@ -19,6 +19,7 @@ COLLECTIONS = f"{RUNTIME}:1:4"
 TICKS = f"{RUNTIME}:{1 | CODE:x}:5"
 SAMPLES = f"{RUNTIME}:{0x80000000000 | 1 | CODE:x}:4"
 EVERY_OBJECT = f"{RUNTIME}:{0x2200000 | 1 | CODE:x}:4"
+THREADS = f"{RUNTIME}:{1 | CODE:x}:4,Microsoft-DotNETCore-SampleProfiler:0:5"
 OBJECTS = f"{RUNTIME}:{0x80000000000 | 0x2000000 | 0x1000000 | 0x80000 | 1 | CODE:x}:4"
 
 
@@ -152,14 +153,38 @@ class Comparison:
             self.equal_tables(f"{event} of {name} by thread", ours, {t: types[name][0] for t, types in wanted.items() if name in types})
         self.notes.append(f"{len(wanted)} threads")
 
+    def thread_samples(self):
+        """Samples of the runtime's sample profiler, by thread and mode, and by stack."""
+        theirs = self.oracle.get("threadSamples", [])
+        if not theirs:
+            return
+        def rows(measure, by):
+            return run_json(CLRSCOPE, "report", self.trace, "--json", "--measure", measure, "--by", by, "--framework",
+                            *(["--all-states"] if measure == "wall" else []))["rows"]
+        managed = {r["thread"]: r["samples"] for r in rows("cpu", "thread")}
+        everything = {r["thread"]: r["samples"] for r in rows("wall", "thread")}
+        self.equal_tables("managed samples of thread", managed, {t["thread"]: t["managed"] for t in theirs if t["managed"]})
+        self.equal_tables("samples of thread", everything, {t["thread"]: t["managed"] + t["external"] for t in theirs})
+        running = sum(r["samples"] for r in rows("wall", "state") if r["state"] == "running")
+        self.equal("running", running, sum(t["managed"] for t in theirs))
+        self.compare_stacks(rows("cpu", "stack"), self.oracle["traceLog"]["managedStacks"], weighted=False)
+        stacks = collections.Counter()
+        for s in self.oracle["traceLog"]["managedStacks"] + self.oracle["traceLog"]["externalStacks"]:
+            stacks[tuple(s["frames"])] += s["count"]
+        self.compare_stacks(rows("wall", "stack"), [{"frames": f, "count": n} for f, n in stacks.items()], weighted=False)
+        self.notes.append(f"{sum(everything.values())} samples of {len(everything)} threads")
+
     def stacks(self, event, theirs, weighted):
+        self.compare_stacks(self.report(event, "stack")["rows"], theirs, weighted)
+
+    def compare_stacks(self, rows, theirs, weighted):
         """Each frame's raw name, each stack's count (and bytes)."""
         ours = collections.defaultdict(lambda: [0, 0])
-        for r in self.report(event, "stack")["rows"]:
+        for r in rows:
             frames = tuple(f"{f['module']}!{f['raw']}" if not f["raw"].startswith("0x") and "+0x" not in f["raw"] else "?!?"
                            for f in r["frames"] if f["raw"] != "[truncated]")
             ours[frames][0] += r["samples"]
-            ours[frames][1] += r["bytes"]
+            ours[frames][1] += r.get("bytes", 0)
         for s in theirs:
             frames = tuple(s["frames"])
             mine = ours.get(frames)
@@ -182,6 +207,7 @@ class Comparison:
         self.events()
         self.ticks()
         self.samples()
+        self.thread_samples()
         self.collections()
         return self.differences
 
@@ -202,6 +228,9 @@ def traces():
     yield record("alloc-lean", SAMPLES, ["dotnet", alloc, "--bytes", "200000000", "--rate", "max", "--threads", "4", "--lean"])
     yield record("alloc-lean-ticks", TICKS, ["dotnet", alloc, "--bytes", "200000000", "--rate", "max", "--threads", "4", "--lean"])
     yield record("alloc-dropped", EVERY_OBJECT, ["dotnet", alloc, "--bytes", "600000000", "--mode", "periodic", "--threads", "4"], buffer_mb=1)
+    burns = os.path.join(WORKLOADS, "burns/burns.dll")
+    yield record("burns-threads", THREADS, ["dotnet", burns, "--kinds", "loops,recursion,generics,threads", "--seconds", "1"])
+    yield record("alloc-threads", THREADS, ["dotnet", alloc, "--bytes", "60000000", "--mode", "async", "--threads", "4"])
     csharpier = os.path.join(os.path.dirname(ORACLE), "../tools/csharpier")
     if os.path.exists(csharpier):
         yield record("csharpier", TICKS, [csharpier, "check", "--no-cache", "--no-msbuild-check", os.path.dirname(corpus)])

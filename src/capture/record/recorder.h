@@ -15,6 +15,7 @@
 #include "capture/agents/agent_feed.h"
 #include "capture/agents/agent_place.h"
 #include "capture/record/capture_output.h"
+#include "capture/record/choose_sampler.h"
 #include "capture/record/launch.h"
 #include "capture/record/signals.h"
 #include "capture/sessions/session_engine.h"
@@ -36,6 +37,8 @@ struct RecordOptions {
   bool keep_nettrace = false;
   bool replace = false;  // those that exist already
   TargetOptions target;
+  // Of CPU time, if it is sampled: `target.sampler` follows.
+  SamplerChoice sampler = SamplerChoice::kAuto;
   // Load the agent: its options, without "owned"; not of everyone.
   std::optional<std::string> agent;
   // Called when the recording is complete and the launched program goes on, which is waited for.
@@ -75,6 +78,8 @@ class Recorder final : private SessionObserver {
 
   const profile::Recording& recording() const { return engine_->recording(); }
   const std::string& output() const { return output_->path(); }
+  // Why the agent samples CPU time; "" where nothing is to be said.
+  const std::string& sampler_note() const { return sampler_note_; }
 
  private:
   using SteadyClock = std::chrono::steady_clock;
@@ -85,6 +90,7 @@ class Recorder final : private SessionObserver {
   void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
+  Status ChooseCpuSampler();
   Status CreateOutput(pid_t pid);
   Status Join(const ipc::DotnetProcess& process);
   void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);
@@ -108,6 +114,8 @@ class Recorder final : private SessionObserver {
   std::unique_ptr<Signals> signals_;
   int stop_requests_ = 0;
   bool suspended_ = false;
+  bool agent_allocates_ = false;  // the agent tells of allocations, not of CPU time alone
+  std::string sampler_note_;
   SteadyClock::time_point start_;
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;

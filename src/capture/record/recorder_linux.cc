@@ -31,6 +31,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->options_ = std::move(options);
   ASSIGN_OR_RETURN(Signals signals, Signals::Take());
   r->signals_ = std::make_unique<Signals>(std::move(signals));
+  RETURN_IF_ERROR(r->ChooseCpuSampler());
   EngineOptions engine;
   engine.target = r->options_.target;
   engine.discover = engine.start_now = r->options_.all;
@@ -63,6 +64,22 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
     }
   }
   return r;
+}
+
+Status Recorder::ChooseCpuSampler() {
+  agent_allocates_ = options_.agent.has_value();
+  TargetOptions& target = options_.target;
+  if (target.cpu_hz == 0) return OkStatus();
+  std::vector<pid_t> pids;
+  for (const ipc::DotnetProcess& p : options_.processes) pids.push_back(p.pid);
+  if (!options_.command.empty()) pids.push_back(::getpid());
+  ASSIGN_OR_RETURN(ChosenSampler chosen, ChooseSampler(options_.sampler, pids, !options_.all));
+  target.sampler = chosen.sampler;
+  sampler_note_ = std::move(chosen.note);
+  if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();
+  if (!options_.agent) options_.agent = "every=1s,allocations=0";
+  *options_.agent += fmt::format(",cpu={}", target.cpu_hz);
+  return OkStatus();
 }
 
 Status Recorder::Join(const ipc::DotnetProcess& process) {

@@ -113,7 +113,7 @@ ipc::SessionConfig ExceptionSession(uint32_t buffer_mb) {
   return config;
 }
 
-ipc::SessionConfig ExceptionCounterSession() {
+ipc::SessionConfig CounterSession() {
   ipc::SessionConfig config;
   ipc::ProviderConfig provider;
   provider.name = std::string(clr::kSystemRuntimeProvider);
@@ -131,6 +131,17 @@ ipc::SessionConfig ExceptionCounterSession() {
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits) {
   ipc::SessionConfig config = Runtime(keyword::kContention | (waits ? keyword::kWaitHandle : 0),
                                       waits ? kVerbose : kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig ThreadSampleSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config;
+  ipc::ProviderConfig provider;
+  provider.name = std::string(clr::kSampleProfilerProvider);
+  provider.level = kVerbose;
+  config.providers.push_back(provider);
   config.buffer_mb = buffer_mb;
   config.rundown_keyword = 0;
   return config;

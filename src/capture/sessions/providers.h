@@ -26,9 +26,10 @@ ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown);
 // Exceptions that are thrown, and nothing else: a flood of them takes nothing else along. At the
 // keyword's higher levels each one would have five more events.
 ipc::SessionConfig ExceptionSession(uint32_t buffer_mb);
-// How many exceptions there are: the EventCounters of System.Runtime, once a second. Another tool's
-// are not disturbed: an interval of a second is what they ask for, too.
-ipc::SessionConfig ExceptionCounterSession();
+// The EventCounters of System.Runtime, once a second: how many exceptions there are, what the
+// thread pool has. Another tool's are not disturbed: an interval of a second is what they ask for,
+// too.
+ipc::SessionConfig CounterSession();
 // Contended locks; with `waits` every wait that blocks (.NET 9 and later), in one stream, since a
 // wait for a lock is told by both.
 ipc::SessionConfig LockSession(uint32_t buffer_mb, bool waits);
@@ -53,6 +54,9 @@ ipc::SessionConfig TaskSession(uint32_t buffer_mb);
 // joined, and joins this one, whatever limits it has: the runtime has one for all.
 ipc::SessionConfig RequestCounterSession(std::string_view identifier,
                                          std::optional<uint32_t> series = {});
+// The runtime's own sample profiler: a stack of each managed thread, 1,000 times a second, for
+// which the program is stopped. It has no setting.
+ipc::SessionConfig ThreadSampleSession(uint32_t buffer_mb);
 // GCSampledObjectAllocation and nothing else: a flood of it takes nothing else along. The runtime
 // arms it at its start only. mode: not kUnknown
 ipc::SessionConfig TypeCountSession(profile::CountMode mode, uint32_t buffer_mb);

@@ -96,7 +96,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     else
       out.notes.push_back("routes are told by paths: " + counter.error().message);
   }
-  if (options.cpu_hz != 0) {
+  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kKernel) {
     KernelSampler::Options sampler;
     sampler.rate_hz = options.cpu_hz;
     // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
@@ -128,6 +128,21 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
       out.notes.push_back(fmt::format(
           "process {} runs .NET {}, which tells waits for locks only: other waits need .NET 9",
           process.pid, process.clr_version));
+  }
+  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kRuntime) {
+    ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
+    out.streams.push_back({std::move(stream), Kind::kThreadSamples});
+    if (ipc::MajorVersion(process.clr_version) == 9)
+      out.notes.push_back(
+          fmt::format("process {} runs .NET {}, whose sampler does not tell which threads run "
+                      "(dotnet/runtime#123996): there is wall time, and no CPU time",
+                      process.pid, process.clr_version));
+  }
+  if (options.pool) {
+    if (Result<OpenedStream> pool = out.link->Open(CounterSession()); pool.ok())
+      out.streams.push_back({pool.Take(), Kind::kPool});
+    else
+      out.notes.push_back("the thread pool is not told: " + pool.error().message);
   }
   if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
     out.streams.push_back({entries.Take(), Kind::kEntryPoints});
@@ -189,7 +204,12 @@ void Target::RecordMeasures() {
   if (options_.locks || options_.waits) info.Record(Measure::kLocks);
   if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
   if (options_.requests) info.Record(Measure::kRequests);
-  if (options_.cpu_hz != 0) info.Record(Measure::kCpu);
+  if (options_.cpu_hz != 0) {
+    info.Record(Measure::kCpu);
+    info.sampler = options_.sampler;
+    if (info.sampler == profile::CpuSampler::kRuntime) info.Record(Measure::kWall);
+    info.sampler_hz = options_.cpu_hz;
+  }
 }
 
 void Target::MakeTables() {
@@ -245,6 +265,11 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
   limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
   if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
+  // Some 5 KB a second, that are to be shown now.
+  if (kind == Kind::kPool) {
+    limits.chunk_bytes = 4 << 10;
+    limits.retained_bytes = 0;
+  }
   auto decoder =
       std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}, {}});
@@ -253,7 +278,8 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
 std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   if (options_.keeper == nullptr || kind == Kind::kSettings || kind == Kind::kWindow ||
       kind == Kind::kCounter || kind == Kind::kRequestWindow || kind == Kind::kTaskWindow ||
-      kind == Kind::kTasks || kind == Kind::kTasksEnding || kind == Kind::kRouting)
+      kind == Kind::kTasks || kind == Kind::kTasksEnding || kind == Kind::kRouting ||
+      kind == Kind::kPool)
     return nullptr;
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
@@ -265,6 +291,7 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
     suffix +=
         whole_sessions_++ == 0 ? ".exceptions" : fmt::format(".exceptions-{}", whole_sessions_);
   if (kind == Kind::kLocks) suffix += ".locks";
+  if (kind == Kind::kThreadSamples) suffix += ".samples";
   if (kind == Kind::kRequests)  // one more after windows
     suffix += whole_requests_++ == 0 ? ".requests" : fmt::format(".requests-{}", whole_requests_);
   if (kind == Kind::kRequestCounter) suffix += ".request-counter";
@@ -313,9 +340,11 @@ bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) {
     fold_->storm().SetReading(s.kind == Kind::kWindow);
+    fold_->SetReadingPool(s.kind == Kind::kPool);
     any |= s.decoder->Pump(kItemsPerPump);
   }
   fold_->storm().SetReading(false);
+  fold_->SetReadingPool(false);
   if (options_.exceptions) WatchStorm();
   if (options_.requests) WatchRequests();
   if (settings_ && samples() > 0) {

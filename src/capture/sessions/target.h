@@ -48,6 +48,8 @@ struct TargetOptions {
   bool activities = false;                                // of its ActivitySources; with requests
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
+  profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
+  bool pool = false;  // the thread pool's counters, once a second
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
@@ -67,6 +69,8 @@ struct OpenedTarget {
     kWindow,            // exceptions, for a moment
     kCounter,           // how many exceptions there are
     kLocks,
+    kThreadSamples,  // the runtime's sampler
+    kPool,           // counters of the thread pool
     kRequests,
     kRequestsEnding,  // being stopped, as windows begin
     kRequestWindow,   // requests, for a moment

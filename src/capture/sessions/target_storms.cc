@@ -86,7 +86,7 @@ void Target::BeginStorm() {
   whole->kind = Kind::kExceptionsEnding;
   // The counter counts before what it is instead of ends.
   InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
-    Result<OpenedStream> counter = link.Open(ExceptionCounterSession());
+    Result<OpenedStream> counter = link.Open(CounterSession());
     const int64_t now_ns = Clock::System().monotonic_ns();
     {
       const std::lock_guard lock(background.mutex);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/families/cpu/cpu_fold.h"
@@ -20,5 +21,8 @@ struct ThreadTimes {
 
 // `parts`: the user's and the system's part of each, too. No thread: the process is gone.
 ThreadTimes ReadThreadTimes(pid_t pid, bool parts);
+
+// Of all threads of a process since it began, those that have ended, too; nothing: it is gone.
+std::optional<double> ProcessCpuSeconds(pid_t pid);
 
 }  // namespace clrscope::capture

@@ -20,6 +20,14 @@ bool ParseFirst(std::string_view text, Number& out) {
   return std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc{};
 }
 
+// -1: unknown.
+int64_t ProcessNs(pid_t pid) {
+  clockid_t clock;
+  timespec time;
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return -1;
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 ThreadTimes ReadThreadTimes(pid_t pid, bool parts) {
@@ -42,11 +50,14 @@ ThreadTimes ReadThreadTimes(pid_t pid, bool parts) {
     }
     out.threads.push_back(t);
   }
-  clockid_t clock;
-  timespec time;
-  if (::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &time) == 0)
-    out.process_ns = int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  out.process_ns = ProcessNs(pid);
   return out;
+}
+
+std::optional<double> ProcessCpuSeconds(pid_t pid) {
+  const int64_t ns = ProcessNs(pid);
+  if (ns < 0) return std::nullopt;
+  return static_cast<double>(ns) / 1e9;
 }
 
 }  // namespace clrscope::capture

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "analysis/bind.h"
+#include "capture/sessions/thread_times.h"
+#include "profile/views/filter.h"
 
 namespace clrscope::capture {
 
@@ -112,6 +114,7 @@ void LiveView::BindSecond(const profile::Recording& recording) {
     if (!p.shown().cells.empty()) tables_[0].AddSecond(ticks_, p, ids_);
     if (requests_) CountRoutes(p, source == Source::kSampled);
     if (source == Source::kTick) continue;  // events are the same in both
+    (void)profile::Apply({}, p);            // without idle threads
     CountEvents(p);
     for (p.shown_index = 1; p.shown_index < p.figures.size(); ++p.shown_index)
       tables_[static_cast<size_t>(p.shown().measure)].AddSecond(ticks_, p, ids_);
@@ -176,6 +179,8 @@ void LiveView::CountEvents(const profile::Profile& p) {
       if (c.process >= ids_.size() || ids_[c.process] == kNobody) continue;
       ProcessState& state = processes_[ids_[c.process]];
       state.events[static_cast<size_t>(f.measure)] += c.value;
+      if (f.measure == profile::Measure::kCpu)
+        state.cpu_ns[static_cast<size_t>(p.frames[p.nodes[c.node].frame].kind)] += c.value.amount;
       if (f.measure != profile::Measure::kExceptions) continue;
       const std::string_view name = p.str(p.types[c.type].name);
       const bool known = state.exceptions.contains(name);
@@ -199,6 +204,10 @@ void LiveView::ReadCounters(uint32_t id) {
   state.pauses = state.earlier_pauses + t.info.gc.pauses;
   state.pause_ns = state.earlier_pause_ns + t.info.gc.paused_ns;
   state.dropped = state.earlier_dropped + t.losses[Loss::kEventsDropped];
+  state.pool_threads = t.pool_threads;
+  state.pool_queue = t.pool_queue;
+  state.cpu_s_before = state.cpu_s;
+  state.cpu_s = ProcessCpuSeconds(static_cast<pid_t>(t.info.pid)).value_or(-1);
   state.samples = state.earlier_samples + t.source_samples[static_cast<size_t>(Source::kSampled)] +
                   t.source_samples[static_cast<size_t>(Source::kTick)];
 }
@@ -210,7 +219,9 @@ void LiveView::OnSkipped(const ipc::DotnetProcess& process, const Error& error) 
 profile::Profile LiveView::SinceStart(Source source) const {
   analysis::BindOptions options;
   options.source = source;
-  return analysis::Bind(engine_->recording(), *since_start_, options);
+  profile::Profile p = analysis::Bind(engine_->recording(), *since_start_, options);
+  (void)profile::Apply({}, p);  // without idle threads
+  return p;
 }
 
 }  // namespace clrscope::capture

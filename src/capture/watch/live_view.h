@@ -44,6 +44,11 @@ class LiveView final : public SessionObserver {
     int64_t pause_ns = 0;
     profile::GcRecord last_gc;  // number 0: none yet
     uint64_t samples = 0, dropped = 0;
+    // Of the process, by the system; since it began. -1: unknown.
+    double cpu_s = -1;
+    double cpu_s_before = -1;                           // a second ago
+    std::array<double, profile::kFrameKinds> cpu_ns{};  // where sampled, by whose code the leaf is
+    double pool_threads = -1, pool_queue = -1;          // -1: nobody asked
     // Of these, what earlier recordings counted.
     uint64_t earlier_pauses = 0, earlier_samples = 0, earlier_dropped = 0;
     int64_t earlier_pause_ns = 0;

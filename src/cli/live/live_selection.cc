@@ -26,6 +26,13 @@ void AddLiveSelection(VerbOptions& verb, LiveSelection& s) {
   AddSamplingOptions(verb, s.sampling, s.buffer_mb);
 }
 
+void AddPoolOption(VerbOptions& verb, LiveSelection& s) {
+  verb.Flag(
+      "--pool", s.pool,
+      "also how many threads the pool has and how much waits for them: the runtime's counters, "
+      "once a second");
+}
+
 Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
     const LiveSelection& s, bool keep_tables,
     const std::function<void(capture::SessionEngine&)>& prepare) {
@@ -37,6 +44,11 @@ Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
   options.target.buffer_mb = s.buffer_mb;
   bool live = false;
   RETURN_IF_ERROR(ChooseMeasures(s.measures, &live, options.target));
+  if (s.measures.sampler == "agent")
+    return Error{ErrorCode::kUsage,
+                 "--sampler agent loads the agent: `clrscope record --cpu --sampler agent` does"};
+  if (s.measures.sampler == "runtime") options.target.sampler = profile::CpuSampler::kRuntime;
+  options.target.pool = s.pool;
   if (live)
     return Error{ErrorCode::kUsage,
                  "live objects and gc-cpu need the agent: `clrscope record --live` loads it"};

@@ -21,10 +21,13 @@ struct LiveSelection {
   bool all = false;
   std::string sampling = "auto";
   unsigned buffer_mb = 64;
+  bool pool = false;          // the thread pool's counters
   MeasureArguments measures;  // of verbs that show more than allocations
   bool discovers() const { return all || !names.empty(); }
 };
 void AddLiveSelection(VerbOptions& verb, LiveSelection& selection);
+// --pool
+void AddPoolOption(VerbOptions& verb, LiveSelection& selection);
 
 // An engine that looks at them. `prepare` is called with it before the first process is joined.
 // errors: usage, no such process, permission, the system's

@@ -98,6 +98,12 @@ bool Choose(int key, TopModel& m) {
     case 'w':
       m.SetMeasure(profile::Measure::kWaits);
       return true;
+    case 'c':
+      m.SetMeasure(profile::Measure::kCpu);
+      return true;
+    case 'W':
+      m.SetMeasure(profile::Measure::kWall);
+      return true;
     default:
       return false;
   }

@@ -25,6 +25,9 @@ std::string_view Name(LiveBy by) {
                                   : "thread";
 }
 
+// Below 0: unknown.
+report::Json Known(double v) { return v < 0 ? report::Json() : report::Json(v); }
+
 // Each quantity's rate; of samples with its 95 % interval.
 void AddRates(report::Json& json, const TopModel& m, const Estimate& e, double seconds,
               bool biased) {
@@ -87,6 +90,9 @@ std::string TopJsonLine(const TopModel& m, size_t limit) {
                          {"collections", p.collections},
                          {"pauses", p.pauses},
                          {"pause_s", static_cast<double>(p.pause_ns) / 1e9},
+                         {"cpu_s", Known(p.cpu_s)},
+                         {"pool_threads", Known(p.pool_threads)},
+                         {"pool_queue", Known(p.pool_queue)},
                          {"heap_bytes_after_last_gc", heap}});
   }
   line["by"] = Name(m.by);

@@ -28,12 +28,16 @@ std::string_view HeadWord(profile::Measure m) {
          : m == profile::Measure::kLocks    ? "Locks "
          : m == profile::Measure::kWaits    ? "Waits "
          : m == profile::Measure::kRequests ? "Served"
+         : m == profile::Measure::kCpu      ? "CPU   "
+         : m == profile::Measure::kWall     ? "Wall  "
                                             : "Alloc ";
 }
 std::string_view OtherWord(profile::Measure m) {
   return m == profile::Measure::kAllocations  ? "objects"
          : m == profile::Measure::kExceptions ? "thrown again"
          : m == profile::Measure::kRequests   ? "requests"
+         : m == profile::Measure::kCpu        ? "samples"
+         : m == profile::Measure::kWall       ? "samples"
                                               : "waits";
 }
 
@@ -55,6 +59,8 @@ struct Collected {
   std::array<uint64_t, 3> collections{};
   uint64_t pauses = 0, dropped = 0;
   int64_t pause_ns = 0;
+  double cpu = -1;  // of processors, in the last second
+  double pool_threads = -1, pool_queue = -1;
   std::array<int64_t, 5> heap{};  // after the last collections, by generation
   bool any_heap = false;
 };
@@ -66,6 +72,12 @@ Collected Collect(const capture::LiveView& view) {
     c.pauses += p.pauses;
     c.pause_ns += p.pause_ns;
     c.dropped += p.dropped;
+    const auto add = [](double& sum, double value) {
+      if (value >= 0) sum = std::max(0.0, sum) + value;
+    };
+    if (p.cpu_s_before >= 0 && p.cpu_s >= 0) add(c.cpu, p.cpu_s - p.cpu_s_before);
+    add(c.pool_threads, p.pool_threads);
+    add(c.pool_queue, p.pool_queue);
     for (size_t i = 0; i < 5; ++i)
       if (p.last_gc.size_after[i] >= 0) {
         c.heap[i] += p.last_gc.size_after[i];
@@ -133,6 +145,11 @@ void TopScreen::DrawCollections(const TopModel& m) {
                     bytes(c.heap[4])));
   }
   Text(2, 0, line, COLS);
+  line = c.cpu < 0 ? "" : fmt::format("Used   {:.2f} processors", c.cpu);
+  if (c.pool_threads >= 0)
+    line += fmt::format("{}Pool {:.0f} threads, {:.0f} work items wait", line.empty() ? "" : "   ",
+                        c.pool_threads, std::max(0.0, c.pool_queue));
+  Text(3, 0, line, COLS);
 }
 
 void TopScreen::DrawTabs(const TopModel& m) {

@@ -8,7 +8,9 @@
 namespace clrscope::cli {
 namespace {
 
-constexpr uint32_t kMostRate = 1000;
+constexpr uint32_t kMostRate = 1000, kDefaultRate = 99;
+// What the runtime's sampler is set to (ep_init in dotnet/runtime src/native/eventpipe/ep.c).
+constexpr uint32_t kRuntimeRate = 1000;
 
 // errors: kUsage
 Status Choose(const std::string& option, const std::string& list, uint32_t rate, bool* live,
@@ -74,10 +76,17 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "Asks ASP.NET Core for the route and the end of each request, which takes the "
               "program about 35 µs of CPU a request more");
   if (cpu) {
-    a.rate = 99;
+    a.rate = kDefaultRate;
     verb.Flag("--cpu", a.cpu,
               "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
-              "samples of the kernel (perf_event_open)");
+              "samples");
+    verb.Add("--sampler", a.sampler,
+             "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks inside "
+             "of the process, which needs no privilege; auto, the default, is the kernel where "
+             "it may, else the agent. runtime is the runtime's own sampler: it stops the program "
+             "1,000 times a second and tells managed code alone, and wall time too")
+        .Value("WHO")
+        .OneOf({"auto", "kernel", "agent", "runtime"});
     verb.Add("--rate", a.rate,
              "samples for each second of CPU time that a thread uses; 99 by default")
         .Value("HZ");
@@ -113,6 +122,16 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   if (!a.measures.empty()) RETURN_IF_ERROR(Choose("--measures", a.measures, a.rate, live, o));
   if (!a.only.empty()) RETURN_IF_ERROR(Choose("--only", a.only, a.rate, live, o));
   o.fold.requests = o.requests;
+  if (!a.sampler.empty() && o.cpu_hz == 0)
+    return Error{ErrorCode::kUsage, "--sampler is of CPU time: give --cpu as well"};
+  if (a.sampler == "runtime") {
+    if (a.rate != kDefaultRate && a.rate != kRuntimeRate)
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--rate {}: the runtime samples each thread {} times a second, and "
+                               "cannot be told otherwise",
+                               a.rate, kRuntimeRate)};
+    o.cpu_hz = kRuntimeRate;
+  }
   return OkStatus();
 }
 

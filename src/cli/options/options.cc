@@ -207,6 +207,15 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
            "threads whose name matches this regular expression (RE2), or with this number")
       .Value("RE")
       .Group("Filters");
+  verb.Add("--state", options.filter.state,
+           "of wall time what the threads did: running, runnable, lock, wait, sleep, io, gc, idle "
+           "or "
+           "blocked_unknown; several with commas. By default all but idle")
+      .Value("STATE")
+      .Group("Filters");
+  verb.Flag("--all-states", options.filter.all_states, "of wall time idle threads too")
+      .Excludes("--state")
+      .Group("Filters");
   verb.Add("--process", options.filter.process, "one process of several, by name or pid")
       .Value("NAME|PID")
       .Group("Filters");
@@ -219,10 +228,8 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
       .Value("TIME")
       .Group("Filters");
   verb.Add("--measure", options.measure,
-           "allocations, live, exceptions, locks, waits, requests, cpu or gc-cpu; by default what "
-           "was "
-           "recorded, "
-           "allocations first")
+           "allocations, live, exceptions, locks, waits, requests, cpu, wall or gc-cpu; by default "
+           "what was recorded, allocations first")
       .Value("MEASURE")
       .Group("Filters");
   verb.Flag("--live", options.live,

@@ -276,15 +276,17 @@ void AddOptions(VerbOptions& verb, DiffOptions& o) {
       .Value("WHAT")
       .OneOf({"site", "type", "method", "stack", "kind", "assembly", "thread", "process"});
   verb.Add("--measure", o.measure,
-           "allocations, live, exceptions, locks, waits, requests or gc-cpu")
+           "allocations, live, exceptions, locks, waits, requests, cpu, wall or gc-cpu")
       .Value("WHAT")
-      .OneOf({"allocations", "live", "exceptions", "locks", "waits", "requests", "gc-cpu"});
+      .OneOf({"allocations", "live", "exceptions", "locks", "waits", "requests", "cpu", "wall",
+              "gc-cpu"});
   verb.Add(
           "--metric", o.metric,
           "bytes or objects; of exceptions count or rethrows, of locks and waits wait_ns or count, "
-          "of requests duration_ns, of gc-cpu gc_cpu_ns")
+          "of requests duration_ns, of cpu cpu_ns, of wall wall_ns, of gc-cpu gc_cpu_ns")
       .Value("WHAT")
-      .OneOf({"bytes", "objects", "count", "rethrows", "wait_ns", "duration_ns", "gc_cpu_ns"});
+      .OneOf({"bytes", "objects", "count", "rethrows", "wait_ns", "duration_ns", "cpu_ns",
+              "wall_ns", "samples", "gc_cpu_ns"});
   verb.Add("--per", o.per,
            "total, second, gc or request: what figures are divided by; request: a row for each "
            "route")

@@ -66,14 +66,16 @@ int RunMetrics(const Args& args) {
   std::string listen = "127.0.0.1:9464";
   VerbOptions verb(
       "metrics", "(-p PID | -n NAME | --all) [options]",
-      "Serves allocation rates, collections, pauses and heap sizes to Prometheus, as OpenMetrics.",
+      "Serves allocation rates, collections, pauses, heap sizes and CPU time to Prometheus, as "
+      "OpenMetrics.",
       "  clrscope metrics --all\n"
       "  clrscope metrics -n orders --listen 0.0.0.0:9464\n"
       "  clrscope metrics -p 1234 --exceptions --locks     what is thrown, and waits for locks, "
       "too\n"
       "  curl -s localhost:9464/metrics | promtool check metrics\n");
   AddLiveSelection(verb, selection);
-  AddMeasureOptions(verb, selection.measures);
+  AddMeasureOptions(verb, selection.measures, true, false, true);
+  AddPoolOption(verb, selection);
   verb.Add("--listen", listen, "address and port; 127.0.0.1:9464 by default, port 0: any")
       .Value("HOST:PORT");
   if (const auto code = verb.Parse(args)) return *code;

@@ -133,6 +133,12 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     if (options.target.requests) *options.agent += ",requests=1";
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
+  if (a.measures.sampler == "kernel") options.sampler = capture::SamplerChoice::kKernel;
+  if (a.measures.sampler == "runtime") options.sampler = capture::SamplerChoice::kRuntime;
+  if (a.measures.sampler == "agent") options.sampler = capture::SamplerChoice::kAgent;
+  if (options.sampler == capture::SamplerChoice::kAgent && a.all)
+    return Error{ErrorCode::kUsage,
+                 "--sampler agent is for named processes or a program to launch, not for --all"};
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;
   if (!a.duration.empty()) {
@@ -222,6 +228,8 @@ int RunRecord(const RecordArguments& arguments) {
                          (*recorder)->recording().strings.Get(t->info.name), t->info.pid);
     fmt::print(stderr, "Recording {}{}\n", who, duration ? "" : "; Ctrl-C stops and writes");
   }
+  if (words && !(*recorder)->sampler_note().empty())
+    fmt::print(stderr, "note: {}\n", (*recorder)->sampler_note());
   ProgressLine line(words && !arguments.no_progress && !launching, duration);
   Result<capture::RecordSummary> summary =
       (*recorder)->Run([&line](const capture::Progress& p) { line.Show(p); });

@@ -14,6 +14,7 @@
 #include "report/input/input.h"
 #include "report/input/parse.h"
 #include "report/rows/counting.h"
+#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/rows/request_rows.h"
 #include "report/rows/rows.h"
@@ -98,7 +99,7 @@ Status Resolve(ReportOptions& o) {
        {report::View::kType, report::View::kSite, report::View::kStack, report::View::kMethod,
         report::View::kKind, report::View::kThread, report::View::kAssembly, report::View::kProcess,
         report::View::kTime, report::View::kAge, report::View::kGeneration, report::View::kOwner,
-        report::View::kMessage, report::View::kRequest}) {
+        report::View::kMessage, report::View::kState, report::View::kRequest}) {
     if (report::ViewName(v) != name) continue;
     o.view = v;
     found = true;
@@ -107,7 +108,8 @@ Status Resolve(ReportOptions& o) {
     return Error{
         ErrorCode::kUsage,
         fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, or "
+                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, of "
+                    "wall time state, or "
                     "with --live "
                     "age or generation",
                     o.by)};
@@ -173,6 +175,23 @@ std::string_view ByName(const ReportOptions& o) {
                                                                    : report::ViewName(o.view);
 }
 
+report::Json SamplerJson(const profile::Process& process) {
+  const std::string_view name = SamplerName(process.sampler);
+  return name.empty() ? report::Json() : report::Json(name);
+}
+
+// Of all processes that have one; null where they differ.
+report::Json SamplerJson(const profile::Profile& p) {
+  report::Json one;
+  for (const profile::Process& process : p.processes) {
+    const report::Json its = SamplerJson(process);
+    if (its.is_null()) continue;
+    if (!one.is_null() && one != its) return {};
+    one = its;
+  }
+  return one;
+}
+
 report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t all_rows) {
   const profile::Profile& p = input.profile;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
@@ -202,6 +221,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
   head["from_s"] =
       o.input.from.empty() ? report::Json() : report::Json(seconds(input.range.from_ns));
   head["to_s"] = o.input.to.empty() ? report::Json() : report::Json(seconds(input.range.to_ns));
+  head["sampler"] = SamplerJson(p);
   report::Json& processes = head["processes"] = report::Json::array();
   for (const profile::Process& process : p.processes) {
     const auto text = [&](StringId id) {
@@ -217,6 +237,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                          {"end_s", seconds(process.end_ns)},
                          {"counting", report::CountingJson(process.counting)},
                          {"event", p.EventOf(static_cast<uint32_t>(&process - p.processes.data()))},
+                         {"sampler", SamplerJson(process)},
                          {"live_at_s", process.followed ? report::Json(seconds(process.live_at_ns))
                                                         : report::Json()},
                          {"complete", process.complete}});
@@ -230,6 +251,8 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
     head["totals"]["inner"] = told(handling.inner);
     head["totals"]["nested"] = told(handling.nested);
   }
+  if (p.measure() == profile::Measure::kWall)
+    head["totals"]["idle_hidden_ns"] = std::llround(p.shown().idle_hidden.amount);
   head["exact"] = p.exact();
   if (const profile::Storms& s = p.shown().storms; s.any())
     head["storm"] = {{"from_s", seconds(s.from_ns)},
@@ -242,6 +265,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                      {"windows_s", seconds(s.windows_ns)}};
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();
+  if (const std::string note = report::SamplerSentences(p); !note.empty()) head["notes"] = {note};
   if (p.counted()) head["notes"] = report::CountingSentences(p);
   head["losses"] = report::LossesJson(p.losses);
   head["rows_total"] = all_rows;
@@ -388,6 +412,7 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
     out.Write(report::TreeText(tree, p, bottom_up, o.limit.value_or(60), text));
   } else if (o.standard) {
     if (!o.limit) o.rows.limit = 15;
+    if (p.measure() == profile::Measure::kWall) table(report::View::kState);
     if (p.shown().spec().typed) table(report::View::kType);
     if (p.counted() && o.rows.sort == profile::SortBy::kAmount) {
       o.rows.sort = text.sort = profile::SortBy::kCount;
@@ -420,7 +445,8 @@ void AddOptions(VerbOptions& verb, ReportOptions& o) {
            "site (allocated type and the first method outside the framework), type, method, stack, "
            "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
            "gc-cpu; of locks "
-           "owner (the thread that held it); of exceptions message; with --live also age and "
+           "owner (the thread that held it); of exceptions message; of wall time state; with "
+           "--live also age and "
            "generation; types and sites by default")
       .Value("WHAT");
   verb.Flag("--tree", o.tree, "the call tree, from the root down");

@@ -135,6 +135,7 @@ int RunTop(const Args& args) {
       "threads. Without a terminal it prints a table each second.",
       "  clrscope top -p 1234\n"
       "  clrscope top --all\n"
+      "  clrscope top -p 1234 --measure cpu                 who uses CPU time\n"
       "  clrscope top -p 1234 --measure exceptions\n"
       "  clrscope top -p 1234 --by request          which routes of ASP.NET Core allocate\n"
       "  clrscope top -n orders --by site --jsonl -d 10s | jq -c '.rows[0]'\n");
@@ -143,10 +144,11 @@ int RunTop(const Args& args) {
       .Value("WHAT")
       .OneOf({"type", "site", "process", "thread", "request"});
   verb.Add("--measure", o.measure,
-           "what to begin with: allocations, exceptions, locks, waits or requests")
+           "what to begin with: allocations, exceptions, locks, waits, requests, cpu or wall")
       .Value("MEASURE")
-      .OneOf({"allocations", "exceptions", "locks", "waits", "requests"});
-  AddMeasureOptions(verb, o.selection.measures);
+      .OneOf({"allocations", "exceptions", "locks", "waits", "requests", "cpu", "wall"});
+  AddMeasureOptions(verb, o.selection.measures, true, false, true);
+  AddPoolOption(verb, o.selection);
   verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
   verb.Add("-l,--limit", o.limit, "rows of tables and of JSON lines").Value("N");
   verb.Flag("--jsonl", o.jsonl, "a JSON document a second, each on a line of its own");
@@ -156,6 +158,9 @@ int RunTop(const Args& args) {
   if (measures.only.empty() && measures.measures.empty())
     measures.exceptions = measures.locks = true;
   if (o.measure == "waits") measures.waits = true;
+  if (o.measure == "cpu" || o.measure == "wall") measures.cpu = true;
+  // The kernel tells no wall time here.
+  if (o.measure == "wall" && measures.sampler.empty()) measures.sampler = "runtime";
   if (o.measure == "requests" || o.by == "request") measures.requests = "auto";
   std::optional<int64_t> duration;
   if (!o.duration.empty()) {

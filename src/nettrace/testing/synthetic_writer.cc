@@ -46,10 +46,11 @@ std::string SyntheticWriter::TraceContent() const {
   for (const int16_t v : options_.utc) w.Put(v);
   w.I64(options_.sync_ticks).I64(options_.ticks_per_second).U32(options_.pointer_size);
   if (options_.version < 6) {
-    w.U32(options_.pid).U32(options_.processors).U32(1'000'000);
+    w.U32(options_.pid).U32(options_.processors).U32(options_.sampling_ns);
   } else {
-    w.U32(3).Utf8("HardwareThreadCount").Utf8(std::to_string(options_.processors));
+    w.U32(4).Utf8("HardwareThreadCount").Utf8(std::to_string(options_.processors));
     w.Utf8("ProcessId").Utf8(std::to_string(options_.pid)).Utf8("x").Utf8("y");
+    w.Utf8("ExpectedCPUSamplingRate").Utf8(std::to_string(options_.sampling_ns));
   }
   return w.Take();
 }

@@ -59,6 +59,7 @@ struct WriterOptions {
   uint32_t processors = 2;
   int64_t sync_ticks = 1000;
   int64_t ticks_per_second = 1'000'000'000;
+  uint32_t sampling_ns = 1'000'000;
   std::array<int16_t, 8> utc = {2026, 2, 0, 28, 13, 14, 15, 167};
 };
 

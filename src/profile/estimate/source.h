@@ -24,8 +24,15 @@ enum class Source : uint8_t {
   kWait = 6,        // WaitHandleWaitStart and -Stop (.NET 9): every wait that blocks
   kRequest = 7,     // RequestStart and -Stop of Microsoft.AspNetCore.Hosting
   kCpuClock = 8,    // the kernel's: a thread ran, once in so much of its CPU time
+  kWallClock = 9,   // where threads were, running or not, and for how long
+  // The runtime's sample profiler: managed threads, stopped about once a millisecond.
+  kThreadCpu = 10,   // … that were in managed code
+  kThreadWall = 11,  // … all of them
+  // Of a whole machine (Universal.Events): the kernel's, as another recorder wrote them down.
+  kUniversalCpu = 12,     // samples of what runs
+  kUniversalSwitch = 13,  // how long a thread had not run when it did again
 };
-inline constexpr size_t kSources = 9;
+inline constexpr size_t kSources = 14;
 
 // What a person asks for: `--measure`.
 enum class Measure : uint8_t {
@@ -36,9 +43,10 @@ enum class Measure : uint8_t {
   kLocks,
   kWaits,
   kRequests,
-  kCpu
+  kCpu,
+  kWall
 };
-inline constexpr size_t kMeasures = 8;
+inline constexpr size_t kMeasures = 9;
 
 enum class Unit : uint8_t { kNumber, kBytes, kNanoseconds };
 
@@ -178,6 +186,20 @@ inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
      false,
      true,
      "record with --cpu"},
+    {Measure::kWall,
+     "wall",
+     "wall",
+     "wall time",
+     "is spent",
+     "Spent in",
+     "spending",
+     {"samples", "Samples", Unit::kNumber, "wall_samples"},
+     {"wall_ns", "Wall", Unit::kNanoseconds, "wall"},
+     false,
+     false,
+     false,
+     true,
+     "a trace of the runtime's sample profiler tells it (dotnet-trace collect)"},
 }};
 
 // How sums of events become figures.
@@ -208,6 +230,11 @@ inline constexpr std::array<SourceSpec, kSources> kSourceSpecs = {{
     {Source::kWait, Measure::kWaits, "WaitHandleWait", "wait", ErrorKind::kExact},
     {Source::kRequest, Measure::kRequests, "Request", "request", ErrorKind::kExact},
     {Source::kCpuClock, Measure::kCpu, "cpu-clock", "cpu-clock", ErrorKind::kClock},
+    {Source::kWallClock, Measure::kWall, "wall-clock", "wall-clock", ErrorKind::kClock},
+    {Source::kThreadCpu, Measure::kCpu, "ThreadSample", "thread-sample", ErrorKind::kClock},
+    {Source::kThreadWall, Measure::kWall, "ThreadSample", "thread-sample", ErrorKind::kClock},
+    {Source::kUniversalCpu, Measure::kCpu, "cpu", "universal-cpu", ErrorKind::kClock},
+    {Source::kUniversalSwitch, Measure::kWall, "cswitch", "universal-switch", ErrorKind::kClock},
 }};
 
 constexpr const MeasureSpec& SpecOf(Measure m) { return kMeasureSpecs[static_cast<size_t>(m)]; }
@@ -219,6 +246,8 @@ constexpr bool IsEvent(Source s) { return s >= Source::kException; }
 constexpr bool KeepsThreads(Source s) { return s == Source::kTick || s == Source::kSampled; }
 // Others are of whole processes or requests.
 constexpr bool HasStacks(Measure m) { return m != Measure::kGcCpu && m != Measure::kRequests; }
+// Its events are samples of a whole that is known.
+constexpr bool IsClock(Source s) { return SpecOf(s).error == ErrorKind::kClock; }
 constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
 
 // The runtime's name of the event, in JSON and SQL too. by_callbacks: counted by the agent, which

@@ -26,17 +26,18 @@ TEST(Sources, NamesStayAsTheyAreDocumented) {
   }
   for (const SourceSpec& s : kSourceSpecs) events.emplace(s.event);
   EXPECT_EQ(measures, (std::set<std::string>{"allocations", "live", "gc-cpu", "exceptions", "locks",
-                                             "waits", "requests", "cpu"}));
-  EXPECT_EQ(quantities,
-            (std::set<std::string>{"bytes", "objects", "count", "rethrows", "wait_ns", "gc_cpu_ns",
-                                   "intervals", "requests", "duration_ns", "samples", "cpu_ns"}));
-  EXPECT_EQ(samples,
-            (std::set<std::string>{"alloc_objects", "alloc_space", "inuse_objects", "inuse_space",
-                                   "cpu", "exceptions", "rethrows", "contentions", "delay", "waits",
-                                   "wait", "requests", "request_time", "samples"}));
+                                             "waits", "requests", "cpu", "wall"}));
+  EXPECT_EQ(quantities, (std::set<std::string>{"bytes", "objects", "count", "rethrows", "wait_ns",
+                                               "gc_cpu_ns", "intervals", "requests", "duration_ns",
+                                               "samples", "cpu_ns", "wall_ns"}));
+  EXPECT_EQ(samples, (std::set<std::string>{"alloc_objects", "alloc_space", "inuse_objects",
+                                            "inuse_space", "cpu", "exceptions", "rethrows",
+                                            "contentions", "delay", "waits", "wait", "requests",
+                                            "request_time", "samples", "wall_samples", "wall"}));
   EXPECT_EQ(events, (std::set<std::string>{"pprof", "AllocationTick", "AllocationSampled",
                                            "GCSampledObjectAllocation", "Exception", "Contention",
-                                           "WaitHandleWait", "Request", "cpu-clock"}));
+                                           "WaitHandleWait", "Request", "cpu-clock", "wall-clock",
+                                           "ThreadSample", "cpu", "cswitch"}));
   EXPECT_EQ(EventName(Source::kCounted, true), "ObjectAllocated");
 }
 

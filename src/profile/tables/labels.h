@@ -39,8 +39,9 @@ enum class LabelKey : uint8_t {
   // the StringId of the operation's name. kDuration is the operation's own, and kStatus is 1 where
   // it failed.
   kOperation = 14,
+  kState = 15,  // of wall time: a ThreadState
 };
-inline constexpr size_t kLabelKeys = 15;
+inline constexpr size_t kLabelKeys = 16;
 
 // Values of LabelKey::kRequestPart.
 enum class RequestPart : uint64_t {

@@ -23,7 +23,12 @@ Estimate EstimateOf(const SeriesKey& key, const Sums& sums) {
       return EstimateSampled(sums.samples, mean_size);
     case Source::kTick:
       return EstimateTick(sums.samples, static_cast<double>(sums.stands_for), mean_size);
-    case Source::kCpuClock: {
+    case Source::kCpuClock:
+    case Source::kWallClock:
+    case Source::kThreadCpu:
+    case Source::kThreadWall:
+    case Source::kUniversalCpu:
+    case Source::kUniversalSwitch: {
       // What no sample stands for is told by the system, and certain.
       Estimate e;
       e.samples = sums.stands_for;

@@ -2,6 +2,7 @@
 #include "profile/views/filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "profile/estimate/duration_scale.h"
+#include "profile/tables/thread_state.h"
 #include "profile/views/durations.h"
 
 namespace clrscope::profile {
@@ -134,6 +136,35 @@ void KeepSlow(const Filter& filter, Profile& p) {
   p.requests.narrowed = true;
 }
 
+// Other measures know no states.
+Status KeepStates(const Filter& filter, Profile& p) {
+  uint32_t wanted = 0;
+  for (size_t at = 0; at < filter.state.size();) {
+    const size_t end = std::min(filter.state.find(',', at), filter.state.size());
+    const std::string_view name = std::string_view(filter.state).substr(at, end - at);
+    const std::optional<ThreadState> state = ThreadStateOf(name);
+    if (!state)
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--state {}: use {}", name, fmt::join(kThreadStateNames, ", "))};
+    wanted |= 1u << static_cast<uint32_t>(*state);
+    at = end + 1;
+  }
+  if (filter.all_states) return OkStatus();
+  const auto is = [&p](const Cell& c, uint32_t states) {
+    return (states >> p.labels[c.labels][LabelKey::kState] & 1) != 0;
+  };
+  constexpr uint32_t kIdle = 1u << static_cast<uint32_t>(ThreadState::kIdle);
+  for (Figure& f : p.figures) {
+    if (f.measure != Measure::kWall) continue;
+    if (wanted == 0)
+      for (const Cell& c : f.cells)
+        if (is(c, kIdle)) f.idle_hidden += c.value;
+    KeepCells(f, [&](const Cell& c) { return is(c, wanted != 0 ? wanted : ~kIdle); });
+    SumUpCells(f, p.labels);
+  }
+  return OkStatus();
+}
+
 Status KeepProcess(const std::string& wanted, Profile& p) {
   std::vector<uint32_t> index(p.processes.size(), kGone);
   std::vector<Process> kept;
@@ -202,6 +233,7 @@ Status Apply(const Filter& filter, Profile& profile) {
     ASSIGN_OR_RETURN(const auto re, Compile(filter.request, "--request"));
     KeepRoutes(*re, profile);
   }
+  RETURN_IF_ERROR(KeepStates(filter, profile));
   for (Figure& f : profile.figures) {
     if (!filter.any_but_process()) break;
     if ((filter.of_cells() || filter.of_requests()) && !f.by_thread()) f.threads.clear();

@@ -21,6 +21,9 @@ struct Filter {
   // nanoseconds, or this quantile of their route's; 0 = any.
   int64_t slower_than_ns = 0;
   double slower_than_quantile = 0;
+  // Of wall time: names of states, with commas between them; empty: all but idle.
+  std::string state{};
+  bool all_states = false;
   // A figure that does not know threads (spans of time) of its cells loses its own by such a
   // filter: Figure::by_thread(), by_time().
   bool of_cells() const { return !type.empty() || !method.empty(); }
@@ -32,7 +35,8 @@ struct Filter {
 // Whether a route's name matches `request`; null: it is empty. errors: kUsage
 Result<std::function<bool(std::string_view)>> RouteMatch(const Filter& filter);
 
-// Removes what does not match, in place. errors: kUsage (a bad pattern, with its position), kEmpty
+// Removes what does not match, in place; of wall time also what is idle, unless the states are
+// asked for. errors: kUsage (a bad pattern, with its position), kEmpty
 // (no such process, naming those that there are). Nothing left is no error.
 Status Apply(const Filter& filter, Profile& profile);
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "profile/tables/thread_state.h"
 #include "profile/testing/orders_profile.h"
 #include "profile/views/show_live.h"
 
@@ -33,6 +34,60 @@ TEST(FilterTest, BadPatternTellsItsPosition) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kUsage);
   EXPECT_NE(status.error().message.find("at character 3"), std::string::npos)
+      << status.error().message;
+}
+
+// Wall time of one method: 3 s that it ran, 2 s for a lock, 10 s idle.
+Profile WallProfile() {
+  testing::OrdersBuilder b;
+  b.AddProcess(42, "orders");
+  const uint32_t node = b.Stack({b.AddFrame("M", "M.F")});
+  b.AddType("", 0);
+  Figure& wall = b.p.At(Measure::kWall);
+  wall.source = Source::kWallClock;
+  for (const auto& [state, seconds] :
+       {std::pair{ThreadState::kRunning, 3}, {ThreadState::kLock, 2}, {ThreadState::kIdle, 10}}) {
+    Estimate e;
+    e.samples = static_cast<uint64_t>(seconds);
+    e.count = e.seen_count = seconds;
+    e.amount = seconds * 1e9;
+    wall.timed.push_back({static_cast<uint32_t>(wall.cells.size()), 0, 1'000'000'000, e});
+    wall.cells.push_back(
+        {node, 0, 0, HeapKind::kUnknown, e, static_cast<uint32_t>(b.p.labels.size())});
+    b.p.labels.push_back(
+        LabelSet().With(LabelKey::kThread, 7).With(LabelKey::kState, static_cast<uint64_t>(state)));
+  }
+  b.p.shown_index = 1;
+  return std::move(b.p);
+}
+
+TEST(FilterTest, IdleThreadsAreHiddenUnlessTheyAreAskedFor) {
+  Profile p = WallProfile();
+  ASSERT_TRUE(Apply({}, p).ok());
+  EXPECT_EQ(p.Total().amount, 5e9);
+  EXPECT_EQ(p.shown().idle_hidden.amount, 10e9);
+  ASSERT_EQ(p.shown().threads.size(), 1u);
+  EXPECT_EQ(p.shown().threads[0].value.amount, 5e9);
+
+  p = WallProfile();
+  ASSERT_TRUE(Apply({.all_states = true}, p).ok());
+  EXPECT_EQ(p.Total().amount, 15e9);
+  EXPECT_TRUE(p.shown().idle_hidden.none());
+}
+
+TEST(FilterTest, StatesByName) {
+  for (const auto& [states, amount] :
+       {std::pair{"lock", 2e9}, {"idle", 10e9}, {"lock,running", 5e9}, {"gc", 0.0}}) {
+    Profile p = WallProfile();
+    ASSERT_TRUE(Apply({.method = "M.F", .state = states}, p).ok());
+    EXPECT_EQ(p.Total().amount, amount) << states;
+    EXPECT_TRUE(p.shown().idle_hidden.none()) << states;
+  }
+  Profile p = WallProfile();
+  const Status status = Apply({.state = "lock,busy"}, p);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kUsage);
+  EXPECT_NE(status.error().message.find("--state busy: use running, runnable"), std::string::npos)
       << status.error().message;
 }
 

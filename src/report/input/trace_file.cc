@@ -16,7 +16,9 @@ class FoldSink final : public nettrace::EventSink {
  public:
   explicit FoldSink(analysis::TraceFold* fold) : fold_(fold) {}
   void OnStream(const nettrace::StreamInfo& info) override {
-    fold_->OnStream(info.pid, info.pointer_size, info.sync_unix_ns);
+    analysis::UniversalClock clock{.ticks_per_second = info.ticks_per_second};
+    if (info.sampling_ns > 0) clock.period_ns = info.sampling_ns;
+    fold_->OnStream(info.pid, info.pointer_size, info.sync_unix_ns, clock);
   }
   bool Wants(const clr::EventKind& kind) override { return fold_->Wants(kind); }
   void OnEvent(const clr::RawEvent& event) override { fold_->OnEvent(event); }

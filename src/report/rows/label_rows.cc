@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "profile/notes.h"
+#include "profile/tables/thread_state.h"
+
 namespace clrscope::report {
 namespace {
 
@@ -35,6 +38,10 @@ void RowsBy(const Profile& p, const RowOptions& options, ReportTable& table, Key
 using OwnerKey = std::pair<uint32_t, uint64_t>;  // process, thread
 OwnerKey OwnerOf(const Profile& p, const profile::Cell& c) {
   return {c.process, p.labels[c.labels][LabelKey::kOwner]};
+}
+
+uint64_t StateOf(const Profile& p, const profile::Cell& c) {
+  return p.labels[c.labels][LabelKey::kState];
 }
 
 // What each owner did while it was waited for, and in how many waits: what was most frequent first.
@@ -88,6 +95,28 @@ void MessageRows(const Profile& p, const RowOptions& options, ReportTable& table
                  {"message", text.empty() ? Json() : Json(text)}};
         AddProcess(key, p, process);
         return key;
+      });
+}
+
+std::string SamplerSentences(const Profile& p) {
+  std::string out(profile::SamplerNote(p.shown().source));
+  if (NoThreadRan(p)) out.append(" ").append(profile::NoModeNote());
+  return out;
+}
+
+bool NoThreadRan(const Profile& p) {
+  const profile::Figure* wall = p.Find(profile::Measure::kWall);
+  const profile::Figure* cpu = p.Find(profile::Measure::kCpu);
+  return wall != nullptr && wall->source == profile::Source::kThreadWall &&
+         wall->clock_samples > 0 && (cpu == nullptr || cpu->clock_samples <= 0);
+}
+
+void StateRows(const Profile& p, const RowOptions& options, ReportTable& table) {
+  RowsBy(
+      p, options, table, [&p](const profile::Cell& c) { return StateOf(p, c); },
+      [](uint64_t state) {
+        const std::string_view name = profile::ThreadStateName(state);
+        return Json{{"state", name.empty() ? Json() : Json(name)}};
       });
 }
 

@@ -297,6 +297,9 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
     case View::kMessage:
       MessageRows(profile, options, table);
       break;
+    case View::kState:
+      StateRows(profile, options, table);
+      break;
     case View::kRequest:  // of live objects; else report/rows/request_rows.h
       maker.Requests(table);
       break;
@@ -312,8 +315,8 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
 
 std::string_view ViewName(View view) {
   constexpr std::string_view kNames[] = {
-      "type", "site", "stack",      "method", "kind",    "thread",  "assembly", "process",
-      "time", "age",  "generation", "owner",  "message", "request", "tree",     "bottom-up"};
+      "type", "site",       "stack", "method",  "kind",  "thread",  "assembly", "process",  "time",
+      "age",  "generation", "owner", "message", "state", "request", "tree",     "bottom-up"};
   return kNames[static_cast<size_t>(view)];
 }
 

@@ -27,6 +27,7 @@ enum class View {
   kGeneration,
   kOwner,
   kMessage,
+  kState,
   kRequest,
   kTree,
   kBottomUp

@@ -6,7 +6,10 @@
 
 #include <cmath>
 
+#include "profile/tables/thread_state.h"
 #include "profile/testing/orders_profile.h"
+#include "report/rows/label_rows.h"
+#include "report/rows/views.h"
 #include "report/text/shorten.h"
 #include "report/text/table.h"
 #include "report/text/tree.h"
@@ -45,6 +48,39 @@ TEST(ReportJsonTest, RowsHaveThePromisedMembers) {
   ASSERT_EQ(stack["frames"].size(), 5u);
   EXPECT_EQ(stack["frames"][0]["method"], "System.Collections.Generic.List<T>.Grow");  // leaf first
   EXPECT_EQ(stack["frames"][4]["raw"], "Orders.Program.Main()");
+}
+
+TEST(ReportJsonTest, WallTimeHasStates) {
+  profile::Profile p = OrdersProfile();
+  profile::Figure wall;
+  wall.measure = profile::Measure::kWall;
+  wall.source = profile::Source::kThreadWall;
+  wall.clock_samples = 40;
+  wall.clock_amount = 40e6;
+  for (const auto& [state, samples] :
+       {std::pair{profile::ThreadState::kRunning, 10}, {profile::ThreadState::kLock, 30}}) {
+    profile::Estimate e;
+    e.samples = static_cast<uint64_t>(samples);
+    e.count = samples;
+    e.amount = samples * 1e6;
+    wall.cells.push_back(
+        {1, 0, 0, profile::HeapKind::kUnknown, e, static_cast<uint32_t>(p.labels.size())});
+    p.labels.push_back(
+        profile::LabelSet().With(profile::LabelKey::kState, static_cast<uint64_t>(state)));
+  }
+  p.figures.push_back(wall);
+  p.shown_index = p.figures.size() - 1;
+  const Json row = FirstRow(p, View::kState);
+  EXPECT_EQ(row["state"], "lock");
+  EXPECT_EQ(row["samples"], 30);
+  EXPECT_EQ(row["wall_ns"], 30'000'000);
+  EXPECT_LT(row["wall_ns_low"], 30'000'000);
+  EXPECT_GT(row["wall_ns_high"], 30'000'000);
+  EXPECT_EQ(row["share"], 0.75);
+  EXPECT_FALSE(CheckView(OrdersProfile(), View::kState, {}).ok());
+  EXPECT_TRUE(CheckView(p, View::kState, {}).ok());
+  EXPECT_FALSE(CheckView(OrdersProfile(), View::kSite, {.state = "lock"}).ok());
+  EXPECT_NE(SamplerSentences(p).find("No thread was told to run"), std::string::npos);
 }
 
 TEST(ReportJsonTest, FiguresAreIntegersWithinTheirInterval) {

@@ -30,7 +30,8 @@ std::string WhyNotByThread(const Profile& p) {
 std::string WhyNot(const profile::MeasureSpec& spec, View view) {
   const auto no = [&](std::string_view what) {
     return fmt::format("--by {}: {} {} no {}", ViewName(view), spec.title,
-                       spec.id == Measure::kCpu ? "has" : "have", what);
+                       spec.id == Measure::kCpu || spec.id == Measure::kWall ? "has" : "have",
+                       what);
   };
   const bool live = spec.id == Measure::kLive;
   switch (view) {
@@ -42,6 +43,8 @@ std::string WhyNot(const profile::MeasureSpec& spec, View view) {
       return spec.id == Measure::kLocks ? "" : no("owner");
     case View::kMessage:
       return spec.id == Measure::kExceptions ? "" : no("messages");
+    case View::kState:
+      return spec.id == Measure::kWall ? "" : no("states");
     case View::kTime:
       return live ? "--by time is of what happens: what lives is a state, of no span of time; "
                     "--by age tells since when"
@@ -142,6 +145,9 @@ Status CheckView(const Profile& p, std::optional<View> view, const profile::Filt
     return Error{ErrorCode::kEmpty,
                  "--by message: no messages are kept in this file; record --exceptions --messages "
                  "keeps them"};
+  if ((!filter.state.empty() || filter.all_states) && p.measure() != Measure::kWall)
+    return Error{ErrorCode::kUsage, fmt::format("{} is of wall time: give --measure wall too",
+                                                filter.all_states ? "--all-states" : "--state")};
   const bool threads = view == View::kThread;
   if (!p.shown().by_thread() && (threads ? filter.of_cells() : !filter.thread.empty()))
     return Error{ErrorCode::kUsage, WhyNotByThread(p)};

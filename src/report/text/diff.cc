@@ -193,16 +193,19 @@ class DiffWords {
         "named once in 100 comparisons (Holm).",
         Thousands(t_.changed), Thousands(t_.rows.size()));
     constexpr double kAlike = 0.5;
-    text += t_.spread.known && t_.spread.squared == 0 && t_.spread.chance < kAlike
-                ? " Runs of one side differ by less than chance would have it."
-            : t_.spread.known ? fmt::format(" Runs of one side differ by {:.1f} % beyond {}.",
-                                            std::sqrt(t_.spread.squared) * 100,
-                                            profile::IsEvent(t_.source) ? "chance" : "sampling")
-            : profile::IsEvent(t_.source)
-                ? " Figures are exact for their run; runs of the same program are taken to differ "
-                  "by chance alone, as if each event came by itself: give several of each side."
-                : " How much two runs of the same program differ is unknown with one recording a "
-                  "side: give several.";
+    text +=
+        t_.spread.known && t_.spread.squared == 0 && t_.spread.chance < kAlike
+            ? " Runs of one side differ by less than chance would have it."
+        : t_.spread.known
+            ? fmt::format(" Runs of one side differ by {:.1f} % beyond {}.",
+                          std::sqrt(t_.spread.squared) * 100,
+                          profile::IsEvent(t_.source) && !profile::IsClock(t_.source) ? "chance"
+                                                                                      : "sampling")
+        : profile::IsEvent(t_.source) && !profile::IsClock(t_.source)
+            ? " Figures are exact for their run; runs of the same program are taken to differ "
+              "by chance alone, as if each event came by itself: give several of each side."
+            : " How much two runs of the same program differ is unknown with one recording a "
+              "side: give several.";
     return text;
   }
 

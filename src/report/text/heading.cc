@@ -8,6 +8,7 @@
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
+#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
@@ -33,6 +34,30 @@ std::string HandlingText(const Profile& p, const Estimate& total, const TextOpti
               0, 0, o.width);
 }
 
+// What a report of wall time leaves out unless it is asked for.
+std::string IdleText(const Profile& p, const TextOptions& o) {
+  const Estimate& idle = p.shown().idle_hidden;
+  if (idle.none()) return "";
+  return Wrap(
+      fmt::format("Hidden: {} of idle threads (--state idle, --all-states)", AmountText(p, idle)),
+      0, 0, o.width);
+}
+
+// What samples of the runtime are, and what they are not.
+std::string SamplerText(const Profile& p, const TextOptions& o) {
+  const std::string note = SamplerSentences(p);
+  return note.empty() ? "" : Wrap(note, 0, 0, o.width);
+}
+
+// How the figures of a clock come about.
+std::string ClockSourceText(const Profile& p, const Estimate& total) {
+  const std::string samples = Thousands(total.samples);
+  if (p.shown().source == profile::Source::kCpuClock)
+    return fmt::format("; as the system says, split over {} samples of the kernel's {}", samples,
+                       p.event());
+  return fmt::format("; by {} samples, {}", samples, p.event());
+}
+
 std::string EventsHeading(const Profile& p, const Estimate& total, double span,
                           const TextOptions& o) {
   const profile::MeasureSpec& spec = p.shown().spec();
@@ -43,7 +68,7 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
     if (total.amount > 0) rest += fmt::format(", and {} times thrown again", AmountText(p, total));
   } else if (p.shown().clocked()) {
     first = AmountText(p, total);
-    rest = " of CPU time";
+    rest = fmt::format(" of {}", spec.title);
   } else {
     first = AmountText(p, total);
     rest = fmt::format(" in {} {}", CountText(p, total), spec.title);
@@ -55,11 +80,12 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
         QuantityText(rate.unit, (spec.amount_first ? total.amount : total.count) / span, false));
   }
   rest += p.shown().clocked()
-              ? fmt::format("; as the system says, split over {} samples of the kernel's {}",
-                            Thousands(total.samples), p.event())
+              ? ClockSourceText(p, total)
               : fmt::format("; by {} {} events", Thousands(total.samples), p.event());
   std::string out = o.style.Bold(first) + Wrap(first + rest, 0, 0, o.width).substr(first.size());
   out += HandlingText(p, total, o);
+  out += IdleText(p, o);
+  out += SamplerText(p, o);
   if (p.shown().storms.any()) out += Wrap(profile::StormNote(p.shown()), 0, 0, o.width);
   if (p.shown().by_windows) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
   double unfinished = 0;

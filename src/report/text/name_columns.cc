@@ -162,6 +162,8 @@ std::vector<NameColumn> OfView(const ReportTable& table, const Profile& p, const
       return OwnerColumns(table);
     case View::kMessage:
       return {Named("Type", "type"), Named("Message", "message")};
+    case View::kState:
+      return {Named("State", "state", Fit::kFixed)};
     case View::kRequest:
       return {Named("Request", "request", Fit::kMiddle)};
     case View::kGeneration:

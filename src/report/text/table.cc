@@ -53,6 +53,8 @@ std::string Title(const ReportTable& table, const Profile& p, const TextOptions&
       return "Threads that held the locks, and the method that most waits saw each in";
     case View::kMessage:
       return "Messages of what was thrown";
+    case View::kState:
+      return "States: what the threads did";
     case View::kGeneration:
       return "Generations: where the objects are now";
     default:

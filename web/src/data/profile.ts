@@ -39,7 +39,7 @@ export interface LossInfo {
 }
 
 // What a page can show by turns. Of "gc-cpu" all three metrics are seconds of CPU time.
-export const kViewNames = ["allocated", "live", "exceptions", "locks", "waits", "gc-cpu"] as const;
+export const kViewNames = ["allocated", "live", "exceptions", "locks", "waits", "cpu", "wall", "gc-cpu"] as const;
 export type ViewName = (typeof kViewNames)[number];
 
 // One of a view's two numbers.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/wall/state_rule.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::ThreadState;
+
+struct BlockingCall {
+  std::string_view method;  // begins with
+  ThreadState state;
+};
+
+// What comes first takes precedence wherever it stands: a lock waits by an event, a socket too.
+constexpr std::array<BlockingCall, 14> kBlockingCalls = {{
+    {"System.Threading.Monitor.Enter", ThreadState::kLock},
+    {"System.Threading.Monitor.TryEnter", ThreadState::kLock},
+    {"System.Threading.Monitor.ReliableEnter", ThreadState::kLock},
+    {"System.Threading.Lock.", ThreadState::kLock},
+    {"System.Threading.ReaderWriterLock", ThreadState::kLock},
+    {"System.Threading.SpinLock.", ThreadState::kLock},
+    {"System.Threading.Thread.Sleep", ThreadState::kSleep},
+    {"System.Net.", ThreadState::kIo},
+    {"System.IO.", ThreadState::kIo},
+    {"System.ConsolePal.", ThreadState::kIo},
+    {"Interop.Sys.", ThreadState::kIo},
+    {"System.Threading.", ThreadState::kWait},
+    {"System.Diagnostics.Process", ThreadState::kWait},
+    {"System.GC.WaitFor", ThreadState::kWait},
+}};
+
+// Of kBlockingCalls; its size where there is none.
+size_t BlockingCallOf(std::string_view method) {
+  const auto found =
+      std::find_if(kBlockingCalls.begin(), kBlockingCalls.end(),
+                   [&](const BlockingCall& call) { return method.starts_with(call.method); });
+  return static_cast<size_t>(found - kBlockingCalls.begin());
+}
+
+}  // namespace
+
+ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
+  size_t call = kBlockingCalls.size();
+  bool framework = false;
+  for (; node != 0; node = p.nodes[node].parent) {
+    const profile::Frame& f = p.frames[p.nodes[node].frame];
+    if ((f.flags & (profile::kUnresolved | profile::kPseudo)) != 0 ||
+        f.kind != profile::FrameKind::kManaged)
+      continue;
+    // What the program calls is the framework's; what calls the program says nothing.
+    if ((f.flags & profile::kFramework) == 0)
+      return call == kBlockingCalls.size() ? ThreadState::kBlockedUnknown
+                                           : kBlockingCalls[call].state;
+    framework = true;
+    call = std::min(call, BlockingCallOf(p.str(f.method)));
+  }
+  if (!framework) return ThreadState::kBlockedUnknown;
+  return call < kBlockingCalls.size() && kBlockingCalls[call].state == ThreadState::kLock
+             ? ThreadState::kLock
+             : ThreadState::kIdle;
+}
+
+}  // namespace clrscope::analysis

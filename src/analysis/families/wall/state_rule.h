@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the frames of a thread that did not run say about why.
+#pragma once
+
+#include "profile/profile.h"
+#include "profile/tables/thread_state.h"
+
+namespace clrscope::analysis {
+
+// kIdle where no frame is the program's and none is a lock: a thread of a pool or of the runtime
+// that waits for its next work. kBlockedUnknown where the frames tell nothing.
+profile::ThreadState WhyBlocked(const profile::Profile& profile, uint32_t node);
+
+}  // namespace clrscope::analysis

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/wall/thread_samples.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "profile/tables/thread_state.h"
+
+namespace clrscope::analysis {
+namespace {
+
+using profile::LabelKey;
+using profile::Source;
+using Mode = ThreadSamples::Mode;
+
+constexpr int64_t kMs = 1'000'000, kSecond = 1'000'000'000;
+
+// Sums by (source, thread, state).
+class ThreadSamplesTest : public ::testing::Test, public profile::SliceSink {
+ protected:
+  void OnSlice(profile::Slice&& slice) override {
+    for (const auto& row : slice.rows) {
+      const profile::SeriesKey& key = tables_.series.keys()[row.series];
+      const profile::LabelSet& set = tables_.labels.sets()[key.labels];
+      sums_[{key.source(), set[LabelKey::kThread],
+             std::string(profile::ThreadStateName(set[LabelKey::kState]))}] += row.sums;
+    }
+    starts_.insert(slice.start_ns);
+  }
+  uint64_t Ns(Source source, uint64_t thread, const std::string& state = "") {
+    return sums_[{source, thread, state}].amount;
+  }
+  uint64_t Samples(Source source, uint64_t thread, const std::string& state = "") {
+    return sums_[{source, thread, state}].samples;
+  }
+
+  profile::ProcessTables tables_;
+  std::map<std::tuple<Source, uint64_t, std::string>, profile::Sums> sums_;
+  std::set<int64_t> starts_;
+  ThreadSamples samples_{{&tables_, this, 0, kSecond}};
+};
+
+TEST_F(ThreadSamplesTest, ASampleStandsForTheMeanGapWithoutStops) {
+  // Every 2.5 ms, with one long stop in the middle.
+  for (int i = 0; i < 100; ++i) {
+    const int64_t at = i * 5 * kMs / 2 + (i >= 50 ? 300 * kMs : 0);
+    samples_.OnSample(7, at, 3, Mode::kManaged);
+    samples_.OnSample(8, at, 4, Mode::kExternal);
+  }
+  samples_.Flush();
+  EXPECT_EQ(samples_.period_ns(), 5 * kMs / 2);
+  EXPECT_EQ(Samples(Source::kThreadCpu, 7), 100u);
+  EXPECT_EQ(Ns(Source::kThreadCpu, 7), 100u * 5 * kMs / 2);
+  EXPECT_EQ(Ns(Source::kThreadWall, 7, "running"), 100u * 5 * kMs / 2);
+  EXPECT_EQ(Ns(Source::kThreadWall, 8, "blocked_unknown"), 100u * 5 * kMs / 2);
+  EXPECT_EQ(Samples(Source::kThreadCpu, 8), 0u);
+  EXPECT_EQ(tables_.source_samples[static_cast<size_t>(Source::kThreadWall)], 200u);
+}
+
+TEST_F(ThreadSamplesTest, ThePeriodIsThatOfEachSecond) {
+  for (int i = 0; i < 100; ++i) samples_.OnSample(7, i * kMs, 3, Mode::kManaged);
+  for (int i = 0; i < 100; ++i) samples_.OnSample(7, kSecond + i * 4 * kMs, 3, Mode::kManaged);
+  samples_.Flush();
+  EXPECT_EQ(Ns(Source::kThreadCpu, 7), 100u * kMs + 100u * 4 * kMs);
+  EXPECT_EQ(starts_, (std::set<int64_t>{0, kSecond}));
+}
+
+TEST_F(ThreadSamplesTest, OfFewGapsThePeriodBeforeGoesOn) {
+  for (int i = 0; i < 100; ++i) samples_.OnSample(7, i * 3 * kMs, 3, Mode::kManaged);
+  samples_.OnSample(7, kSecond + 900 * kMs, 3, Mode::kManaged);
+  samples_.Flush();
+  EXPECT_EQ(Ns(Source::kThreadCpu, 7), 101u * 3 * kMs);
+}
+
+TEST_F(ThreadSamplesTest, WhatTheRuntimeDoesNotKnowHasNoState) {
+  for (int i = 0; i < 20; ++i) samples_.OnSample(7, i * kMs, 3, Mode::kUnknown);
+  samples_.Flush();
+  EXPECT_EQ(Samples(Source::kThreadWall, 7, ""), 20u);
+  EXPECT_EQ(Samples(Source::kThreadCpu, 7), 0u);
+}
+
+}  // namespace
+}  // namespace clrscope::analysis

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who took the samples of CPU time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace clrscope::profile {
+
+// The values are stored in captures.
+enum class CpuSampler : uint8_t {
+  kNone = 0,     // nobody, or unknown
+  kKernel = 1,   // perf_event_open
+  kAgent = 2,    // timers of the threads' CPU clocks, inside the process
+  kRuntime = 3,  // the runtime's own sample profiler
+};
+inline constexpr uint8_t kCpuSamplers = 4;
+
+// "" for kNone.
+constexpr std::string_view SamplerName(CpuSampler s) {
+  constexpr std::string_view kNames[kCpuSamplers] = {"", "kernel", "agent", "runtime"};
+  return kNames[static_cast<uint8_t>(s)];
+}
+
+}  // namespace clrscope::profile
