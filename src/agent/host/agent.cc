@@ -193,6 +193,7 @@ void Agent::Run() {
     (void)event_sessions_.Want(WantedEvents(), /*here=*/false, Now());
     phase_.Forget();
   }
+  if (!ending_.load()) BeginCpu();
   desk_.Open();
   if (!options_.output.empty()) (void)TakeTermSignal(WakeThread, this);
   interval_start_ns_ = Now();
@@ -225,6 +226,7 @@ bool Agent::LetGo() {
     return false;
   }
   sampling_.store(false);
+  FinishCpu();
   if (!ending_.load()) {
     // What the session told is used up before it ends.
     TakeGcNotes();
@@ -256,6 +258,7 @@ void Agent::GiveUp() noexcept {
   sampling_.store(false);
   takes_events_.store(false);
   desk_.Shut();
+  cpu_.Stop();
   GiveBackTermSignal();
   constexpr std::string_view kWords = "clrscope agent: there is no memory; it lets go\n";
   (void)!::write(2, kWords.data(), kWords.size());

@@ -8,6 +8,7 @@
 namespace clrscope::profile {
 
 inline constexpr uint64_t kKernelAddress = 0xFFFF'FFFF'FF10;      // "[kernel]"
+inline constexpr uint64_t kAgentAddress = 0xFFFF'FFFF'FF30;       // "[clrscope agent]"
 inline constexpr uint64_t kNotSampledAddress = 0xFFFF'FFFF'FF20;  // "(not sampled)"
 
 }  // namespace clrscope::profile

@@ -97,6 +97,9 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
     t.left_ns += used - TakeKernel(now.thread, t, now, used, now_ns);
     t.user_ticks = now.user_ticks;
     t.system_ticks = now.system_ticks;
+    if (own_thread_ != 0 && now.thread == own_thread_ && t.left_ns > 0)
+      Emit(now.thread, now_ns, MadeUp(profile::kAgentAddress, now.thread, now_ns),
+           std::exchange(t.left_ns, 0), false);
     if (t.waiting.empty()) continue;
     HandOut(now.thread, t, t.left_ns);
     t.left_ns = std::min<int64_t>(0, t.left_ns);

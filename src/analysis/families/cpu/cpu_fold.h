@@ -28,6 +28,8 @@ class CpuFold {
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
+  // A thread of clrscope's own in the process: all that it uses is a frame of its own.
+  void SetOwn(uint64_t thread) { own_thread_ = thread; }
   // addresses: leaf first. `ns`: of CPU time, that it stands for by the clock alone.
   void OnSample(uint64_t thread, int64_t time_ns, std::span<const uint64_t> addresses, uint64_t ns);
 
@@ -76,7 +78,7 @@ class CpuFold {
   LateSlices slices_;
   std::unordered_map<uint64_t, Thread> threads_;
   int64_t process_ns_ = -1, ended_left_ns_ = 0;
-  uint64_t samples_ = 0;
+  uint64_t samples_ = 0, own_thread_ = 0;  // 0 = none
   size_t waiting_ = 0;
   bool on_ = false, kernel_told_ = true;
 };
