@@ -141,7 +141,7 @@ struct Process {
   double live_mean_bytes = kSamplingMeanBytes;  // R of their sample then
   Source live_source = Source::kSampled;        // the event that it rests on
   GcFacts gc;
-  uint32_t measures = 0;  // a bit for each Measure that was asked for; 0 = unknown
+  uint32_t measures = 0;                   // a bit for each Measure that was asked for; 0 = unknown
   CpuSampler sampler = CpuSampler::kNone;  // of CPU time
   uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
 

@@ -20,8 +20,8 @@ struct CpuCell {
   uint32_t thread;   // as the process counts
   uint32_t periods;  // of the thread's timer that it stands for
   uint16_t frames, stack_bytes;
-  bool in_kernel;  // it was on its way back from a system call
-  bool cut;        // memory of the stack could not be read
+  bool in_kernel;              // it was on its way back from a system call
+  bool cut;                    // memory of the stack could not be read
   uint64_t chain[kCpuFrames];  // return addresses by frame pointers, innermost first
   alignas(8) std::byte stack[kCpuStackBytes];  // from sp on
 };

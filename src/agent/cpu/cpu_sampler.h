@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "agent/cpu/cpu_ring.h"
 #include "base/result.h"
 #include "profile/interval/cpu_batch.h"
 
@@ -80,6 +81,7 @@ class CpuTimeSampler {
   bool has_more() const;
   profile::CpuBatchHead Head(bool last) const;
 
+  CpuRing* ring_ = nullptr;  // once it was started
   bool on_ = false, begun_ = false;
   int64_t period_ns_ = 0, tick_ns_ = 0;
   uint32_t own_thread_ = 0;

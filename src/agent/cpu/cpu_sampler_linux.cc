@@ -34,15 +34,16 @@ Status CpuTimeSampler::Start(uint32_t hz, int64_t now_ns) {
   tick_ns_ = TickNs();
   own_thread_ = static_cast<uint32_t>(::syscall(SYS_gettid));
   random_ = static_cast<uint64_t>(MonotonicNs()) | 1;
-  lost_before_ = CpuSignal::ring()->lost();
+  ring_ = CpuSignal::ring();
+  lost_before_ = ring_->lost();
   samples_ = lost_ = missed_ = blocked_ = repeated_ = 0;
   next_ns_ = next_send_ns_ = next_head_ns_ = next_look_ns_ = look_anyway_ns_ = 0;
   next_check_ns_ = now_ns;
   last_thread_ = -1;
   on_ = begun_ = true;
   Follow(now_ns);
-  if (slots_.empty() || std::none_of(slots_.begin(), slots_.end(),
-                                     [](const auto& s) { return s.second.watched; })) {
+  if (slots_.empty() ||
+      std::none_of(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.watched; })) {
     Stop();
     begun_ = false;
     return Error{ErrorCode::kRefused,
@@ -111,8 +112,9 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
   if (now_ns >= next_check_ns_) {
     next_check_ns_ = now_ns + kLookAnyway;
     if (!CpuSignal::is_ours()) {
-      trouble_ = "the program set a handler of its own for the signal that CPU time was sampled "
-                 "with: it is not sampled any more";
+      trouble_ =
+          "the program set a handler of its own for the signal that CPU time was sampled "
+          "with: it is not sampled any more";
       return Stop();
     }
     // Half of what is left is the program's.
@@ -129,14 +131,12 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
   next_look_ns_ = now_ns + (MonotonicNs() - begin) * kLookShare;
 }
 
-bool CpuTimeSampler::half_full() const {
-  return CpuSignal::ring()->waiting() > CpuSignal::kCells / 2;
-}
+bool CpuTimeSampler::half_full() const { return ring_->waiting() > CpuSignal::kCells / 2; }
 
-bool CpuTimeSampler::has_more() const { return CpuSignal::ring()->Front() != nullptr; }
+bool CpuTimeSampler::has_more() const { return ring_->Front() != nullptr; }
 
 size_t CpuTimeSampler::Fill() {
-  CpuRing& ring = *CpuSignal::ring();
+  CpuRing& ring = *ring_;
   while (writer_.size() < kBatchBytes) {
     const CpuCell* cell = ring.Front();
     if (cell == nullptr) break;
@@ -165,7 +165,7 @@ profile::CpuBatchHead CpuTimeSampler::Head(bool last) const {
   head.period_ns = period_ns_;
   head.tick_ns = tick_ns_;
   head.own_thread = own_thread_;
-  head.lost = lost_ + CpuSignal::ring()->lost() - lost_before_;
+  head.lost = lost_ + ring_->lost() - lost_before_;
   head.missed = missed_;
   head.blocked = blocked_;
   head.repeated = repeated_;

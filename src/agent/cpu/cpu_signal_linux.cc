@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/cpu/cpu_signal.h"
-
 #include <link.h>
 #include <signal.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include <cerrno>
 #include <new>
 
+#include "agent/cpu/cpu_signal.h"
 #include "agent/cpu/thread_files.h"
 #include "agent/host/forked.h"
 #include "agent/stacks/stack_bounds.h"
@@ -285,8 +284,8 @@ CpuSignal::Made CpuSignal::Watch(pid_t thread, int64_t period_ns, int64_t first_
   t.thread.store(static_cast<uint32_t>(thread), std::memory_order_relaxed);
   t.generation.store(generation, std::memory_order_release);
   int error = 0;
-  t.timer = MakeThreadTimer(thread, period_ns, first_ns,
-                            uintptr_t{generation} * kMostThreads + i, &error);
+  t.timer = MakeThreadTimer(thread, period_ns, first_ns, uintptr_t{generation} * kMostThreads + i,
+                            &error);
   *slot = i;
   if (t.timer != kNoTimer) return Made::kMade;
   t.thread.store(0, std::memory_order_relaxed);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/cpu/thread_files.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -11,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/cpu/thread_files.h"
 #include "base/fd.h"
 
 namespace clrscope::agent {

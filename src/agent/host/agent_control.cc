@@ -141,11 +141,11 @@ std::string Agent::StatusJson() const {
   };
   out += ",\"event\":";
   JsonText(out, profile::EventName(source_, /*by_callbacks=*/true));
-  out +=
-      std::string(",\"sampling\":") +
-      (!paused_.load() && (counts() || (sampling_.load() && session_.on()) || event_sessions_.on() || cpu_.on())
-           ? "true"
-           : "false");
+  out += std::string(",\"sampling\":") +
+         (!paused_.load() && (counts() || (sampling_.load() && session_.on()) ||
+                              event_sessions_.on() || cpu_.on())
+              ? "true"
+              : "false");
   out += ",\"measures\":[";
   for (const profile::MeasureSpec& m : profile::kMeasureSpecs) {
     if ((Measures() >> static_cast<uint32_t>(m.id) & 1) == 0) continue;

@@ -22,9 +22,8 @@ constexpr int64_t kMapsAgainNs = 250'000'000, kMapsAgainMostNs = 8'000'000'000;
 constexpr double kAsAsked = 0.9;  // of the samples: fewer are told
 
 bool UnknownCode(const CodeRanges& code, const std::vector<uint64_t>& chain) {
-  return std::any_of(chain.begin(), chain.end(), [&](uint64_t address) {
-    return code.KindOf(address) == CodeKind::kNone;
-  });
+  return std::any_of(chain.begin(), chain.end(),
+                     [&](uint64_t address) { return code.KindOf(address) == CodeKind::kNone; });
 }
 
 }  // namespace
@@ -98,9 +97,8 @@ void AgentCpu::OnHead(const profile::CpuBatchHead& head) {
 void AgentCpu::LookAtCode(int64_t now_ns) {
   if (!code_is_old_ && (!UnknownCode(code_, user_) || now_ns - looked_ns_ < wait_ns_)) return;
   code_ = CodeRanges::Parse(MapsOf(pid_));
-  wait_ns_ = !UnknownCode(code_, user_)
-                 ? kMapsAgainNs
-                 : std::clamp(wait_ns_ * 2, kMapsAgainNs, kMapsAgainMostNs);
+  wait_ns_ = !UnknownCode(code_, user_) ? kMapsAgainNs
+                                        : std::clamp(wait_ns_ * 2, kMapsAgainNs, kMapsAgainMostNs);
   looked_ns_ = now_ns;
   code_is_old_ = false;
 }
@@ -115,8 +113,7 @@ void AgentCpu::OnSample(const profile::CpuBatchSample& s) {
   regs.fp = s.bp;
   regs.sp = s.sp;
   regs.ip = s.ip;
-  const Repair repair =
-      repair_.Run(user_, regs, {s.stack.data(), s.stack.size()}, code_, nullptr);
+  const Repair repair = repair_.Run(user_, regs, {s.stack.data(), s.stack.size()}, code_, nullptr);
   if (repair == Repair::kNotRepairable || s.cut) tables_.losses.Add(Loss::kCpuCallersMissed);
   addresses_.clear();
   if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
@@ -143,8 +140,8 @@ void AgentCpu::End() {
     notes_.push_back(fmt::format(
         "process {} was sampled {:.0f} times for each second of CPU time, not {}: signals that "
         "came together count as one",
-        pid_, static_cast<double>(hz_) * static_cast<double>(samples_) /
-                  static_cast<double>(periods_),
+        pid_,
+        static_cast<double>(hz_) * static_cast<double>(samples_) / static_cast<double>(periods_),
         hz_));
 }
 

@@ -17,9 +17,9 @@ Result<ChosenSampler> ChooseSampler(SamplerChoice choice, std::span<const pid_t>
     const Result<std::unique_ptr<KernelSampler>> kernel = KernelSampler::Open(pid, {});
     if (kernel.ok()) continue;
     if (kernel.error().code == ErrorCode::kNotFound) return kernel.error();
-    return ChosenSampler{CpuSampler::kAgent,
-                         kernel.error().message +
-                             "; so the agent samples CPU time, and is taken out at the end"};
+    return ChosenSampler{
+        CpuSampler::kAgent,
+        kernel.error().message + "; so the agent samples CPU time, and is taken out at the end"};
   }
   return ChosenSampler{CpuSampler::kKernel, {}};
 }

@@ -16,9 +16,7 @@ constexpr uint64_t kInKernel = 1, kCut = 2, kSampleFlags = 4;
 constexpr size_t kLeastSample = 9;
 
 // As a distance from the one before: code lies together.
-uint64_t Take(interval::In& in, uint64_t from) {
-  return from + static_cast<uint64_t>(in.Signed());
-}
+uint64_t Take(interval::In& in, uint64_t from) { return from + static_cast<uint64_t>(in.Signed()); }
 void Put(interval::Out& out, uint64_t value, uint64_t from) {
   out.Signed(static_cast<int64_t>(value - from));
 }
@@ -26,8 +24,8 @@ void Put(interval::Out& out, uint64_t value, uint64_t from) {
 void WriteHead(const CpuBatchHead& h, interval::Out& out) {
   out.Signed(h.period_ns);
   out.Signed(h.tick_ns);
-  for (const uint64_t v : {uint64_t{h.own_thread}, h.lost, h.missed, h.blocked, h.repeated,
-                           uint64_t{h.last}})
+  for (const uint64_t v :
+       {uint64_t{h.own_thread}, h.lost, h.missed, h.blocked, h.repeated, uint64_t{h.last}})
     out.Unsigned(v);
 }
 

@@ -39,9 +39,9 @@ struct CpuBatchSample {
   uint32_t periods = 1;  // that it stands for
   int64_t time_ns = 0;   // CLOCK_MONOTONIC
   uint64_t ip = 0, sp = 0, bp = 0;
-  bool in_kernel = false;  // on its way back from a system call
-  bool cut = false;        // its stack could not be read
-  std::span<const uint64_t> chain;    // return addresses by frame pointers, innermost first
+  bool in_kernel = false;            // on its way back from a system call
+  bool cut = false;                  // its stack could not be read
+  std::span<const uint64_t> chain;   // return addresses by frame pointers, innermost first
   std::span<const std::byte> stack;  // from sp on
 };
 

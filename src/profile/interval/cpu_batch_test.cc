@@ -33,8 +33,8 @@ std::string Encoded() {
   const std::array<uint64_t, 3> chain{0x7fff'0000'1234, 0x10, 0xffff'ffff'ffff'ffff};
   std::array<std::byte, 16> stack{};
   stack[3] = std::byte{0xab};
-  writer.Add({77, 3, -5, 0x7fff'0000'0000, 0x7ffe'0000'0000, 0x7ffe'0000'0040, true, false, chain,
-              stack});
+  writer.Add(
+      {77, 3, -5, 0x7fff'0000'0000, 0x7ffe'0000'0000, 0x7ffe'0000'0040, true, false, chain, stack});
   writer.Add({78, 1, 123'456'789'000, 1, 2, 0, false, true, {}, {}});
   return writer.Take(Head());
 }
@@ -62,8 +62,7 @@ TEST(CpuBatch, ComesBackAsItWas) {
   EXPECT_EQ(first.head.sp, 0x7ffe'0000'0000u);
   EXPECT_EQ(first.head.bp, 0x7ffe'0000'0040u);
   EXPECT_TRUE(first.head.in_kernel);
-  EXPECT_EQ(first.chain,
-            (std::vector<uint64_t>{0x7fff'0000'1234, 0x10, 0xffff'ffff'ffff'ffff}));
+  EXPECT_EQ(first.chain, (std::vector<uint64_t>{0x7fff'0000'1234, 0x10, 0xffff'ffff'ffff'ffff}));
   ASSERT_EQ(first.stack.size(), 16u);
   EXPECT_EQ(first.stack[3], std::byte{0xab});
   EXPECT_TRUE(samples[1].head.cut);
