@@ -59,8 +59,8 @@ class AgentCpu(Case):
             w.go()
             truth = w.truth()
             recorder.send_signal(signal.SIGINT)
-            _, self.said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, self.said)
+            self.said = recorder.stderr.read()  # not communicate(): what readline() has read ahead is lost to it
+            self.assertEqual(recorder.wait(60), 0, self.said)
             self.assertEqual(timers(w.pid), "")
         return truth, path
 
@@ -103,9 +103,9 @@ class AgentCpu(Case):
     def test_where_the_kernel_refuses_the_agent_samples(self):
         for error in (EPERM, ENOSYS):
             with self.subTest(error):
-                truth, path = self.sampled("burns", program=("--seconds", "0.5", "--kinds", "loops"), preexec_fn=without_perf(error))
+                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), preexec_fn=without_perf(error))
                 self.assertIn("so the agent samples CPU time, and is taken out at the end", self.said)
-                self.check_total(path, truth, share=0.03)
+                self.check_total(path, truth, share=0.04)
                 methods, _ = self.methods(path)
                 self.check_near(methods["LoopLong"], truth["methods"]["LoopLong"], "LoopLong")
         with Workload("--start-on-stdin", flavour="burns") as w:

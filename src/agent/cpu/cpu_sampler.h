@@ -55,7 +55,7 @@ class CpuTimeSampler {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  static constexpr int64_t kLookEvery = 20'000'000, kSendEvery = 200'000'000,
+  static constexpr int64_t kLookEvery = 50'000'000, kSendEvery = 200'000'000,
                            kLookAnyway = 1'000'000'000;
   struct Known {
     uint32_t slot = 0;
@@ -88,8 +88,6 @@ class CpuTimeSampler {
   int64_t next_ns_ = 0, next_send_ns_ = 0, next_head_ns_ = 0, next_look_ns_ = 0,
           look_anyway_ns_ = 0, next_check_ns_ = 0;
   int64_t last_thread_ = -1;
-  int64_t room_ = 0;  // timers that may still be made
-  uint64_t random_ = 1;
   std::unordered_map<pid_t, Known> slots_;
   profile::CpuBatchWriter writer_;
   uint64_t samples_ = 0, lost_ = 0, missed_ = 0, blocked_ = 0, repeated_ = 0, lost_before_ = 0;

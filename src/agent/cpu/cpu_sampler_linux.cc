@@ -28,12 +28,11 @@ int64_t TickNs() {
 
 Status CpuTimeSampler::Start(uint32_t hz, int64_t now_ns) {
   if (on_) return OkStatus();
-  RETURN_IF_ERROR(CpuSignal::Take());
-  trouble_.clear();
   period_ns_ = 1'000'000'000 / std::clamp<int64_t>(hz, 1, kMostHz);
+  RETURN_IF_ERROR(CpuSignal::Take(period_ns_));
+  trouble_.clear();
   tick_ns_ = TickNs();
   own_thread_ = static_cast<uint32_t>(::syscall(SYS_gettid));
-  random_ = static_cast<uint64_t>(MonotonicNs()) | 1;
   ring_ = CpuSignal::ring();
   lost_before_ = ring_->lost();
   samples_ = lost_ = missed_ = blocked_ = repeated_ = 0;
@@ -62,20 +61,9 @@ void CpuTimeSampler::Stop() {
 
 void CpuTimeSampler::Watch(pid_t thread, Known& known) {
   if (static_cast<uint32_t>(thread) == own_thread_) return;
-  if (room_ <= 0) {
-    ++missed_;
-    known.tries = kMostTries;
-    return;
-  }
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  // A thread that lives for less than a period has its part of the samples, too.
-  const auto first = static_cast<int64_t>(random_ % static_cast<uint64_t>(period_ns_)) + 1;
-  switch (CpuSignal::Watch(thread, period_ns_, first, &known.slot)) {
+  switch (CpuSignal::Watch(thread, &known.slot)) {
     case CpuSignal::Made::kMade:
       known.watched = true;
-      --room_;
       return;
     case CpuSignal::Made::kGone:
       return;
@@ -99,10 +87,7 @@ void CpuTimeSampler::Look() {
   std::erase_if(slots_, [this](const auto& entry) {
     const Known& known = entry.second;
     if (known.seen) return false;
-    if (known.watched) {
-      CpuSignal::Forget(known.slot);
-      ++room_;
-    }
+    if (known.watched) CpuSignal::Forget(known.slot);
     return true;
   });
 }
@@ -118,7 +103,7 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
       return Stop();
     }
     // Half of what is left is the program's.
-    room_ = std::max<int64_t>(SignalsLeft() / 2, 0);
+    CpuSignal::SetRoom(SignalsLeft() / 2);
     CpuSignal::FindStacks();
   }
   const int64_t last = LastThread();

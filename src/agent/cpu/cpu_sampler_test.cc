@@ -48,9 +48,9 @@ class Reader {
             Took& t = by_thread[s.thread];
             ++t.samples;
             t.periods += s.periods;
-            t.in_kernel += s.in_kernel ? 1 : 0;
-            t.cut += s.cut ? 1 : 0;
-            t.with_callers += s.chain.empty() ? 0 : 1;
+            t.in_kernel += s.in_kernel ? 1u : 0u;
+            t.cut += s.cut ? 1u : 0u;
+            t.with_callers += s.chain.empty() ? 0u : 1u;
             EXPECT_GE(s.time_ns, t.last_ns);
             t.last_ns = s.time_ns;
           });
@@ -297,7 +297,7 @@ TEST(CpuTimeSampler, UsesNoAlternateStackAndLittleOfASmallOne) {
   ASSERT_TRUE(running.status().ok()) << running.status().error().message;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, std::max<size_t>(32 << 10, PTHREAD_STACK_MIN));
+  ::pthread_attr_setstacksize(&attributes, size_t{64} << 10);
   bool touched = true;
   pthread_t thread;
   ASSERT_EQ(::pthread_create(&thread, &attributes, OnASmallStack, &touched), 0);

@@ -25,8 +25,8 @@ class CpuSignal {
   static constexpr size_t kMostThreads = 4096, kCells = 2048;
 
   // Takes a real-time signal that nobody has a handler for, and that as few threads as can be have
-  // blocked. One at a time. errors: kRefused, kFailed
-  static Status Take();
+  // blocked. One at a time. `period_ns`: of the timers. errors: kRefused, kFailed
+  static Status Take(int64_t period_ns);
   // Deletes all timers, gives the signal back to who had it, and waits until nobody is in the
   // handler. What was sampled stays to be read.
   static void GiveBack();
@@ -36,11 +36,16 @@ class CpuSignal {
   static bool is_ours();
 
   enum class Made : uint8_t { kMade, kGone, kBlocked, kNoRoom };
-  // A timer for a thread of this process, on its CPU clock, and its number. kBlocked: the thread
-  // has the signal blocked, and may be waiting for it itself. kNoRoom: no more timers, or signals,
-  // may be had. `first_ns`: until its first tick, so that threads are not in step.
-  static Made Watch(pid_t thread, int64_t period_ns, int64_t first_ns, uint32_t* slot);
+  // A timer for a thread of this process, on its CPU clock, and its number; the one that it has, if
+  // it has one. kBlocked: the thread has the signal blocked, and may be waiting for it itself.
+  // kNoRoom: no more timers, or signals, may be had.
+  static Made Watch(pid_t thread, uint32_t* slot);
+  // The same for the calling thread, any of the program's, which has just begun: a few system
+  // calls, and no wait. Where another one is at it the agent's thread comes later.
+  static void WatchSelf();
   static void Forget(uint32_t slot);
+  // How many more timers may be made.
+  static void SetRoom(int64_t timers);
   // Looks for the stacks of threads that were sampled and whose bounds are not known.
   static void FindStacks();
 

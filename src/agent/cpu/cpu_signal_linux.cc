@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +32,7 @@ struct CpuThread {
   std::atomic<uintptr_t> self;       // its pthread_self(), once it was sampled
   std::atomic<bool> stack_wanted;
   AtomicStackBounds stack;
-  int timer;  // the agent's thread only
+  int timer;  // guarded by g_cpu_lock
 };
 
 // All of it is there for as long as the process.
@@ -44,7 +45,30 @@ std::atomic<bool> g_cpu_on{false};
 std::atomic<uint32_t> g_cpu_inside{0};
 int g_cpu_signal = 0;
 struct sigaction g_cpu_before {};
-uint32_t g_cpu_next = 0;  // where to look for a free slot
+std::atomic<int64_t> g_cpu_period{0}, g_cpu_room{0};
+
+// Around what makes and deletes timers. Not for the handler; a child of fork has no use for it.
+std::atomic<bool> g_cpu_lock{false};
+uint32_t g_cpu_used = 0;  // the end of the slots that are, or were, in use; guarded by it
+
+class TimerLock {
+ public:
+  // `wait`: until it is free; else it may not be held.
+  explicit TimerLock(bool wait) {
+    const timespec pause{0, 20'000};
+    while (!(held_ = !g_cpu_lock.exchange(true, std::memory_order_acquire)) && wait)
+      (void)::nanosleep(&pause, nullptr);
+  }
+  ~TimerLock() {
+    if (held_) g_cpu_lock.store(false, std::memory_order_release);
+  }
+  TimerLock(const TimerLock&) = delete;
+  TimerLock& operator=(const TimerLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  bool held_ = false;
+};
 
 // Memory of the calling thread's stack, or of any other.
 class StackReader {
@@ -188,7 +212,7 @@ bool HasGoRuntime() {
 }
 
 // By system calls: the C library has the functions in a library of their own before glibc 2.34.
-int MakeThreadTimer(pid_t thread, int64_t period_ns, int64_t first_ns, uintptr_t key, int* error) {
+int MakeThreadTimer(pid_t thread, uintptr_t key, int* error) {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = g_cpu_signal;
@@ -202,6 +226,15 @@ int MakeThreadTimer(pid_t thread, int64_t period_ns, int64_t first_ns, uintptr_t
     *error = errno;
     return kNoTimer;
   }
+  const int64_t period_ns = g_cpu_period.load(std::memory_order_relaxed);
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  // Anywhere in a period: threads are not in step, and one that lives for less than a period has
+  // its part of the samples, too.
+  const uint64_t random =
+      (static_cast<uint64_t>(now.tv_nsec) ^ static_cast<uint64_t>(thread) << 32) *
+      0x9E3779B97F4A7C15u;
+  const auto first_ns = static_cast<int64_t>((random >> 16) % static_cast<uint64_t>(period_ns)) + 1;
   itimerspec when{};
   when.it_value.tv_sec = first_ns / 1'000'000'000;
   when.it_value.tv_nsec = first_ns % 1'000'000'000;
@@ -211,6 +244,38 @@ int MakeThreadTimer(pid_t thread, int64_t period_ns, int64_t first_ns, uintptr_t
   *error = errno;
   (void)::syscall(SYS_timer_delete, timer);
   return kNoTimer;
+}
+
+// While the lock is held. `blocked`: the thread's mask.
+CpuSignal::Made FindOrMake(pid_t thread, uint64_t blocked, uint32_t* slot) {
+  const auto id = static_cast<uint32_t>(thread);
+  for (uint32_t i = 0; i < g_cpu_used; ++i) {
+    const CpuThread& t = g_cpu->threads[i];
+    if (t.timer == kNoTimer || t.thread.load(std::memory_order_relaxed) != id) continue;
+    *slot = i;
+    return CpuSignal::Made::kMade;
+  }
+  if ((blocked >> (g_cpu_signal - 1) & 1) != 0) return CpuSignal::Made::kBlocked;
+  if (g_cpu_room.load(std::memory_order_relaxed) <= 0) return CpuSignal::Made::kNoRoom;
+  uint32_t i = 0;
+  while (i < CpuSignal::kMostThreads && g_cpu->threads[i].timer != kNoTimer) ++i;
+  if (i == CpuSignal::kMostThreads) return CpuSignal::Made::kNoRoom;
+  CpuThread& t = g_cpu->threads[i];
+  const uint32_t generation = t.generation.load(std::memory_order_relaxed) + 1;
+  t.stack.Set({});
+  t.stack_wanted.store(false, std::memory_order_relaxed);
+  t.thread.store(id, std::memory_order_relaxed);
+  t.generation.store(generation, std::memory_order_release);
+  int error = 0;
+  t.timer = MakeThreadTimer(thread, uintptr_t{generation} * CpuSignal::kMostThreads + i, &error);
+  *slot = i;
+  if (t.timer != kNoTimer) {
+    g_cpu_used = std::max(g_cpu_used, i + 1);
+    g_cpu_room.fetch_sub(1, std::memory_order_relaxed);
+    return CpuSignal::Made::kMade;
+  }
+  t.thread.store(0, std::memory_order_relaxed);
+  return error == EINVAL || error == ESRCH ? CpuSignal::Made::kGone : CpuSignal::Made::kNoRoom;
 }
 
 }  // namespace
@@ -224,7 +289,7 @@ bool CpuSignal::is_ours() {
   return taken() && ::sigaction(g_cpu_signal, nullptr, &now) == 0 && IsOurs(now);
 }
 
-Status CpuSignal::Take() {
+Status CpuSignal::Take(int64_t period_ns) {
   if (taken()) return OkStatus();
   if (g_cpu == nullptr) {
     void* memory = ::mmap(nullptr, sizeof(CpuState), PROT_READ | PROT_WRITE,
@@ -247,6 +312,8 @@ Status CpuSignal::Take() {
   if (::sigaction(signal, &mine, &g_cpu_before) != 0)
     return Error{ErrorCode::kRefused, "no signal can be had to sample with"};
   g_cpu_signal = signal;
+  g_cpu_period.store(period_ns);
+  g_cpu_room.store(0);
   g_cpu_on.store(true, std::memory_order_seq_cst);
   return OkStatus();
 }
@@ -268,46 +335,44 @@ void CpuSignal::GiveBack() {
   g_cpu_signal = 0;
 }
 
-CpuSignal::Made CpuSignal::Watch(pid_t thread, int64_t period_ns, int64_t first_ns,
-                                 uint32_t* slot) {
-  const uint64_t mask = BlockedSignals(thread);
-  if ((mask >> (g_cpu_signal - 1) & 1) != 0) return Made::kBlocked;
-  uint32_t i = 0;
-  while (i < kMostThreads && g_cpu->threads[(g_cpu_next + i) % kMostThreads].timer != kNoTimer) ++i;
-  if (i == kMostThreads) return Made::kNoRoom;
-  i = (g_cpu_next + i) % kMostThreads;
-  g_cpu_next = (i + 1) % kMostThreads;
-  CpuThread& t = g_cpu->threads[i];
-  const uint32_t generation = t.generation.load(std::memory_order_relaxed) + 1;
-  t.stack.Set({});
-  t.stack_wanted.store(false, std::memory_order_relaxed);
-  t.thread.store(static_cast<uint32_t>(thread), std::memory_order_relaxed);
-  t.generation.store(generation, std::memory_order_release);
-  int error = 0;
-  t.timer = MakeThreadTimer(thread, period_ns, first_ns, uintptr_t{generation} * kMostThreads + i,
-                            &error);
-  *slot = i;
-  if (t.timer != kNoTimer) return Made::kMade;
-  t.thread.store(0, std::memory_order_relaxed);
-  return error == EINVAL || error == ESRCH ? Made::kGone : Made::kNoRoom;
+CpuSignal::Made CpuSignal::Watch(pid_t thread, uint32_t* slot) {
+  const uint64_t blocked = BlockedSignals(thread);
+  const TimerLock lock(/*wait=*/true);
+  return FindOrMake(thread, blocked, slot);
+}
+
+void CpuSignal::WatchSelf() {
+  if (!g_cpu_on.load(std::memory_order_acquire) || IsForkedChild()) return;
+  const TimerLock lock(/*wait=*/false);
+  if (!lock.held() || !g_cpu_on.load(std::memory_order_relaxed)) return;
+  sigset_t blocked;
+  if (::pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0) return;
+  const bool mine = ::sigismember(&blocked, g_cpu_signal) == 1;
+  uint32_t slot = 0;
+  (void)FindOrMake(static_cast<pid_t>(::syscall(SYS_gettid)), mine ? ~uint64_t{0} : 0, &slot);
 }
 
 void CpuSignal::Forget(uint32_t slot) {
+  const TimerLock lock(/*wait=*/true);
   CpuThread& t = g_cpu->threads[slot];
   if (t.timer == kNoTimer) return;
   (void)::syscall(SYS_timer_delete, t.timer);
   t.timer = kNoTimer;
   t.generation.fetch_add(1, std::memory_order_release);
   t.thread.store(0, std::memory_order_relaxed);
+  g_cpu_room.fetch_add(1, std::memory_order_relaxed);
 }
+
+void CpuSignal::SetRoom(int64_t timers) { g_cpu_room.store(timers, std::memory_order_relaxed); }
 
 void CpuSignal::FindStacks() {
   if (g_cpu == nullptr) return;
   const auto wants = [](const CpuThread& t) {
-    return t.timer != kNoTimer && t.stack_wanted.load(std::memory_order_acquire);
+    return t.stack_wanted.load(std::memory_order_acquire);
   };
   if (std::none_of(std::begin(g_cpu->threads), std::end(g_cpu->threads), wants)) return;
   const StackMap map = StackMap::OfThisProcess();
+  const TimerLock lock(/*wait=*/true);
   for (CpuThread& t : g_cpu->threads) {
     if (!wants(t)) continue;
     t.stack_wanted.store(false, std::memory_order_relaxed);

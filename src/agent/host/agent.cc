@@ -70,6 +70,7 @@ Status Agent::SetMask(bool counting) {
   uint32_t low = kEnableStackSnapshot | kMonitorModuleLoads;
   if (counts()) low |= kEnableObjectAllocated;
   if (counting) low |= kMonitorObjectAllocated;
+  if (options_.cpu_hz != 0) low |= kMonitorThreads;
   uint32_t high = kHighEventPipe | kHighDynamicFunctionUnloads;
   // The runtime keeps the bounds of its generations; collections stay concurrent.
   if (options_.live && !counts()) high |= kHighBasicGc;

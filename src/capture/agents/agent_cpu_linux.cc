@@ -20,6 +20,7 @@ namespace {
 // How often the map of memory is read because an address is unknown; longer while that is no use.
 constexpr int64_t kMapsAgainNs = 250'000'000, kMapsAgainMostNs = 8'000'000'000;
 constexpr double kAsAsked = 0.9;  // of the samples: fewer are told
+constexpr uint64_t kEnoughToSay = 200;
 
 bool UnknownCode(const CodeRanges& code, const std::vector<uint64_t>& chain) {
   return std::any_of(chain.begin(), chain.end(),
@@ -135,7 +136,7 @@ void AgentCpu::End() {
   if (ended_) return;
   Tick(clock_.now_ns());
   ended_ = true;
-  if (head_.tick_ns > head_.period_ns || periods_ == 0) return;  // told before
+  if (head_.tick_ns > head_.period_ns || periods_ < kEnoughToSay) return;  // told before
   if (static_cast<double>(samples_) < kAsAsked * static_cast<double>(periods_))
     notes_.push_back(fmt::format(
         "process {} was sampled {:.0f} times for each second of CPU time, not {}: signals that "
