@@ -68,7 +68,7 @@ void CpuTimeSampler::Watch(pid_t thread, Known& known) {
     case CpuSignal::Made::kGone:
       return;
     case CpuSignal::Made::kBlocked:
-      if (++known.tries == kMostTries) ++blocked_;
+      if (++known.tries == 2) ++blocked_;
       return;
     case CpuSignal::Made::kNoRoom:
       ++missed_;

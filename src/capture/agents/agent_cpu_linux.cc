@@ -85,8 +85,8 @@ void AgentCpu::OnHead(const profile::CpuBatchHead& head) {
   any_ = true;
   const auto news = [](uint64_t now, uint64_t before) { return now > before ? now - before : 0; };
   tables_.losses.Add(Loss::kCpuSamplesLost, news(head.lost, head_.lost));
-  tables_.losses.Add(Loss::kCpuThreadsMissed,
-                     news(head.missed, head_.missed) + news(head.blocked, head_.blocked));
+  // What threads use that have its signal blocked is (not sampled), under their numbers.
+  tables_.losses.Add(Loss::kCpuThreadsMissed, news(head.missed, head_.missed));
   if (head.missed != 0 && head_.missed == 0)
     notes_.push_back(fmt::format(
         "process {} has threads that the agent could not sample: as many timers as half of the "

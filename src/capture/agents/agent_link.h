@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/byte_reader.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "ipc/processes/process_facts.h"
