@@ -86,7 +86,7 @@ class CpuTimeSampler {
   int64_t period_ns_ = 0, tick_ns_ = 0;
   uint32_t own_thread_ = 0;
   int64_t next_ns_ = 0, next_send_ns_ = 0, next_head_ns_ = 0, next_look_ns_ = 0,
-          look_anyway_ns_ = 0, next_check_ns_ = 0;
+          look_anyway_ns_ = 0, next_check_ns_ = 0, next_stacks_ns_ = 0;
   int64_t last_thread_ = -1;
   std::unordered_map<pid_t, Known> slots_;
   profile::CpuBatchWriter writer_;

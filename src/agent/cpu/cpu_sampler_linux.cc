@@ -36,13 +36,14 @@ Status CpuTimeSampler::Start(uint32_t hz, int64_t now_ns) {
   ring_ = CpuSignal::ring();
   lost_before_ = ring_->lost();
   samples_ = lost_ = missed_ = blocked_ = repeated_ = 0;
-  next_ns_ = next_send_ns_ = next_head_ns_ = next_look_ns_ = look_anyway_ns_ = 0;
+  next_ns_ = next_send_ns_ = next_head_ns_ = next_look_ns_ = look_anyway_ns_ = next_stacks_ns_ = 0;
   next_check_ns_ = now_ns;
   last_thread_ = -1;
   on_ = begun_ = true;
   Follow(now_ns);
-  if (slots_.empty() ||
-      std::none_of(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.watched; })) {
+  const bool any =
+      std::any_of(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.watched; });
+  if (missed_ != 0 && !any) {
     Stop();
     begun_ = false;
     return Error{ErrorCode::kRefused,
@@ -104,7 +105,11 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
     }
     // Half of what is left is the program's.
     CpuSignal::SetRoom(SignalsLeft() / 2);
+  }
+  if (now_ns >= next_stacks_ns_) {
+    const int64_t begin = MonotonicNs();
     CpuSignal::FindStacks();
+    next_stacks_ns_ = now_ns + (MonotonicNs() - begin) * kLookShare;
   }
   const int64_t last = LastThread();
   const bool news = last < 0 || last != last_thread_;

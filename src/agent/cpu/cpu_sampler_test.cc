@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -231,6 +232,21 @@ TEST(CpuTimeSampler, GivesWayToTheProgram) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   (void)::sigaction(signal, &standard, nullptr);
+}
+
+TEST(CpuTimeSampler, NeedsRoomForItsSignals) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_SIGPENDING, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_SIGPENDING, &none), 0);
+  {
+    Running running;
+    ASSERT_FALSE(running.status().ok());
+    EXPECT_NE(running.status().error().message.find("ulimit -i"), std::string::npos);
+  }
+  EXPECT_FALSE(CpuSignal::taken());
+  (void)::setrlimit(RLIMIT_SIGPENDING, &before);
 }
 
 // Who waits for all signals must not be given ours.

@@ -49,7 +49,7 @@ std::atomic<int64_t> g_cpu_period{0}, g_cpu_room{0};
 
 // Around what makes and deletes timers. Not for the handler; a child of fork has no use for it.
 std::atomic<bool> g_cpu_lock{false};
-uint32_t g_cpu_used = 0;  // the end of the slots that are, or were, in use; guarded by it
+std::atomic<uint32_t> g_cpu_used{0};  // the end of the slots that are, or were, in use
 
 class TimerLock {
  public:
@@ -249,7 +249,7 @@ int MakeThreadTimer(pid_t thread, uintptr_t key, int* error) {
 // While the lock is held. `blocked`: the thread's mask.
 CpuSignal::Made FindOrMake(pid_t thread, uint64_t blocked, uint32_t* slot) {
   const auto id = static_cast<uint32_t>(thread);
-  for (uint32_t i = 0; i < g_cpu_used; ++i) {
+  for (uint32_t i = 0; i < g_cpu_used.load(std::memory_order_relaxed); ++i) {
     const CpuThread& t = g_cpu->threads[i];
     if (t.timer == kNoTimer || t.thread.load(std::memory_order_relaxed) != id) continue;
     *slot = i;
@@ -270,7 +270,8 @@ CpuSignal::Made FindOrMake(pid_t thread, uint64_t blocked, uint32_t* slot) {
   t.timer = MakeThreadTimer(thread, uintptr_t{generation} * CpuSignal::kMostThreads + i, &error);
   *slot = i;
   if (t.timer != kNoTimer) {
-    g_cpu_used = std::max(g_cpu_used, i + 1);
+    if (i >= g_cpu_used.load(std::memory_order_relaxed))
+      g_cpu_used.store(i + 1, std::memory_order_release);
     g_cpu_room.fetch_sub(1, std::memory_order_relaxed);
     return CpuSignal::Made::kMade;
   }
@@ -370,14 +371,17 @@ void CpuSignal::FindStacks() {
   const auto wants = [](const CpuThread& t) {
     return t.stack_wanted.load(std::memory_order_acquire);
   };
-  if (std::none_of(std::begin(g_cpu->threads), std::end(g_cpu->threads), wants)) return;
+  CpuThread* const begin = g_cpu->threads;
+  CpuThread* const end = begin + g_cpu_used.load(std::memory_order_relaxed);
+  if (std::none_of(begin, end, wants)) return;
   const StackMap map = StackMap::OfThisProcess();
   const TimerLock lock(/*wait=*/true);
-  for (CpuThread& t : g_cpu->threads) {
-    if (!wants(t)) continue;
-    t.stack_wanted.store(false, std::memory_order_relaxed);
-    const bool main = t.thread.load(std::memory_order_relaxed) == static_cast<uint32_t>(::getpid());
-    t.stack.Set(map.Of(t.self.load(std::memory_order_relaxed), main));
+  for (CpuThread* t = begin; t != end; ++t) {
+    if (!wants(*t)) continue;
+    t->stack_wanted.store(false, std::memory_order_relaxed);
+    const bool main =
+        t->thread.load(std::memory_order_relaxed) == static_cast<uint32_t>(::getpid());
+    t->stack.Set(map.Of(t->self.load(std::memory_order_relaxed), main));
   }
 }
 
