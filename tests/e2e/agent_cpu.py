@@ -155,8 +155,10 @@ class AgentCpu(Case):
             before = look()
             for i in range(19):
                 record(i)
-            harness.wait_until(lambda: look() == before, 5, f"{before} and not {look()}")
-            self.assertEqual(before[0], "")
+            def clean():  # right after the first one the runtime had yet to close some
+                now = look()
+                return now[0] == "" and now[1] <= before[1] and now[2] == before[2]
+            harness.wait_until(clean, 5, f"as before: {before}")
             w.go()
             self.assertIn("methods", w.truth())
 
