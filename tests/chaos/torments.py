@@ -94,9 +94,10 @@ class Torments:
 
     def record(self, dice):
         capture = self.life.path(f"{dice.randrange(10 ** 9)}.clrscope")
-        args = ("record", "-p", str(self.life.pid), "--live", "-o", capture)
+        what = dice.choice([("--live",), ("--live", *self.cpu(dice)), ("--only", "cpu", *self.cpu(dice))])
+        args = ("record", "-p", str(self.life.pid), *what, "-o", capture)
         if dice.random() < 0.5:
-            self.run("record --live", *args, "-d", "1s")
+            self.run("record " + " ".join(what[:2]), *args, "-d", "1s")
         else:
             self.run("recording killed", *args, kill_after=dice.uniform(0.1, 3))
         for name in (capture, capture + "-journal", capture + "-wal"):
@@ -104,9 +105,13 @@ class Torments:
                 os.remove(name)
         self.pause(dice.choice([0, 0.5, 2]))
 
+    @staticmethod
+    def cpu(dice):
+        return ("--cpu", "--sampler", "agent", "--rate", dice.choice(["99", "1000"]))
+
     def own(self, dice):
         """An owner of an agent that is no recording: no session from outside comes with it."""
-        args = (str(self.life.pid), "1", *dice.choice([(), ("live=1",)]))
+        args = (str(self.life.pid), "1", *dice.choice([(), ("live=1",), ("cpu=499",), ("allocations=0,cpu=10000",)]))
         if dice.random() < 0.5:
             self.run("owned agent", *args, program=self.probe)
         else:

@@ -9,6 +9,7 @@ import time
 import unittest
 
 import harness
+from agent_cpu import AgentCpu  # noqa: F401
 from collecting import Collecting  # noqa: F401  (these are run with the others)
 from cpu_time import CpuTime  # noqa: F401
 from events import Events  # noqa: F401

@@ -252,7 +252,7 @@ class Combination:
             if numbers[kind] <= numbers[kind + ", refused"]:
                 self.failures.append(f"{kind} never worked")
         for kind in ("results the same", "assemblies unloaded", "children forked", "calls back by constructors", "managed threads",
-                     "exceptions thrown", "profiles spooled", "most samples of an agent", "SIGSTOP and SIGCONT", "record --live",
+                     "exceptions thrown", "profiles spooled", "most samples of an agent", "SIGSTOP and SIGCONT", "record --live", "record --only cpu",
                      "recording killed"):
             if not numbers[kind] and not self.options.kind and not self.options.without:
                 self.failures.append(f"there was not one of: {kind}")

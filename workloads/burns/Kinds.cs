@@ -10,7 +10,10 @@ namespace Clrscope.Workloads.Burns;
 static class Kinds
 {
     public static readonly string[] Names =
-        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads", "collect"];
+        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads"];
+
+    // Those that are run only by name.
+    public static readonly string[] OtherNames = ["churn", "collect"];
 
     // By marker method, ns.
     public static readonly Dictionary<string, long> Truth = [];
@@ -39,6 +42,7 @@ static class Kinds
             case "kernel": Count(nameof(Kernel), Kernel(ns)); break;
             case "threads": ShortThreads(ns); break;
             case "collect": Count(nameof(Collecting), Collecting(ns)); break;
+            case "churn": Churn(ns); break;
         }
     }
 
@@ -263,6 +267,20 @@ static class Kinds
             thread.Start();
             thread.Join();
         }
+    }
+
+    // 200 threads a second, each of 2 ms of CPU time.
+    static void Churn(long ns)
+    {
+        var threads = new List<Thread>();
+        for (long begun = 0; begun < ns; begun += 2_000_000)
+        {
+            var thread = new Thread(() => Count(nameof(ShortThread), ShortThread(2_000_000)));
+            thread.Start();
+            threads.Add(thread);
+            Thread.Sleep(5);
+        }
+        foreach (Thread thread in threads) thread.Join();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

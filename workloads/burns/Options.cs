@@ -11,7 +11,10 @@ sealed class Options
         usage: burns [--seconds S] [--kinds NAME,...] [--start-on-stdin] [--hold-on-stdin]
 
           --seconds S       of CPU time for each kind (default 1)
-          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads,collect (default all)
+          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads (default all),
+                            or churn (200 threads a second), collect (74 % in the garbage collector)
+          --own-sigprof     take SIGPROF for every 10 ms of CPU time, and tell how many came
+          --idle-threads N  that wait meanwhile
           --start-on-stdin  begin with the first line of the input
           --hold-on-stdin   wait for a line after the report
 
@@ -20,7 +23,8 @@ sealed class Options
 
     public double Seconds = 1;
     public string[] Kinds = Workloads.Burns.Kinds.Names;
-    public bool StartOnStdin, HoldOnStdin, ShowHelp;
+    public bool StartOnStdin, HoldOnStdin, OwnSigprof, ShowHelp;
+    public int IdleThreads;
 
     public static Options Parse(string[] args)
     {
@@ -34,12 +38,14 @@ sealed class Options
                 case "--kinds": o.Kinds = Value().Split(','); break;
                 case "--start-on-stdin": o.StartOnStdin = true; break;
                 case "--hold-on-stdin": o.HoldOnStdin = true; break;
+                case "--own-sigprof": o.OwnSigprof = true; break;
+                case "--idle-threads": o.IdleThreads = int.Parse(Value(), CultureInfo.InvariantCulture); break;
                 case "--help" or "-h": o.ShowHelp = true; break;
                 default: throw new ArgumentException($"unknown option {args[i]}");
             }
         }
         foreach (string kind in o.Kinds)
-            if (!Workloads.Burns.Kinds.Names.Contains(kind)) throw new ArgumentException($"unknown kind {kind}");
+            if (!Workloads.Burns.Kinds.Names.Contains(kind) && !Workloads.Burns.Kinds.OtherNames.Contains(kind)) throw new ArgumentException($"unknown kind {kind}");
         return o;
     }
 }

@@ -23,13 +23,15 @@ static class Program
             Console.WriteLine(Options.Help);
             return 0;
         }
+        using OwnSignals? signals = options.OwnSigprof ? new OwnSignals() : null;
+        using var idle = new IdleThreads(options.IdleThreads);
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (options.StartOnStdin) Console.In.ReadLine();
         long start = ThreadClock.ProcessNs;
         foreach (string kind in options.Kinds) Kinds.Run(kind, options.Seconds);
         long process = ThreadClock.ProcessNs - start;
         var methods = string.Join(",", Kinds.Truth.Select(t => $"{JsonEncodedText.Encode(t.Key)}\":{t.Value}".Insert(0, "\"")));
-        Console.WriteLine($"{{\"process_ns\":{process},\"methods\":{{{methods}}}}}");
+        Console.WriteLine($"{{\"process_ns\":{process},\"sigprof\":{signals?.Count ?? 0},\"methods\":{{{methods}}}}}");
         if (options.HoldOnStdin) Console.In.ReadLine();
         return 0;
     }

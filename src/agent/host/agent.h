@@ -12,6 +12,7 @@
 
 #include "agent/com/corprof.h"
 #include "agent/control/control.h"
+#include "agent/cpu/cpu_sampler.h"
 #include "agent/gc/gc_log.h"
 #include "agent/gc/gc_threads.h"
 #include "agent/host/event_sessions.h"
@@ -86,6 +87,11 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   size_t MemoryBytes() const;
   void AddLosses(const ShardTotals& sums, profile::IntervalFrame& frame);
   void WriteSpool(const profile::IntervalFrame& frame);
+  // CPU time: agent_cpu.cc
+  void BeginCpu();
+  void StepCpu(int64_t now_ns);
+  void FinishCpu();
+  bool SendCpu(std::string_view batch);
   void HandOnTermSignal();
   bool LetGo();  // false: it stays, stopped
   void GiveUp() noexcept;
@@ -151,6 +157,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   Control control_;
   Session session_;  // of allocations
   EventSessions event_sessions_;
+  CpuTimeSampler cpu_;
   SpoolThread spool_;
 
   std::atomic<uint32_t> resolved_{kFirstFrame};  // frames below it were looked at

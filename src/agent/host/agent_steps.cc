@@ -42,6 +42,7 @@ void Agent::Wait() {
     wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
   if (!passes_.empty() || (live_ != nullptr && live_->derived() != 0))
     wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
+  if (cpu_.on()) wait = std::min(wait, cpu_.next_ns() - now);
   wait = control_.has_lines() ? 0 : std::clamp<int64_t>(wait, 0, kSecond);
   std::vector<pollfd> polls = {{waker_.fd(), POLLIN, 0}};
   control_.AddPolls(polls);
@@ -52,6 +53,7 @@ void Agent::Wait() {
 
 void Agent::Step(int64_t now) {
   if (TermSignalCame()) HandOnTermSignal();
+  StepCpu(now);
   ResolveInSlices();
   TakeGcNotes();
   const uint64_t gcs = std::max<uint64_t>(gcs_seen_, gcs_finished_.load());

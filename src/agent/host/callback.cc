@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "agent/cpu/cpu_signal.h"
 #include "agent/host/forked.h"
 #include "agent/spool/own_file.h"
 
@@ -108,6 +109,14 @@ HResult Callback::ProfilerDetachSucceeded() { return kOk; }
 
 HResult Callback::Shutdown() {
   if (is_at_work()) agent_->OnShutdown();
+  return kOk;
+}
+
+HResult Callback::ThreadAssignedToOSThread() {
+  if (!is_at_work()) return kOk;
+  const int error = errno;  // the program's
+  CpuSignal::WatchSelf();
+  errno = error;
   return kOk;
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "agent/cpu/cpu_sampler.h"
 #include "base/units.h"
 
 namespace clrscope::agent {
@@ -92,6 +93,11 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
       std::string_view rest;
       ok = ParseNumber(value, n, &rest) && rest.empty() && n >= 16 && n <= 1'000'000;
       o.cap = static_cast<uint32_t>(n);
+    } else if (key == "cpu") {
+      uint64_t n = 0;
+      std::string_view rest;
+      ok = ParseNumber(value, n, &rest) && rest.empty() && n <= CpuTimeSampler::kMostHz;
+      o.cpu_hz = static_cast<uint32_t>(n);
     } else if (key == "output") {
       o.output = value;
     } else if (key.starts_with("label.") && key.size() > 6) {
@@ -103,7 +109,7 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
   }
   o.locks = o.locks || o.waits;
   o.live = o.live && o.allocations;
-  if (!o.allocations && !o.exceptions && !o.locks)
+  if (!o.allocations && !o.exceptions && !o.locks && o.cpu_hz == 0)
     return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is nothing to measure"};
   return o;
 }
@@ -113,6 +119,7 @@ Result<Options> ChangeOptions(std::string_view text, const Options& now) {
   const char* fixed = o.allocations != now.allocations ? "whether allocations are sampled"
                       : o.live != now.live             ? "whether objects are followed"
                       : o.cap != now.cap               ? "how many objects are followed"
+                      : o.cpu_hz != now.cpu_hz         ? "how CPU time is sampled"
                       : o.requests != now.requests     ? "whether requests are told apart"
                       : o.exact != now.exact           ? "exact"
                       : o.owned != now.owned           ? "owned"

@@ -22,6 +22,7 @@ struct Options {
   bool requests = false;              // requests: which activity followed objects are of
   bool waits = false;                 // waits: each other wait, .NET 9 and later; brings locks
   uint32_t cap = 20'000;              // cap: how many of them
+  uint32_t cpu_hz = 0;                // cpu: samples of a second of a thread's CPU time; 0 = none
   std::string output;                 // output: of the spool; %n program, %p pid, %t time
   bool owned = false;     // owned: whoever attached stays connected; the agent lets go when it goes
   bool selftest = false;  // selftest: walk each stack both ways and count differences

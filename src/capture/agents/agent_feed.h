@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/families/live/interval_fold.h"
+#include "capture/agents/agent_cpu.h"
 #include "capture/agents/agent_link.h"
 #include "capture/feeds/feed.h"
 
@@ -32,6 +33,9 @@ class AgentFeed final : public Feed {
   // the feed. `counts`: its samples are the recording's.
   void Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink,
               bool counts = true);
+  // It samples CPU time, for `cpu`, which must outlive the feed. `only`: and nothing else, so that
+  // its intervals are not of the recording.
+  void FollowCpu(AgentCpu* cpu, bool only);
 
   bool Pump() override;
   void BeginStop() override;
@@ -46,6 +50,7 @@ class AgentFeed final : public Feed {
  private:
   explicit AgentFeed(pid_t pid) : pid_(pid) {}
   void Connect();
+  void TakeCpu();
   bool Read();
 
   pid_t pid_;
@@ -57,6 +62,8 @@ class AgentFeed final : public Feed {
   std::string trouble_;  // that it told last
   uint64_t samples_ = 0;
   bool counts_ = true;
+  AgentCpu* cpu_ = nullptr;
+  bool only_cpu_ = false;
   std::vector<std::string> notes_;
 };
 

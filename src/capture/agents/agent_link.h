@@ -4,10 +4,13 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/byte_reader.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "ipc/processes/process_facts.h"
@@ -39,6 +42,8 @@ class AgentSubscription {
   // Reads what is there, without waiting. True: `frame` was filled; call again. False: no frame is
   // complete. errors: kTruncated when the agent is gone; kCorrupt
   Result<bool> Next(profile::IntervalFrame& frame);
+  // Samples of CPU time that come between frames; while Next() reads.
+  void TakeCpu(std::function<void(Bytes)> take) { take_cpu_ = std::move(take); }
   // "interval", "every 5s", "detach"; nothing is answered but by frames.
   Status Command(std::string_view line, ipc::Deadline deadline);
   // Its process has ended, perhaps with no time to remove its socket.
@@ -49,6 +54,7 @@ class AgentSubscription {
   Fd fd_;
   std::string path_;
   std::string in_;
+  std::function<void(Bytes)> take_cpu_;
 };
 
 }  // namespace clrscope::capture

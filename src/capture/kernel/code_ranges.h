@@ -2,7 +2,9 @@
 // Where a process has code, and whose it is as far as the map of its memory tells.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,12 @@ class CodeRanges {
   static CodeRanges Parse(std::string_view maps);
 
   CodeKind KindOf(uint64_t address) const;
+  // How many addresses of a chain, leaf first, come before the first in managed code.
+  size_t NativesOf(std::span<const uint64_t> chain) const {
+    return static_cast<size_t>(
+        std::find_if(chain.begin(), chain.end(), [this](uint64_t a) { return managed(a); }) -
+        chain.begin());
+  }
   bool managed(uint64_t address) const { return KindOf(address) == CodeKind::kManaged; }
   bool empty() const { return ranges_.empty(); }
   size_t size() const { return ranges_.size(); }

@@ -353,9 +353,7 @@ void KernelSampler::TakeSample(Sink& sink, const PerfSample& s) {
   out.time_ns = s.time_ns;
   out.period = s.period;
   out.user = user_;
-  out.natives = static_cast<size_t>(
-      std::find_if(user_.begin(), user_.end(), [&](uint64_t a) { return code_.managed(a); }) -
-      user_.begin());
+  out.natives = code_.NativesOf(user_);
   out.kernel = kernel_;
   out.in_kernel = s.in_kernel;
   ++samples_;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "ipc/processes/dotnet_process.h"
 #include "profile/estimate/cpu_sampler.h"
 
 namespace clrscope::capture {
@@ -26,5 +27,13 @@ struct ChosenSampler {
 // nothing can take its place
 Result<ChosenSampler> ChooseSampler(SamplerChoice choice, std::span<const pid_t> pids,
                                     bool agent_can);
+
+// Which sampler can work on a process, for `doctor`.
+struct SamplersThere {
+  bool kernel = false, agent = false;
+  std::string what;  // one sentence
+  std::string fix;   // what would allow a better one; "" when there is none
+};
+SamplersThere ExamineSamplers(const ipc::DotnetProcess& process);
 
 }  // namespace clrscope::capture

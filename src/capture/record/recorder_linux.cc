@@ -99,6 +99,9 @@ void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
       if (target->index() == index) sink = target->fold().requests().FollowLive(sink);
   // What is allocated is told by a session then.
   agent->Follow(&engine_->recording(), index, sink, /*counts=*/!options_.target.requests);
+  for (const auto& target : engine_->targets())
+    if (target->index() == index && target->agent_cpu() != nullptr)
+      agent->FollowCpu(target->agent_cpu(), !agent_allocates_);
   engine_->Add(index, std::move(agent));
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "capture/agents/agent_cpu.h"
 #include "capture/sessions/thread_names.h"
 #include "ipc/processes/proc_stat.h"
 #include "profile/tables/carry_over.h"
@@ -196,6 +197,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
   Take(std::move(opened));
 }
 
+Target::~Target() = default;
+
 void Target::RecordMeasures() {
   profile::Process& info = tables_->info;
   using profile::Measure;
@@ -249,6 +252,7 @@ void Target::Take(OpenedTarget opened) {
   ResetRouting();
   cpu_ = std::move(opened.cpu);
   if (cpu_ != nullptr) BeginCpu();
+  BeginAgentCpu();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
@@ -417,6 +421,7 @@ void Target::BeginStop() {
   state_ = State::kStopping;
   background_->ending = true;
   StopCpu();
+  EndAgentCpu();
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
@@ -491,6 +496,7 @@ void Target::Tick(int64_t now_ns) {
     ReadCpuTimes(now_ns);
   else
     fold_->cpu().Advance(now_ns);
+  TickAgentCpu(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());

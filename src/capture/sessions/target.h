@@ -116,6 +116,8 @@ double NsPerRequest(const TargetOptions& options);
 // What the routing of a request takes it, if it is told, and its status (docs/performance.md).
 inline constexpr double kRoutingNsPerRequest = 25'000, kStatusNsPerRequest = 10'000;
 
+class AgentCpu;
+
 class Target final : public Feed {
  public:
   enum class State : uint8_t { kRecording, kStopping, kEnded };
@@ -131,6 +133,7 @@ class Target final : public Feed {
     WorkerPool* storms = nullptr;             // for what sleeps between an open and a stop
   };
   Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
+  ~Target() override;
 
   bool Pump() override;
   void AddPolls(std::vector<pollfd>& polls) const override;
@@ -157,6 +160,8 @@ class Target final : public Feed {
   // Whether one has ended since the last call.
   bool TakeRundownEnded() { return std::exchange(rundown_ended_, false); }
   const ipc::DotnetProcess& process() const { return process_; }
+  // Takes the agent's samples of CPU time; null: it takes none.
+  AgentCpu* agent_cpu() const { return agent_cpu_.get(); }
   // Of its tables in the recording.
   uint32_t index() const { return index_; }
   profile::ProcessTables& tables() { return *tables_; }
@@ -276,6 +281,11 @@ class Target final : public Feed {
   bool PumpCpu();
   void ReadCpuTimes(int64_t now_ns);
   void StopCpu();
+  // By the agent: target_agent_cpu.cc
+  void BeginAgentCpu();
+  void TickAgentCpu(int64_t now_ns);
+  void EndAgentCpu();
+  void TakeAgentCpuNotes();
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();
@@ -317,6 +327,7 @@ class Target final : public Feed {
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
   std::unique_ptr<KernelSampler> cpu_;
+  std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
   std::shared_ptr<WindowRun> routing_run_;  // under way
   bool routing_wanted_ = false;             // by the next window of requests

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "capture/record/choose_sampler.h"
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "ipc/diagnosis/diagnosis.h"
@@ -93,6 +94,17 @@ void WriteJson(const ipc::Diagnosis& d, Output& out) {
   document.End();
 }
 
+// Who can sample its CPU time.
+ipc::Check CheckSamplers(const ipc::DotnetProcess& process) {
+  const capture::SamplersThere there = capture::ExamineSamplers(process);
+  ipc::Check check;
+  check.name = "cpu";
+  check.verdict = there.kernel ? ipc::Verdict::kOk : ipc::Verdict::kWarn;
+  check.what = there.what;
+  check.fix = there.fix;
+  return check;
+}
+
 }  // namespace
 
 int RunDoctor(const Args& args) {
@@ -125,7 +137,8 @@ int RunDoctor(const Args& args) {
     if (Status s = ipc::ResumeAtStart(*facts, ipc::Deadline::After(kResumeTimeout)); !s.ok())
       return Fail(s.error());
   }
-  const ipc::Diagnosis diagnosis = ipc::Diagnose(*pid);
+  ipc::Diagnosis diagnosis = ipc::Diagnose(*pid);
+  if (!diagnosis.blocker()) diagnosis.checks.push_back(CheckSamplers(diagnosis.process));
   Output out;
   if (format.json)
     WriteJson(diagnosis, out);
