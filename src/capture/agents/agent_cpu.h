@@ -14,9 +14,9 @@
 #include "analysis/families/cpu/cpu_fold.h"
 #include "base/byte_reader.h"
 #include "capture/kernel/chain_repair.h"
-#include "capture/sessions/gc_threads.h"
 #include "capture/kernel/code_ranges.h"
 #include "capture/sessions/clock.h"
+#include "capture/sessions/gc_threads.h"
 #include "profile/interval/cpu_batch.h"
 
 namespace clrscope::capture {

@@ -117,7 +117,7 @@ class CpuFold {
   std::vector<uint64_t> scratch_;
   int64_t process_ns_ = -1, ended_left_ns_ = 0;
   uint64_t own_thread_ = 0;  // 0 = none
-  size_t waiting_ = 0;  // and valued
+  size_t waiting_ = 0;       // and valued
   bool on_ = false, kernel_told_ = true;
 };
 
