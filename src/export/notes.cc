@@ -100,8 +100,8 @@ std::vector<std::string> Notes(const Profile& profile, bool only_shown) {
     if (const std::string_view note = profile::SamplerNote(f->source); !note.empty())
       notes.emplace_back(note);
     if (!f->idle_hidden.none())
-      notes.push_back(fmt::format("left out: {:.0f} ns of idle threads (--all-states)",
-                                  f->idle_hidden.amount));
+      notes.push_back(
+          fmt::format("left out: {:.0f} ns of idle threads (--all-states)", f->idle_hidden.amount));
     AddTotals(*f, profile.requests.windows, notes);
     if (shown && profile.counted()) AddCounting(profile, notes);
     if (f->biased() || f->mixed) notes.emplace_back(profile::BiasNote());

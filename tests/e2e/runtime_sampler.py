@@ -110,7 +110,7 @@ class LiveProcessors(Case):
             s.keys("c")
             s.wait_for(r"CPU +[\d.]+ m?s/s(.*\n)*.*Runs in(.*\n)*.*Kinds\.\w+")
             s.keys("Enter")
-            s.wait_for(r"Callers of .*(\n.*)*Program\.Main")
+            s.wait_for(r"Callers of Clrscope\.\S+ since the start")
             s.keys("Escape")
             s.keys("W")
             text = s.wait_for(r"Wall +[\d.]+ m?s/s(.*\n)*.*Spent in")
