@@ -148,7 +148,7 @@ class LiveProcessors(Case):
                 found = re.search(rf'^{name}{{process="burns",pid="{w.pid}"[^}}]*}} ([\d.e+-]+)$', text(), re.M)
                 return float(found[1]) if found else -1
 
-            wait_until(lambda: value("clrscope_thread_pool_threads") >= 0, 20, "the pool is told")
+            wait_until(lambda: value("clrscope_thread_pool_threads") >= 0, 60, "the pool is told")
             self.assertGreaterEqual(value("dotnet_thread_pool_queue_length"), 0)
             first = value("clrscope_process_cpu_seconds_total")
             self.assertGreater(first, 0)
