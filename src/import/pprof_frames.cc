@@ -122,6 +122,7 @@ using EventSums =
 void AddEvents(const PprofSample& s, const EventColumns& columns, uint32_t node, uint32_t type,
                EventSums& out) {
   for (const profile::SourceSpec& source : profile::kSourceSpecs) {
+    if (source.id != profile::MainSourceOf(source.measure)) continue;
     const auto& pair = columns.pairs[static_cast<size_t>(source.measure)];
     if (!profile::IsEvent(source.id) || pair.count < 0) continue;
     const uint64_t count = Whole(s, pair.count), amount = Whole(s, pair.amount);
@@ -161,6 +162,7 @@ MemoryColumns FindMemory(const PprofProfile& p) {
 EventColumns FindEvents(const PprofProfile& p) {
   EventColumns columns;
   for (const profile::SourceSpec& source : profile::kSourceSpecs) {
+    if (source.id != profile::MainSourceOf(source.measure)) continue;
     if (!profile::IsEvent(source.id)) continue;
     const profile::MeasureSpec& spec = SpecOf(source.measure);
     EventColumns::Pair& pair = columns.pairs[static_cast<size_t>(source.measure)];

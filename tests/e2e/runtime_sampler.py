@@ -110,7 +110,7 @@ class LiveProcessors(Case):
             s.keys("c")
             s.wait_for(r"CPU +[\d.]+ m?s/s(.*\n)*.*Runs in(.*\n)*.*Kinds\.\w+")
             s.keys("Enter")
-            s.wait_for(r"Callers of .*(\n.*)*Program\.Main")
+            s.wait_for(r"Callers of Clrscope\.\S+ since the start")
             s.keys("Escape")
             s.keys("W")
             text = s.wait_for(r"Wall +[\d.]+ m?s/s(.*\n)*.*Spent in")
@@ -148,7 +148,7 @@ class LiveProcessors(Case):
                 found = re.search(rf'^{name}{{process="burns",pid="{w.pid}"[^}}]*}} ([\d.e+-]+)$', text(), re.M)
                 return float(found[1]) if found else -1
 
-            wait_until(lambda: value("clrscope_thread_pool_threads") >= 0, 20, "the pool is told")
+            wait_until(lambda: value("clrscope_thread_pool_threads") >= 0, 60, "the pool is told")
             self.assertGreaterEqual(value("dotnet_thread_pool_queue_length"), 0)
             first = value("clrscope_process_cpu_seconds_total")
             self.assertGreater(first, 0)

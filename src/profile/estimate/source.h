@@ -246,6 +246,12 @@ constexpr bool IsEvent(Source s) { return s >= Source::kException; }
 constexpr bool KeepsThreads(Source s) { return s == Source::kTick || s == Source::kSampled; }
 // Others are of whole processes or requests.
 constexpr bool HasStacks(Measure m) { return m != Measure::kGcCpu && m != Measure::kRequests; }
+// The one that a measure is told by where nothing else is known: the first.
+constexpr Source MainSourceOf(Measure m) {
+  for (const SourceSpec& s : kSourceSpecs)
+    if (s.measure == m) return s.id;
+  return Source::kForeign;
+}
 // Its events are samples of a whole that is known.
 constexpr bool IsClock(Source s) { return SpecOf(s).error == ErrorKind::kClock; }
 constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
