@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu --requests`: what CPU time each route's requests use, on whatever thread they run."""
+import math
 import threading
 import unittest
 
@@ -56,14 +57,17 @@ class RequestCpu(RequestCase):
         recorder, path = self.recorder(service, "--requests", *self.MEASURES)
         load = threading.Thread(target=service.wrk, args=("/small", 22, 2, 1))
         load.start()
-        self.ask({"/burn/10": 400}, threads=1)(service)
+        self.ask({"/burn/10": 900}, threads=2)(service)
         load.join()
         self.finish(recorder)
         rows = self.rows(path)
         row = rows[BURN]
-        self.assertEqual(row["count"], 400)
-        self.assertLess(row["cpu_ns_low"], 1.2 * 400 * 10 * MS, row)
-        self.assertGreater(row["cpu_ns_high"], 400 * 10 * MS, row)
+        self.assertEqual(row["count"], 900)
+        self.assertGreater(row["idle_watched"], 10, row)
+        # A sample for each request that was watched, and windows cluster: four standard errors.
+        off = 4 * math.sqrt(2 / row["idle_watched"])
+        self.assertLess(abs(row["cpu_ns"] / (900 * 10 * MS) - 1), off + 0.05, row)
+        self.assertLess(row["cpu_ns_low"], (1 + off) * 900 * 10 * MS, row)
         self.assertGreater(rows["GET /small"]["cpu_ns"], 0, rows["GET /small"])
 
     def test_without_requests_it_is_not_told(self):

@@ -11,7 +11,7 @@
 
 namespace clrscope::agent {
 
-inline constexpr size_t kCpuFrames = 127, kCpuStackBytes = 1024;
+inline constexpr size_t kCpuFrames = 127, kCpuStackBytes = 4096;
 
 struct CpuCell {
   std::atomic<uint64_t> turn;  // 2 * lap: free in that lap; one more: filled

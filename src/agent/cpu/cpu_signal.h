@@ -22,7 +22,7 @@ namespace clrscope::agent {
 
 class CpuSignal {
  public:
-  static constexpr size_t kMostThreads = 4096, kCells = 2048;
+  static constexpr size_t kMostThreads = 4096, kCells = 1024;
 
   // Takes a real-time signal that nobody has a handler for, and that as few threads as can be have
   // blocked. One at a time. `period_ns`: of the timers. errors: kRefused, kFailed

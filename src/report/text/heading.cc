@@ -52,9 +52,16 @@ std::string SamplerText(const Profile& p, const TextOptions& o) {
 // How the figures of a clock come about.
 std::string ClockSourceText(const Profile& p, const Estimate& total) {
   const std::string samples = Thousands(total.samples);
-  if (p.shown().source == profile::Source::kCpuClock)
-    return fmt::format("; as the system says, split over {} samples of the kernel's {}", samples,
-                       p.event());
+  if (p.shown().source == profile::Source::kCpuClock) {
+    // Of several processes each may have its own.
+    const profile::CpuSampler first =
+        p.processes.empty() ? profile::CpuSampler::kNone : p.processes.front().sampler;
+    const bool same = std::all_of(p.processes.begin(), p.processes.end(),
+                                  [&](const profile::Process& q) { return q.sampler == first; });
+    const std::string_view sampler = same ? SamplerName(first) : std::string_view();
+    return fmt::format("; as the system says, split over {} samples of {}{}", samples,
+                       sampler.empty() ? "" : fmt::format("the {}'s ", sampler), p.event());
+  }
   return fmt::format("; by {} samples, {}", samples, p.event());
 }
 
