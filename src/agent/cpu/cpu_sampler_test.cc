@@ -144,7 +144,9 @@ TEST(CpuTimeSampler, TellsTimeInTheKernel) {
     zero.read(room.data(), static_cast<std::streamsize>(room.size()));
   running.End();
   const Took mine = running.reader.of(::gettid());
-  EXPECT_GT(mine.samples, 50u);
+  // In a long system call timers run out several times, and their signals come as one.
+  EXPECT_GT(mine.periods, 50u);
+  EXPECT_GT(mine.samples, 10u);
   EXPECT_GT(static_cast<double>(mine.in_kernel), 0.6 * static_cast<double>(mine.samples));
 }
 
