@@ -83,6 +83,7 @@ class CpuTimeSampler {
 
   CpuRing* ring_ = nullptr;  // once it was started
   bool on_ = false, begun_ = false;
+  bool blocked_lately_ = false;  // a new thread has the signal blocked: perhaps while it begins
   int64_t period_ns_ = 0, tick_ns_ = 0;
   uint32_t own_thread_ = 0;
   int64_t next_ns_ = 0, next_send_ns_ = 0, next_head_ns_ = 0, next_look_ns_ = 0,

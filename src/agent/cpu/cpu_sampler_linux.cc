@@ -15,7 +15,8 @@ namespace {
 
 // Looking for threads takes at most this part of a CPU.
 constexpr int64_t kLookShare = 100;
-constexpr uint8_t kMostTries = 50;  // while a thread begins it may have signals blocked
+constexpr uint8_t kMostTries = 50;   // while a thread begins it may have signals blocked
+constexpr uint8_t kEarlyTries = 10;  // so often it is looked at again soon
 
 // The kernel looks at timers of CPU clocks at its ticks; its coarse clock goes on with them.
 int64_t TickNs() {
@@ -70,6 +71,7 @@ void CpuTimeSampler::Watch(pid_t thread, Known& known) {
       return;
     case CpuSignal::Made::kBlocked:
       if (++known.tries == 2) ++blocked_;
+      blocked_lately_ = blocked_lately_ || known.tries <= kEarlyTries;
       return;
     case CpuSignal::Made::kNoRoom:
       ++missed_;
@@ -79,6 +81,7 @@ void CpuTimeSampler::Watch(pid_t thread, Known& known) {
 }
 
 void CpuTimeSampler::Look() {
+  blocked_lately_ = false;
   for (auto& [thread, known] : slots_) known.seen = false;
   (void)ForEachThread([this](pid_t thread) {
     Known& known = slots_[thread];
@@ -113,7 +116,7 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
   }
   const int64_t last = LastThread();
   const bool news = last < 0 || last != last_thread_;
-  if (now_ns < look_anyway_ns_ && (!news || now_ns < next_look_ns_)) return;
+  if (now_ns < look_anyway_ns_ && ((!news && !blocked_lately_) || now_ns < next_look_ns_)) return;
   last_thread_ = last;
   look_anyway_ns_ = now_ns + kLookAnyway;
   const int64_t begin = MonotonicNs();

@@ -155,15 +155,16 @@ TEST(CpuTimeSampler, FollowsThreadsThatBegin) {
   ASSERT_TRUE(running.status().ok()) << running.status().error().message;
   uint64_t periods = 0;
   std::vector<pid_t> ids;
-  for (int i = 0; i < 10; ++i)
+  // Native ones are seen up to 50 ms late, later on a busy machine.
+  for (int i = 0; i < 4; ++i)
     std::thread([&] {
       ids.push_back(::gettid());
-      Burn(100'000'000);
+      Burn(400'000'000);
     }).join();
   running.End();
   for (const pid_t id : ids) periods += running.reader.of(id).periods;
-  EXPECT_GT(periods, 60u);  // of 99
-  EXPECT_LE(periods, 110u);
+  EXPECT_GT(periods, 90u);  // of 158
+  EXPECT_LE(periods, 170u);
 }
 
 TEST(CpuTimeSampler, LeavesNothingBehind) {
