@@ -8,7 +8,7 @@
 #include <string>
 
 #include "agent/com/corprof.h"
-#include "agent/com/metadata.h"
+#include "base/com/metadata.h"
 
 namespace clrscope::agent {
 namespace {

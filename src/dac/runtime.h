@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dac/com/metadata.h"
+#include "base/com/metadata.h"
 #include "dac/com/sos.h"
 #include "dac/com/xclrdata.h"
 #include "dac/remote.h"

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/com/unknown.h"
+#include "base/com/unknown.h"
 
 namespace clrscope::agent {
 

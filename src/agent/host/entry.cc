@@ -33,12 +33,12 @@ class Factory final : public IClassFactory {
 }  // namespace clrscope::agent
 
 extern "C" __attribute__((visibility("default"))) int32_t DllGetClassObject(
-    const clrscope::agent::Guid& clsid, const clrscope::agent::Guid& iid, void** out) {
-  using namespace clrscope::agent;  // NOLINT(google-build-using-namespace)
+    const clrscope::Guid& clsid, const clrscope::Guid& iid, void** out) {
+  using namespace clrscope;  // NOLINT(google-build-using-namespace)
   // As the CLI's: {C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}.
   constexpr Guid kClsid = {
       0xC15C0BE5, 0x9A61, 0x4B7E, {0x8E, 0x5D, 0x2F, 0x1F, 0x0A, 0x0C, 0x1A, 0x57}};
-  static Factory factory;
+  static agent::Factory factory;
   *out = nullptr;
   return clsid == kClsid ? factory.QueryInterface(iid, out) : kClassNotAvailable;
 }

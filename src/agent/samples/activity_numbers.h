@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "agent/com/unknown.h"
+#include "base/com/unknown.h"
 #include "profile/estimate/reservoir.h"
 #include "profile/interval/interval_frame.h"
 

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <span>
 
-#include "agent/com/unknown.h"
 #include "agent/samples/open_waits.h"
 #include "agent/stacks/stack_bounds.h"
 #include "agent/stacks/stack_walk.h"
+#include "base/com/unknown.h"
 #include "profile/estimate/estimate.h"
 #include "profile/estimate/reservoir.h"
 #include "profile/tables/series.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/com/corprof.h"
-#include "agent/com/metadata.h"
 #include "agent/host/lookup_gate.h"
 #include "agent/samples/thrown_names.h"
+#include "base/com/metadata.h"
 #include "profile/interval/interval_frame.h"
 
 namespace clrscope::agent {

@@ -2,7 +2,7 @@
 // Metadata that answers nothing: tests override what they need.
 #pragma once
 
-#include "agent/com/metadata.h"
+#include "base/com/metadata.h"
 
 namespace clrscope::agent {
 
@@ -22,7 +22,7 @@ class DeafMetadata : public IMetaDataImport {
   HResult EnumTypeDefs() override { return kFail; }
   HResult EnumInterfaceImpls() override { return kFail; }
   HResult EnumTypeRefs() override { return kFail; }
-  HResult FindTypeDefByName() override { return kFail; }
+  HResult FindTypeDefByName(const char16_t*, uint32_t, uint32_t*) override { return kFail; }
   HResult GetScopeProps(char16_t*, uint32_t, uint32_t*, Guid*) override { return kFail; }
   HResult GetModuleFromScope() override { return kFail; }
   HResult GetTypeDefProps(uint32_t, char16_t*, uint32_t, uint32_t*, uint32_t*, uint32_t*) override {
@@ -77,7 +77,10 @@ class DeafMetadata : public IMetaDataImport {
   HResult GetCustomAttributeProps() override { return kFail; }
   HResult FindTypeRef() override { return kFail; }
   HResult GetMemberProps() override { return kFail; }
-  HResult GetFieldProps() override { return kFail; }
+  HResult GetFieldProps(uint32_t, uint32_t*, char16_t*, uint32_t, uint32_t*, uint32_t*,
+                        const uint8_t**, uint32_t*, uint32_t*, const void**, uint32_t*) override {
+    return kFail;
+  }
   HResult GetPropertyProps() override { return kFail; }
   HResult GetParamProps() override { return kFail; }
   HResult GetCustomAttributeByName() override { return kFail; }

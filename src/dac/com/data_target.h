@@ -3,7 +3,7 @@
 // Source: dotnet/runtime src/coreclr/inc/clrdata.idl
 #pragma once
 
-#include "dac/com/unknown.h"
+#include "dac/com/address.h"
 
 namespace clrscope::dac {
 

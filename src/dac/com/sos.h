@@ -5,7 +5,7 @@
 // Source: dotnet/runtime src/coreclr/inc/sospriv.idl, src/coreclr/inc/dacprivate.h
 #pragma once
 
-#include "dac/com/unknown.h"
+#include "dac/com/address.h"
 
 namespace clrscope::dac {
 

@@ -3,7 +3,7 @@
 // the others only hold their slot. Source: dotnet/runtime src/coreclr/inc/xclrdata.idl
 #pragma once
 
-#include "dac/com/unknown.h"
+#include "dac/com/address.h"
 
 namespace clrscope::dac {
 

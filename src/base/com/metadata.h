@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// IMetaDataImport up to the last method that the agent uses; the others only hold their slot.
+// IMetaDataImport up to the last method that is used; the others only hold their slot.
 // Source: dotnet/runtime src/coreclr/inc/cor.h
 #pragma once
 
 #include <cstdint>
 
-#include "agent/com/unknown.h"
+#include "base/com/unknown.h"
 
-namespace clrscope::agent {
+namespace clrscope {
 
 inline constexpr Guid kMetadataImportIid = {
     0x7DAC8207, 0xD3AE, 0x4c75, {0x9B, 0x67, 0x92, 0x80, 0x1A, 0x49, 0x7D, 0x44}};
@@ -21,7 +21,7 @@ class IMetaDataImport : public IUnknown {
   virtual HResult EnumTypeDefs() = 0;
   virtual HResult EnumInterfaceImpls() = 0;
   virtual HResult EnumTypeRefs() = 0;
-  virtual HResult FindTypeDefByName() = 0;
+  virtual HResult FindTypeDefByName(const char16_t* name, uint32_t enclosing, uint32_t* token) = 0;
   virtual HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
                                 Guid* mvid) = 0;
   virtual HResult GetModuleFromScope() = 0;
@@ -75,7 +75,10 @@ class IMetaDataImport : public IUnknown {
   virtual HResult GetCustomAttributeProps() = 0;
   virtual HResult FindTypeRef() = 0;
   virtual HResult GetMemberProps() = 0;
-  virtual HResult GetFieldProps() = 0;
+  virtual HResult GetFieldProps(uint32_t token, uint32_t* owner, char16_t* name, uint32_t capacity,
+                                uint32_t* length, uint32_t* attributes, const uint8_t** signature,
+                                uint32_t* signature_size, uint32_t* element_type,
+                                const void** value, uint32_t* value_length) = 0;
   virtual HResult GetPropertyProps() = 0;
   virtual HResult GetParamProps() = 0;
   virtual HResult GetCustomAttributeByName() = 0;
@@ -84,4 +87,4 @@ class IMetaDataImport : public IUnknown {
 };
 // NOLINTEND(readability-identifier-naming)
 
-}  // namespace clrscope::agent
+}  // namespace clrscope

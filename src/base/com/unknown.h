@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
-namespace clrscope::agent {
+namespace clrscope {
 
 using HResult = int32_t;
 inline constexpr HResult kOk = 0;
+inline constexpr HResult kNotImplemented = static_cast<HResult>(0x80004001u);
 inline constexpr HResult kNoInterface = static_cast<HResult>(0x80004002u);
 inline constexpr HResult kFail = static_cast<HResult>(0x80004005u);
 inline constexpr HResult kAbort = static_cast<HResult>(0x80004004u);
@@ -69,6 +70,12 @@ class ComPtr {
     if (p_ != nullptr) p_->Release();
     p_ = nullptr;
   }
+  // Where a call puts the interface that it hands out.
+  T** out() {
+    Reset();
+    return &p_;
+  }
+  void** raw_out() { return reinterpret_cast<void**>(out()); }
   T* get() const { return p_; }
   T* operator->() const { return p_; }
   explicit operator bool() const { return p_ != nullptr; }
@@ -77,4 +84,4 @@ class ComPtr {
   T* p_ = nullptr;
 };
 
-}  // namespace clrscope::agent
+}  // namespace clrscope
