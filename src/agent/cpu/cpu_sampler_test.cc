@@ -77,11 +77,13 @@ void Burn(int64_t ns) {
 class Running {
  public:
   explicit Running(uint32_t hz = kHz) {
-    std::atomic<bool> begun{false};
+    std::atomic<bool> open{false}, begun{false};
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this, hz, &begun] {
+    thread_ = std::thread([this, hz, &open, &begun] {
+      // Not before the test's own thread takes signals again: who blocks them is not watched.
+      while (!open.load()) std::this_thread::yield();
       status_ = sampler_.Start(hz, MonotonicNs());
       begun.store(true);
       while (!over_.load()) {
@@ -92,6 +94,7 @@ class Running {
       sampler_.Finish(reader.send());
     });
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    open.store(true);
     while (!begun.load()) std::this_thread::yield();
   }
   ~Running() { End(); }
