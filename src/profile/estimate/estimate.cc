@@ -154,7 +154,8 @@ Interval ShareInterval(const Estimate& e, double samples, double whole) {
 }
 
 Interval AmountInterval(const Estimate& e) {
-  if (e.windows.get() != nullptr) return WindowedAmount(e, kAnyNumber);
+  if (const WindowGroups* w = e.windows.get())
+    return WindowedAmount(e, w->unseen_amount > 0 ? w->unseen_amount : kAnyNumber);
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return Sum{e.seen_amount, e.amount - e.seen_amount, e.var_amount, e.count - e.seen_count,
              e.max_amount}
@@ -162,7 +163,8 @@ Interval AmountInterval(const Estimate& e) {
 }
 
 Interval CountInterval(const Estimate& e, HeapKind kind) {
-  if (e.windows.get() != nullptr) return WindowedCount(e, kAnyNumber);
+  if (const WindowGroups* w = e.windows.get())
+    return WindowedCount(e, w->unseen_count > 0 ? w->unseen_count : kAnyNumber);
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_count, e.count - e.seen_count, e.var_count, e.count - e.seen_count,
