@@ -24,9 +24,9 @@ enum class OverheadPart : uint8_t {
 };
 inline constexpr size_t kOverheadParts = 9;
 constexpr std::string_view OverheadName(OverheadPart part) {
-  constexpr std::string_view kNames[kOverheadParts] = {
-      "allocations", "exceptions", "waits",    "requests", "cpu",
-      "runtime",     "sessions",   "clrscope", "agent"};
+  constexpr std::string_view kNames[kOverheadParts] = {"allocations", "exceptions", "waits",
+                                                       "requests",    "cpu",        "runtime",
+                                                       "sessions",    "clrscope",   "agent"};
   return kNames[static_cast<size_t>(part)];
 }
 

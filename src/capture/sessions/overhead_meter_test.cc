@@ -38,7 +38,7 @@ profile::Overhead Simulate(OverheadMeter& meter, double cpu, double full, double
 
 TEST(OverheadMeter, WhatIsWithinTheLimitIsRecordedWhole) {
   OverheadMeter meter(0.01);
-  const profile::Overhead o = Simulate(meter, 1, 0.004, 0.001, 60);
+  profile::Overhead o = Simulate(meter, 1, 0.004, 0.001, 60);
   EXPECT_EQ(o.windows_of(Part::kAllocations).windows, 0u);
   EXPECT_NEAR(o.share(), 0.005, 1e-4);
 }
@@ -46,7 +46,7 @@ TEST(OverheadMeter, WhatIsWithinTheLimitIsRecordedWhole) {
 TEST(OverheadMeter, ASteadyProgramEndsAtTheLimit) {
   for (const double full : {0.05, 0.13, 0.6}) {
     OverheadMeter meter(0.01);
-    const profile::Overhead o = Simulate(meter, 1.5, full, 0.002, 60);
+    profile::Overhead o = Simulate(meter, 1.5, full, 0.002, 60);
     EXPECT_GT(o.windows_of(Part::kAllocations).windows, 40u) << full;
     EXPECT_LE(o.share(), 0.011) << full;
     EXPECT_GE(o.share(), 0.007) << full;

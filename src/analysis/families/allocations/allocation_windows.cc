@@ -62,8 +62,8 @@ void AllocationWindows::AddThread(uint32_t process, uint64_t label, const profil
                                   uint64_t thread, std::span<const Aggregate::Moment> moments) {
   if (label < 1 || label > kGroups) return;
   for (const Aggregate::Moment& m : moments)
-    processes_[process].threads.push_back({0, label - 1, key.kind(), false, thread, m.start_ns,
-                                           m.end_ns, Weighted(key, m.sums)});
+    processes_[process].threads.push_back(
+        {0, label - 1, key.kind(), false, thread, m.start_ns, m.end_ns, Weighted(key, m.sums)});
 }
 
 class AllocationWindows::Scaler {
@@ -130,8 +130,7 @@ void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimat
   for (const auto& [index, p] : processes_) {
     const Scaler scaler(p, most);
     for (const Part& part : p.parts) add(index, part, scaler.Of(part));
-    for (const Part& part : p.threads)
-      threads[{index, part.thread, part.kind}] += scaler.Of(part);
+    for (const Part& part : p.threads) threads[{index, part.thread, part.kind}] += scaler.Of(part);
     if (p.sums.weighted > 0) continue;
     // No window saw anything: it is known how much there was.
     for (const Part& part : p.counted)
