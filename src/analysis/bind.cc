@@ -118,8 +118,7 @@ class Binder {
       if (std::get<3>(key) == SourceOf(std::get<0>(key)))
         threads_[{std::get<0>(key), std::get<1>(key), std::get<2>(key)}] += value;
     for (const auto& [key, value] : threads_)
-      out_.shown().threads.push_back(
-          {std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+      out_.shown().threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
     events_.Finish();
     FinishDetail();
     profile::MarkTypeSizes(out_);

@@ -69,10 +69,10 @@ constexpr uint64_t StatusLabel(uint32_t status, bool failed) {
 
 // Values of LabelKey::kWindow. A storm of exceptions is recorded in windows, and so are allocations
 // that would take more than they may; each window belongs to one of the groups, by which estimates
-// know their error. Series of a group have what the window holds in `samples`, weighted by the share
-// of time that the window is: throws in `stands_for`, rethrows in `amount`. Of allocations `amount`
-// is that of the samples themselves, and weighted is `stands_for`: bytes of AllocationTick, of
-// AllocationSampled kWindowUnit for each sample.
+// know their error. Series of a group have what the window holds in `samples`, weighted by the
+// share of time that the window is: throws in `stands_for`, rethrows in `amount`. Of allocations
+// `amount` is that of the samples themselves, and weighted is `stands_for`: bytes of
+// AllocationTick, of AllocationSampled kWindowUnit for each sample.
 inline constexpr uint64_t kWindowUnit = 1024;
 inline constexpr uint64_t kWindowGroups = 16;  // 1 to 16; of kRequestWindow, too
 enum StormLabel : uint64_t {
