@@ -298,6 +298,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   summary_.samples = engine_->counts().samples;
   summary_.happenings = engine_->counts().happenings;
   summary_.duration_ns = engine_->end_ns();
+  for (const auto& p : engine_->recording().processes) summary_.overhead += p->info.overhead;
   output_->Finish(summary_.duration_ns);
   summary_.write_error = output_->error();
   if (launch_ && !launch_->ExitCode() && options_.on_waiting) options_.on_waiting();

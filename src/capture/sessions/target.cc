@@ -194,6 +194,7 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         process_.pid));
   RecordMeasures();
   gc_threads_.Read(info.start_ns, info.gc);
+  MeterOverhead(info.start_ns);
   Take(std::move(opened));
 }
 
@@ -417,6 +418,7 @@ void Target::Settle() {
 void Target::BeginStop() {
   if (state_ != State::kRecording) return;
   gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
+  MeterOverhead(home_.clock->now_ns());
   ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
   state_ = State::kStopping;
   background_->ending = true;
@@ -503,7 +505,10 @@ void Target::Tick(int64_t now_ns) {
   if (source_ == profile::Source::kTick && options_.allocations && !options_.agent &&
       state_ == State::kRecording)
     WatchTicks(now_ns);
-  if (state_ == State::kRecording) gc_threads_.Read(now_ns, tables_->info.gc);
+  if (state_ == State::kRecording) {
+    gc_threads_.Read(now_ns, tables_->info.gc);
+    MeterOverhead(now_ns);
+  }
   if (state_ == State::kRecording && now_ns >= next_images_ns_) {
     ReadImages();
     ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
@@ -564,6 +569,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   tasks_begin_ns_ -= shift_ns;
   tasks_end_ns_ -= shift_ns;
   gc_threads_.Restart(0);
+  meter_.Restart();
 }
 
 uint64_t Target::happenings() const {

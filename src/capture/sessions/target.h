@@ -20,6 +20,7 @@
 #include "capture/sessions/clock.h"
 #include "capture/sessions/gc_threads.h"
 #include "capture/sessions/image_reader.h"
+#include "capture/sessions/overhead_meter.h"
 #include "capture/sessions/providers.h"
 #include "capture/sessions/request_watch.h"
 #include "capture/sessions/runtime_link.h"
@@ -150,6 +151,10 @@ class Target final : public Feed {
   // Once a second: time passes without events, losses so far are noted, and ticks that another
   // tool's session has silenced are asked for again.
   void Tick(int64_t now_ns);
+  // clrscope's own CPU time that belongs to this process.
+  void NoteOwnCpu(double ns) { meter_.Spend(profile::OverheadPart::kClrscope, ns); }
+  // What the recording took the process so far, as it is metered.
+  const profile::Overhead& overhead() const { return meter_.told(); }
   // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
   // code and types goes with it; stacks and series begin anew.
   void MoveTo(const Home& home, int64_t shift_ns);
@@ -256,6 +261,8 @@ class Target final : public Feed {
   void ResetStorm();
   std::chrono::nanoseconds UntilCounted() const;
   void RepairTicks();
+  // What it takes the process: target_overhead.cc
+  void MeterOverhead(int64_t now_ns);
   // Requests: target_requests.cc
   void ResetRequests();
   void WatchRequests();
@@ -326,6 +333,9 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> task_window_;  // under way
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
+  OverheadMeter meter_;
+  analysis::ProcessFold::Events metered_;
+  uint64_t metered_requests_ = 0, metered_tasks_ = 0, metered_cpu_ = 0;
   std::unique_ptr<KernelSampler> cpu_;
   std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted

@@ -178,6 +178,22 @@ Status PrepareOutput(const RecordArguments& a) {
   return OkStatus();
 }
 
+// As it is metered: events by their measured prices. "" where the CPU time is not known.
+std::string OverheadWords(const profile::Overhead& o) {
+  if (!o.known()) return {};
+  constexpr double kPercent = 100, kShown = 0.05;
+  std::string parts;
+  for (size_t i = 0; i < profile::kOverheadParts; ++i) {
+    const auto part = static_cast<profile::OverheadPart>(i);
+    const double percent = kPercent * o.share(part);
+    if (percent >= kShown)
+      parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", profile::OverheadName(part),
+                           percent);
+  }
+  return fmt::format("Overhead: about {:.1f} % of the program's CPU{}", kPercent * o.share(),
+                     parts.empty() ? "" : fmt::format(" ({})", parts));
+}
+
 // The recording is complete, the launched program is not.
 void SayWaiting(bool exact) {
   fmt::print(stderr,
@@ -255,6 +271,8 @@ int RunRecord(const RecordArguments& arguments) {
     fmt::print(stderr, "Wrote {} ({}): {}, {}{}\n", file, FileSize(file),
                report::HumanDuration(static_cast<double>(summary->duration_ns) / 1e9), who,
                what.substr(2));
+    if (const std::string said = OverheadWords(summary->overhead); !said.empty())
+      fmt::print(stderr, "{}\n", said);
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
     fmt::print(stderr, "Next: clrscope report {}\n", file);
