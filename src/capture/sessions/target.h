@@ -33,8 +33,10 @@
 
 namespace clrscope::capture {
 
-// Of the sessions of exceptions and locks.
-inline constexpr uint32_t kEventBufferMb = 64;
+// Of the sessions of exceptions and locks. Each thread has a buffer of 100 KB until it is read, so
+// this is for some 1,300 threads that are born within a tenth of a second; what does not fit is not
+// told.
+inline constexpr uint32_t kEventBufferMb = 128;
 
 struct TargetOptions {
   Sampling sampling = Sampling::kAuto;
