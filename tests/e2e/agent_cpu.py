@@ -42,9 +42,6 @@ def signals_caught(pid):
         return [line for line in f if line.startswith(("SigIgn", "SigCgt"))]
 
 
-# Compiled with optimizations at once. Code that is replaced while it runs (OSR) lacks its caller, for the first tenths of a second.
-AT_ONCE = {"DOTNET_TieredCompilation": "0"}
-
 class AgentCpu(Case):
     methods = cpu_time.CpuTime.methods
     check_near = cpu_time.CpuTime.check_near
@@ -106,7 +103,7 @@ class AgentCpu(Case):
     def test_where_the_kernel_refuses_the_agent_samples(self):
         for error in (EPERM, ENOSYS):
             with self.subTest(error):
-                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), env=AT_ONCE,
+                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), env=cpu_time.AT_ONCE,
                                            preexec_fn=without_perf(error))
                 self.assertIn("so the agent samples CPU time, and is taken out at the end", self.said)
                 self.check_total(path, truth, share=0.04)
@@ -175,7 +172,7 @@ class AgentCpu(Case):
         path = self.path("launched.clrscope")
         program = os.path.join(harness.WORKLOADS, "burns", "burns.dll")
         result = clrscope("record", "--cpu", "--sampler", "agent", "-o", path, "--", "dotnet", program, "--seconds", "1", "--kinds", "loops",
-                          env={**os.environ, **AT_ONCE})
+                          env={**os.environ, **cpu_time.AT_ONCE})
         self.assert_ok(result)
         truth = json.loads(result.stdout.splitlines()[-1])
         methods, _ = self.methods(path)

@@ -33,9 +33,9 @@
 
 namespace clrscope::capture {
 
-// Of the sessions of exceptions and locks. Each thread has a buffer of 100 KB until it is read, so
-// this is for some 1,300 threads that are born within a tenth of a second; what does not fit is not
-// told.
+// Of each session beside the main one. A thread has a buffer of 100 KB in each until it is read, so
+// this is enough for some 1,300 threads that begin within a tenth of a second. Events of threads
+// beyond that are lost uncounted: a thread that never wrote has no sequence number to miss.
 inline constexpr uint32_t kEventBufferMb = 128;
 
 struct TargetOptions {
