@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu` on programs that have many threads or are killed, with each sampler."""
+import json
 import os
+import shutil
 import signal
+import subprocess
 import time
+import unittest
+from types import SimpleNamespace
 
+import harness
 from harness import Case, Workload, loss, report, start_clrscope
 
 SAMPLERS = ("kernel", "agent")
@@ -66,3 +72,33 @@ class CpuHazards(Case):
                 self.assertLess(seconds, after - before + 0.5)
                 loops = sum(row["total_cpu_ns"] for row in document["rows"] if row["method"].endswith((".LoopLong", ".LoopShort")))
                 self.assertGreater(loops / 1e9, 0.9 * seconds)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for another pid namespace")
+    def test_another_pid_namespace(self):
+        """Threads have the numbers that they have outside; sums are the process's."""
+        for sampler in SAMPLERS:
+            with self.subTest(sampler):
+                outer = subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "dotnet",
+                                          os.path.join(harness.WORKLOADS, "burns/burns.dll"), "--seconds", "1", "--kinds", "loops",
+                                          "--start-on-stdin", "--hold-on-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                self.addCleanup(outer.stdout.close)
+                self.addCleanup(outer.wait)
+                self.addCleanup(outer.kill)
+                self.addCleanup(outer.stdin.close)
+                ready = outer.stdout.readline()
+                if not ready:
+                    self.skipTest("no pid namespace can be made here")
+                with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as f:
+                    pid = int(f.read().split()[0])
+                self.assertNotEqual(json.loads(ready)["ready"], pid)
+                recorder, path = self.begin(SimpleNamespace(pid=pid), sampler)
+                outer.stdin.write("go\n")
+                outer.stdin.flush()
+                truth = json.loads(outer.stdout.readline())
+                recorder.send_signal(signal.SIGINT)
+                said = recorder.stderr.read()
+                self.assertEqual(recorder.wait(60), 0, said)
+                document = report(path, "--measure", "cpu", "--by", "thread")
+                self.assertLess(abs(document["totals"]["cpu_ns"] / truth["process_ns"] - 1), 0.03)
+                busiest = document["rows"][0]
+                self.assertEqual(busiest["thread"], pid, document["rows"][:3])
