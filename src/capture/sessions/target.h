@@ -51,7 +51,8 @@ struct TargetOptions {
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
-  bool pool = false;  // the thread pool's counters, once a second
+  bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
+  bool pool = false;          // the thread pool's counters, once a second
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
