@@ -476,7 +476,8 @@ class StartUp(AgentCase):
                 self.assertEqual(work.process.wait(20), 0)
                 spool = PprofFile(f"{folder}/{work.pid}.pb")
 
-                work = self.workload(flavour, *args)
+                # Names of threads are read now and then: these live for some seconds.
+                work = self.workload(flavour, *args, "--rate", "500e6")
                 capture, converted = self.path(flavour + ".clrscope"), self.path(flavour + ".pb.gz")
                 recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", capture)
                 wait_until(lambda pid=work.pid: has_agent(pid), 20, "the agent is there")

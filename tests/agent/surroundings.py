@@ -144,7 +144,7 @@ class Surroundings(AgentCase):
         wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 0, 20, "the agent samples")
         recording.kill()
         recording.communicate()
-        wait_until(lambda: not has_agent(work.pid) and agent_threads(work.pid) == 0, 10, "the agent went")
+        wait_until(lambda: not has_agent(work.pid) and agent_threads(work.pid) == 0, 30, "the agent went")
         self.assertIsNone(work.process.poll())
         self.assert_ok(clrscope("record", "-p", work.pid, "--live", "-d", "1s", "-o", self.path("again.clrscope")))
 

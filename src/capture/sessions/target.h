@@ -34,8 +34,10 @@
 
 namespace clrscope::capture {
 
-// Of the sessions of exceptions and locks.
-inline constexpr uint32_t kEventBufferMb = 64;
+// Of each session beside the main one. A thread has a buffer of 100 KB in each until it is read, so
+// this is enough for some 1,300 threads that begin within a tenth of a second. Events of threads
+// beyond that are lost uncounted: a thread that never wrote has no sequence number to miss.
+inline constexpr uint32_t kEventBufferMb = 128;
 
 struct TargetOptions {
   Sampling sampling = Sampling::kAuto;
@@ -50,7 +52,8 @@ struct TargetOptions {
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
-  bool pool = false;  // the thread pool's counters, once a second
+  bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
+  bool pool = false;          // the thread pool's counters, once a second
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
