@@ -273,11 +273,13 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   clr::AllocationTick tick;
   if (!clr::Decode(event, tick)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   if (tick.object_size == 0) tables_->sizes_unknown = true;
-  profile::Counting& counting = tables_->counting;
-  counting.gc_known = true;
-  counting.gc_bytes += tick.amount;
-  if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
-  gcs_.OnTick(tick.kind, tick.amount);
+  if (!reading_allocations_) {  // else there may be windows of them
+    profile::Counting& counting = tables_->counting;
+    counting.gc_known = true;
+    counting.gc_bytes += tick.amount;
+    if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
+    gcs_.OnTick(tick.kind, tick.amount);
+  }
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   const auto bytes = static_cast<double>(tick.amount);
   CountSample(event,
@@ -302,12 +304,13 @@ void ProcessFold::OnSampled(const clr::RawEvent& event) {
 void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums,
                               double bytes, double objects) {
   ++events_.allocations;
+  events_.allocation_frames += event.stack.frames;
   if (allocations_.reading()) [[unlikely]] {
     WindowFold::Event windowed{key, sums.amount, event.thread, sums};
     if (key.source() == Source::kSampled) windowed.sums.stands_for = WindowFold::kUnit;
     requests_.RememberEnded();
-    allocations_.OnWindowed(windowed, ActivityPath::Of(event.activity), now_ns_);
-    return NoteCause(SeriesFor(key, sums.amount, sums.samples), bytes);
+    // The cause of a collection is what came all along since the one before, not a part of that.
+    return allocations_.OnWindowed(windowed, ActivityPath::Of(event.activity), now_ns_);
   }
   allocations_.NoteWhole(now_ns_, bytes);
   if (requests_.on()) [[unlikely]] {
@@ -427,6 +430,7 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
   const uint32_t type = exception_types_.Find(e.type_name, *strings_, *tables_);
   types_.NoteAdded(*tables_);  // it may be new
   ++events_.exceptions;
+  events_.exception_frames += event.stack.frames;
   if (storm_.reading()) {
     requests_.RememberEnded();
     return storm_.OnWindowed(NodeOf(event), type, event.thread, e.rethrown(),

@@ -91,6 +91,7 @@ class ProcessFold {
   // Events so far, by what they took the process.
   struct Events {
     uint64_t allocations = 0, exceptions = 0, waits = 0;
+    uint64_t allocation_frames = 0, exception_frames = 0;  // of their stacks
   };
   const Events& events() const { return events_; }
   RequestFold& requests() { return requests_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording took a process, as clrscope meters it: events by their measured prices, sessions
-// as they are opened, and clrscope's own CPU. docs/decisions/0019-overhead.md
+// What a recording took a process, as clrscope meters it: events and windows by their measured
+// prices, and clrscope's own CPU. docs/decisions/0019-overhead.md
 #pragma once
 
 #include <array>
@@ -18,15 +18,12 @@ enum class OverheadPart : uint8_t {
   kRequests = 3,  // with what threads do for them
   kCpu = 4,       // samples of CPU time
   kRuntime = 5,   // collections, code, counters
-  kSessions = 6,  // windows of time: a session is opened and stopped for each
-  kClrscope = 7,  // its own CPU, shared by the processes that it records
-  kAgent = 8,
+  kClrscope = 6,  // its own CPU, shared by the processes that it records
 };
-inline constexpr size_t kOverheadParts = 9;
+inline constexpr size_t kOverheadParts = 7;
 constexpr std::string_view OverheadName(OverheadPart part) {
-  constexpr std::string_view kNames[kOverheadParts] = {"allocations", "exceptions", "waits",
-                                                       "requests",    "cpu",        "runtime",
-                                                       "sessions",    "clrscope",   "agent"};
+  constexpr std::string_view kNames[kOverheadParts] = {
+      "allocations", "exceptions", "waits", "requests", "cpu", "runtime", "clrscope"};
   return kNames[static_cast<size_t>(part)];
 }
 

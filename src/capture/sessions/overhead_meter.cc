@@ -32,16 +32,18 @@ void OverheadMeter::OnCpu(int64_t now_ns, int64_t cpu_ns) {
   told_.cpu_ns += cpu_ns - cpu_at_ns_;
   at_ns_ = now_ns;
   cpu_at_ns_ = cpu_ns;
-  // The first seconds count by themselves.
+  // The first seconds count by themselves, each as long as it was.
   const double keep = std::exp(-seconds / (kHorizonS / 2));
+  const double known = keep * known_ + (1 - keep);
   const auto smooth = [&](double& rate, double now) {
-    rate = rate == 0 ? now : keep * rate + (1 - keep) * now;
+    rate = (keep * known_ * rate + (1 - keep) * now) / known;
   };
   smooth(cpu_rate_, used / seconds);
   for (size_t i = 0; i < kParts; ++i) {
     if (!Thins(i)) smooth(rate_[i], spent_[i] / seconds);
     spent_[i] = 0;
   }
+  known_ = known;
   for (size_t i = 0; i < kParts; ++i) {
     if (!Thins(i)) continue;
     // What was not spent is not saved up: a burst would take it all at once.
@@ -82,7 +84,9 @@ bool OverheadMeter::Affordable(Part part) const {
   return demand_[static_cast<size_t>(part)] < Share(part) / 2;
 }
 
-void OverheadMeter::Restart() {
+void OverheadMeter::Restart(int64_t shift_ns) {
+  // A time below zero would say that there is none.
+  if (at_ns_ >= 0) at_ns_ = std::max<int64_t>(0, at_ns_ - shift_ns);
   const double limit = told_.limit;
   told_ = {};
   told_.limit = limit;

@@ -24,7 +24,7 @@ class OverheadMeter {
   // So many seconds' worth may be spent before windows begin.
   static constexpr double kBurstS = 1;
   // However much the rest takes, this part of the limit is left to what is in windows.
-  static constexpr double kLeastPart = 0.1;
+  static constexpr double kLeastPart = 0.25;
 
   // `limit`: a part of the process's CPU time; 0: none, everything is metered alone.
   explicit OverheadMeter(double limit = 0) { told_.limit = limit; }
@@ -51,8 +51,9 @@ class OverheadMeter {
   bool Affordable(Part part) const;
 
   const profile::Overhead& told() const { return told_; }
-  // Goes on in another recording: what was told so far was of the one before.
-  void Restart();
+  // Goes on in another recording: what was told so far was of the one before, and times are so much
+  // smaller from now on.
+  void Restart(int64_t shift_ns);
 
  private:
   // Its part without what it has overspent.
@@ -69,6 +70,7 @@ class OverheadMeter {
   std::array<double, kParts> demand_{};
   std::array<double, kParts> debt_{};  // ns
   double cpu_rate_ = 0;
+  double known_ = 0;  // how much of the smoothed figures is known: until then they are means
   int64_t at_ns_ = -1, cpu_at_ns_ = -1;
 };
 

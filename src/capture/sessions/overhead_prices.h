@@ -4,8 +4,10 @@
 
 namespace clrscope::capture {
 
-inline constexpr double kNsPerAllocationEvent = 5'000;
-inline constexpr double kNsPerThrow = 3'000;
+// An event with its stack, and each frame of that.
+inline constexpr double kNsPerAllocationEvent = 1'500, kNsPerThrow = 2'500, kNsPerFrame = 100;
+// A session that is opened for a window of time and stopped, with the reminder after it.
+inline constexpr double kNsPerWindow = 1'500'000;
 // A start and a stop.
 inline constexpr double kNsPerWait = 7'600;
 // Samples of CPU time: by the kernel (an upper bound) and by the agent.

@@ -115,6 +115,13 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage, "--live and --exact are for named processes, not for --all"};
   bool live = a.live;
   RETURN_IF_ERROR(ChooseMeasures(a.measures, &live, options.target));
+  if (options.target.max_overhead > 0 && (live || a.exact || !a.types.empty()))
+    return Error{ErrorCode::kUsage,
+                 "--max-overhead is of what sessions of the runtime record: --live, --exact and "
+                 "--types have no limit"};
+  if (options.target.max_overhead > 0 && a.keep_nettrace)
+    return Error{ErrorCode::kUsage,
+                 "--max-overhead records in windows of time, which --keep-nettrace does not keep"};
   if (!options.target.allocations && (a.exact || !a.types.empty()))
     return Error{ErrorCode::kUsage,
                  "--exact and --types count allocations: --only and --measures leave them out"};
