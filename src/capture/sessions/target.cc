@@ -291,7 +291,7 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
   // Methods as they are, in any order: they need not wait for a sequence point.
   if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
   // Some 5 KB a second, that are to be shown now.
-  if (kind == Kind::kPool) {
+  if (kind == Kind::kPool || kind == Kind::kCounter || kind == Kind::kAllocationCounter) {
     limits.chunk_bytes = 4 << 10;
     limits.retained_bytes = 0;
   }
@@ -361,23 +361,23 @@ bool Target::rundown_pending() const {
                      [](const Live& s) { return s.kind == Kind::kRundown; });
 }
 
+// What is decoded next comes from a session of that kind.
+void Target::SetReading(Kind kind) {
+  fold_->storm().SetReading(kind == Kind::kWindow);
+  fold_->allocations().SetReading(kind == Kind::kAllocationWindow);
+  fold_->SetReadingAllocations(kind == Kind::kAllocations || kind == Kind::kAllocationsEnding ||
+                               kind == Kind::kAllocationWindow);
+  fold_->SetReadingAllocated(kind == Kind::kAllocationCounter);
+  fold_->SetReadingPool(kind == Kind::kPool);
+}
+
 bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) {
-    fold_->storm().SetReading(s.kind == Kind::kWindow);
-    fold_->allocations().SetReading(s.kind == Kind::kAllocationWindow);
-    fold_->SetReadingAllocations(s.kind == Kind::kAllocations ||
-                                 s.kind == Kind::kAllocationsEnding ||
-                                 s.kind == Kind::kAllocationWindow);
-    fold_->SetReadingAllocated(s.kind == Kind::kAllocationCounter);
-    fold_->SetReadingPool(s.kind == Kind::kPool);
+    SetReading(s.kind);
     any |= s.decoder->Pump(kItemsPerPump);
   }
-  fold_->storm().SetReading(false);
-  fold_->allocations().SetReading(false);
-  fold_->SetReadingAllocations(false);
-  fold_->SetReadingAllocated(false);
-  fold_->SetReadingPool(false);
+  SetReading(Kind::kMain);
   WatchOverhead();
   if (options_.allocations_apart()) WatchAllocations();
   if (options_.exceptions) WatchStorm();
@@ -525,7 +525,11 @@ void Target::Abandon(std::string_view why) {
 }
 
 void Target::Rest() {
-  for (Live& s : sessions_) s.decoder->Rest();
+  for (Live& s : sessions_) {
+    SetReading(s.kind);
+    s.decoder->Rest();
+  }
+  SetReading(Kind::kMain);
 }
 
 void Target::Tick(int64_t now_ns) {

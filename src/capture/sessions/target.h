@@ -261,6 +261,7 @@ class Target final : public Feed {
   void RunDownInBackground(std::vector<uint64_t> ids);
   // The first session of that kind; nullptr: there is none.
   Live* Session(Kind kind);
+  void SetReading(Kind kind);
   void NoteLosses(Live& live);
   void Settle();
   void WatchTicks(int64_t now_ns);
