@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
 
 #include "capture/sessions/overhead_prices.h"
@@ -19,38 +21,51 @@ class BudgetPlan {
   // The runtime looks at a session ten times a second, and until it does, one that was asked to
   // stop goes on costing what it costs. So a window is stopped right before the first look.
   static constexpr int64_t kLookNs = 100'000'000, kLengthNs = 93'000'000;
-  // A window takes 0.2 s with its reminder, and what has none for so long is as good as unknown.
-  static constexpr int64_t kShortestNs = 300'000'000, kLongestNs = 10'000'000'000;
+  // A window takes 0.3 s until it is read, and what has none for so long is as good as unknown.
+  static constexpr int64_t kShortestNs = 500'000'000, kLongestNs = 10'000'000'000;
+  static constexpr int64_t kAheadNs = 120'000'000;
 
   explicit BudgetPlan(uint64_t seed) : random_(seed), groups_(seed ^ 0x9E3779B97F4A7C15) {}
 
   // `demand`: what recording everything would take, `allowed`: what it may; both ns a second.
   static int64_t Period(double demand, double allowed) {
     const double cost = demand * static_cast<double>(kLookNs) / 1e9 + kNsPerWindow;
-    const double seconds = allowed > 0 ? cost / allowed : 1e9;
     constexpr double kLongest = static_cast<double>(kLongestNs) / 1e9;
-    return std::max(kShortestNs, static_cast<int64_t>(std::min(seconds, kLongest) * 1e9));
+    const double seconds = allowed > 0 ? std::min(cost / allowed, kLongest) : kLongest;
+    return std::max(kShortestNs, static_cast<int64_t>(seconds * 1e9));
   }
-  // The next window, and its period: from where the last one ended.
-  Window Next(int64_t now_ns, int64_t period_ns) {
-    if (at_ns_ < now_ns - kLongestNs) at_ns_ = now_ns;
+  // Windows begin now.
+  void Restart(int64_t now_ns) {
+    at_ns_ = now_ns;
+    passed_ = 0;
+    next_ = Uniform();
+  }
+  // Time passes, in which the period is so long: some times a second. Each period has a window at a
+  // random time, and one that changes meanwhile passes faster or slower. A window begins kAheadNs
+  // after its time, so that it can be prepared.
+  std::optional<Window> Next(int64_t now_ns, int64_t period_ns) {
+    const double was = passed_;
+    const int64_t from_ns = at_ns_;
+    const auto period = static_cast<double>(period_ns);
+    passed_ += static_cast<double>(std::max<int64_t>(0, now_ns - from_ns)) / period;
+    at_ns_ = std::max(at_ns_, now_ns);
+    if (passed_ < next_) return std::nullopt;
     Window w;
-    w.of_ns = period_ns;
+    w.begin_ns = from_ns + kAheadNs + static_cast<int64_t>(std::max(0.0, next_ - was) * period);
     w.length_ns = kLengthNs;
+    w.of_ns = period_ns;
     w.group = groups_.NextGroup();
-    const double part = std::uniform_real_distribution<double>(0, 1)(random_);
-    w.begin_ns =
-        std::max(now_ns, at_ns_ + static_cast<int64_t>(part * static_cast<double>(period_ns)));
-    at_ns_ += period_ns;
+    next_ = std::floor(next_) + 1 + Uniform();
     return w;
   }
-  // Windows begin, at another time than the last ones went on to.
-  void Restart(int64_t now_ns) { at_ns_ = now_ns; }
 
  private:
+  double Uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+
   std::mt19937_64 random_;
   WindowPlan groups_;
-  int64_t at_ns_ = INT64_MIN / 2;
+  int64_t at_ns_ = 0;
+  double passed_ = 0, next_ = 0;  // periods
 };
 
 }  // namespace clrscope::capture

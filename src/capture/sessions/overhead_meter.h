@@ -24,7 +24,7 @@ class OverheadMeter {
   // So many seconds' worth may be spent before windows begin.
   static constexpr double kBurstS = 1;
   // However much the rest takes, this part of the limit is left to what is in windows.
-  static constexpr double kLeastPart = 0.25;
+  static constexpr double kLeastPart = 1.0 / 3;
 
   // `limit`: a part of the process's CPU time; 0: none, everything is metered alone.
   explicit OverheadMeter(double limit = 0) { told_.limit = limit; }

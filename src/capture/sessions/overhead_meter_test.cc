@@ -61,14 +61,14 @@ TEST(OverheadMeter, AnIdleProgramIsNotThinnedToNothing) {
   EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.01 * OverheadMeter::kFloorNsPerSecond, 1);
 }
 
-TEST(OverheadMeter, WhatCannotBeThinnedLeavesAQuarter) {
+TEST(OverheadMeter, WhatCannotBeThinnedLeavesAThird) {
   OverheadMeter meter(0.01);
   meter.OnCpu(0, 0);
   for (int i = 1; i <= 60; ++i) {
     meter.Spend(Part::kWaits, 0.05 * kSecond);
     meter.OnCpu(i * kSecond, i * kSecond);
   }
-  EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.0025 * kSecond, 1e3);
+  EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.01 / 3 * kSecond, 1e3);
 }
 
 TEST(OverheadMeter, OneThatNeedsLittleLeavesTheRestToTheOther) {

@@ -605,8 +605,9 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
   storm_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns));
-  next_allocation_window_.reset();
+  storm_plan_.Restart(0);
   allocation_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns) + 1);
+  allocation_plan_.Restart(0);
   if (allocations_end_ns_ != 0) allocations_end_ns_ -= shift_ns;
   next_meter_ns_ -= shift_ns;
   rated_ns_ -= shift_ns;

@@ -281,7 +281,7 @@ class Target final : public Feed {
   void ResetAllocations();
   void WatchAllocations();
   void BeginAllocationWindows();
-  void OpenAllocationWindow(int64_t now_ns);
+  void OpenAllocationWindow(const BudgetPlan::Window& next, int64_t now_ns);
   void EndAllocationWindow(const Live& live);
   void BeginWholeAllocations();
   void EndAllocationWindows();
@@ -358,7 +358,6 @@ class Target final : public Feed {
   enum class AllocationPhase : uint8_t { kWhole, kBeginning, kWindows, kEnding };
   AllocationPhase allocation_phase_ = AllocationPhase::kWhole;
   BudgetPlan allocation_plan_;
-  std::optional<BudgetPlan::Window> next_allocation_window_;
   std::shared_ptr<WindowRun> allocation_window_;  // under way
   int64_t allocations_end_ns_ = 0, next_meter_ns_ = 0;
   enum class RequestPhase : uint8_t { kAll, kEnding, kWindows, kBeginning };

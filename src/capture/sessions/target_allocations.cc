@@ -16,7 +16,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int64_t kPreparedNs = 60'000'000;
 // A counter that says nothing is not waited for.
 constexpr int64_t kLongestWaitNs = 5'000'000'000;
 // So many of its values have to say that everything is affordable again.
@@ -26,7 +25,6 @@ constexpr size_t kCalmValues = 5;
 
 void Target::ResetAllocations() {
   allocation_phase_ = AllocationPhase::kWhole;
-  next_allocation_window_.reset();
   allocation_window_.reset();
   if (fold_->allocations().counting()) fold_->allocations().Stop();
   if (!options_.allocations_apart()) return;
@@ -62,10 +60,9 @@ void Target::WatchAllocations() {
       if (fold.recent().size() >= kCalmValues && meter_.Affordable(Part::kAllocations) &&
           !meter_.Overdrawn(Part::kAllocations))
         return BeginWholeAllocations();
-      if (!next_allocation_window_)
-        next_allocation_window_ = allocation_plan_.Next(
-            now_ns, BudgetPlan::Period(AllocationDemand(), meter_.Allowed(Part::kAllocations)));
-      if (now_ns >= next_allocation_window_->begin_ns - kPreparedNs) OpenAllocationWindow(now_ns);
+      if (const auto next = allocation_plan_.Next(
+              now_ns, BudgetPlan::Period(AllocationDemand(), meter_.Allowed(Part::kAllocations))))
+        OpenAllocationWindow(*next, now_ns);
       return;
     case AllocationPhase::kEnding:
       if (Session(Kind::kAllocations) == nullptr) return;
@@ -101,9 +98,7 @@ void Target::BeginAllocationWindows() {
   });
 }
 
-void Target::OpenAllocationWindow(int64_t now_ns) {
-  const BudgetPlan::Window next = *next_allocation_window_;
-  next_allocation_window_.reset();
+void Target::OpenAllocationWindow(const BudgetPlan::Window& next, int64_t now_ns) {
   allocation_window_ = std::make_shared<WindowRun>();
   allocation_window_->group = next.group;
   allocation_window_->of_ns = next.of_ns;
@@ -147,7 +142,6 @@ void Target::EndAllocationWindow(const Live& live) {
 
 void Target::BeginWholeAllocations() {
   allocation_phase_ = AllocationPhase::kEnding;
-  next_allocation_window_.reset();
   InBackground(*home_.storms, [config = AllocationsAlone(source_, options_.buffer_mb)](
                                   RuntimeLink& link, Background& background) {
     Result<OpenedStream> whole = link.Open(config);

@@ -67,9 +67,12 @@ void Target::WatchStorm() {
         if (next_window_ && now_ns >= next_window_->begin_ns - kAheadNs) OpenWindow(now_ns);
         return;
       }
-      if (!next_window_ && meter_.limited())
+      if (meter_.limited()) {
         next_window_ = storm_plan_.Next(
             now_ns, BudgetPlan::Period(ThrowDemand(), meter_.Allowed(Part::kExceptions)));
+        if (next_window_) OpenWindow(now_ns);
+        return;
+      }
       if (!next_window_)
         next_window_ = storm_watch_.Next(now_ns, storm.counted_to_ns(),
                                          StormWatch::Highest(storm.recent(), storm.whole_rate()));
