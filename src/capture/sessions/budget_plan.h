@@ -22,7 +22,7 @@ class BudgetPlan {
   // stop goes on costing what it costs. So a window is stopped right before the first look.
   static constexpr int64_t kLookNs = 100'000'000, kLengthNs = 93'000'000;
   // A window takes 0.3 s until it is read, and what has none for so long is as good as unknown.
-  static constexpr int64_t kShortestNs = 500'000'000, kLongestNs = 10'000'000'000;
+  static constexpr int64_t kShortestNs = 500'000'000, kLongestNs = 60'000'000'000;
   static constexpr int64_t kAheadNs = 120'000'000;
 
   explicit BudgetPlan(uint64_t seed) : random_(seed), groups_(seed ^ 0x9E3779B97F4A7C15) {}

@@ -18,6 +18,7 @@
 #include "clr/process_name.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/process_finder.h"
+#include "profile/overhead_note.h"
 #include "report/input/parse.h"
 #include "report/text/humanize.h"
 
@@ -186,22 +187,6 @@ Status PrepareOutput(const RecordArguments& a) {
   return OkStatus();
 }
 
-// As it is metered: events by their measured prices. "" where the CPU time is not known.
-std::string OverheadWords(const profile::Overhead& o) {
-  if (!o.known()) return {};
-  constexpr double kPercent = 100, kShown = 0.05;
-  std::string parts;
-  for (size_t i = 0; i < profile::kOverheadParts; ++i) {
-    const auto part = static_cast<profile::OverheadPart>(i);
-    const double percent = kPercent * o.share(part);
-    if (percent >= kShown)
-      parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", profile::OverheadName(part),
-                           percent);
-  }
-  return fmt::format("Overhead: about {:.1f} % of the program's CPU{}", kPercent * o.share(),
-                     parts.empty() ? "" : fmt::format(" ({})", parts));
-}
-
 // The recording is complete, the launched program is not.
 void SayWaiting(bool exact) {
   fmt::print(stderr,
@@ -279,7 +264,7 @@ int RunRecord(const RecordArguments& arguments) {
     fmt::print(stderr, "Wrote {} ({}): {}, {}{}\n", file, FileSize(file),
                report::HumanDuration(static_cast<double>(summary->duration_ns) / 1e9), who,
                what.substr(2));
-    if (const std::string said = OverheadWords(summary->overhead); !said.empty())
+    if (const std::string said = profile::OverheadNote(summary->overhead); !said.empty())
       fmt::print(stderr, "{}\n", said);
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
