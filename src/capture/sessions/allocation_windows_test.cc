@@ -147,6 +147,10 @@ TEST(AllocationWindows, WithoutAnyWindowTheCounterIsAllThatIsKnown) {
   fold.Finish(2 * kSecond);
   const profile::Profile p = analysis::Bind(recording, aggregate);
   EXPECT_DOUBLE_EQ(p.Total().amount, 11e9);
+  const profile::Interval interval = profile::AmountInterval(p.Total());
+  EXPECT_LT(interval.low, 11e9);
+  EXPECT_GT(interval.high, 11e9);
+  EXPECT_NEAR(interval.high - interval.low, 0, 0.1e9);
 }
 
 // The first value of a counter that another tool has open goes back to before windows began.

@@ -83,7 +83,8 @@ double HiddenObjects(const Estimate& e, HeapKind kind) {
 Interval Windowed(double value, double seen, const std::array<float, kGroups>& without,
                   const WindowGroups& w, double less, double unseen_of_all, double least,
                   double other) {
-  const double most = seen + unseen_of_all;
+  // Figures of several seconds that are added up have the most of one of them.
+  const double most = std::max(value, seen + unseen_of_all);
   if (w.few) return {seen, most};
   // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
   constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,

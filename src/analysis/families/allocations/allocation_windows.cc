@@ -99,6 +99,17 @@ class AllocationWindows::Scaler {
     return e;
   }
 
+  // By the counter alone.
+  Estimate Counted(const Part& part) const {
+    Estimate e = part.weighted;
+    e.var_amount = edge_ * e.amount;
+    profile::WindowGroups& groups = e.windows.Make();
+    groups.left = true;
+    groups.unseen_amount = 2 * e.amount;
+    groups.unseen_count = e.amount / static_cast<double>(profile::kSmallestObject);
+    return e;
+  }
+
  private:
   WindowScale scale_;
   double unseen_ = 0;  // 0: windows tell how they differ
@@ -134,7 +145,7 @@ void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimat
     if (p.sums.weighted > 0) continue;
     // No window saw anything: it is known how much there was.
     for (const Part& part : p.counted)
-      if (part.weighted.amount > 0) add(index, part, part.weighted);
+      if (part.weighted.amount > 0) add(index, part, scaler.Counted(part));
   }
 }
 
