@@ -18,7 +18,7 @@ void StormFold::OnWhole(int64_t time_ns) {
     tenth_ = tenth;
   }
   ++tenths_[static_cast<size_t>(tenth_) % tenths_.size()];
-  if (++in_second_ > most_) stormy_ = true;
+  if (++in_second_ > kMostPerSecond) stormy_ = true;
   NoteWhole(time_ns, 1);
 }
 

@@ -12,7 +12,7 @@ namespace clrscope::analysis {
 
 class StormFold : public WindowFold {
  public:
-  // More throws than these within a second are a storm, if nothing else is said.
+  // More throws than these within a second are a storm.
   static constexpr uint64_t kMostPerSecond = 10'000;
 
   explicit StormFold(const Home& home)
@@ -20,10 +20,8 @@ class StormFold : public WindowFold {
 
   // A throw that is counted like any other, of a session that is open all along.
   void OnWhole(int64_t time_ns);
-  // A storm goes on: more than most_per_second() throws came in a second.
+  // A storm goes on.
   bool stormy() const { return stormy_; }
-  uint64_t most_per_second() const { return most_; }
-  void SetMostPerSecond(uint64_t most) { most_ = most; }
   // Throws a second, of the last second's worst tenth.
   double whole_rate() const;
 
@@ -49,7 +47,7 @@ class StormFold : public WindowFold {
   // The last second's throws by tenths.
   std::array<uint32_t, 10> tenths_{};
   int64_t tenth_ = 0;
-  uint64_t in_second_ = 0, most_ = kMostPerSecond;
+  uint64_t in_second_ = 0;
   bool stormy_ = false;
 };
 
