@@ -303,6 +303,11 @@ class Binder {
   void FinishAllocationWindows() {
     if (windowed_.empty()) return;
     profile::Figure& figure = out_.figures.front();
+    constexpr double kMsPerSecond = 1000;
+    for (uint32_t p = 0; p < recording_.processes.size(); ++p)
+      windowed_.NoteUncounted(
+          p, static_cast<double>(recording_.processes[p]->losses[Loss::kAllocationsUncounted]) /
+                 kMsPerSecond);
     windowed_.Finish(figure, times_, threads_);
     std::vector<uint32_t> place(figure.cells.size());
     uint32_t kept = 0;

@@ -154,6 +154,24 @@ TEST(AllocationWindows, WithoutAnyWindowTheCounterIsAllThatIsKnown) {
   EXPECT_NEAR(interval.high - interval.low, 2 * 1.96 * 0.055e9, 1e6);
 }
 
+// A program that ends takes the last value with it.
+TEST(AllocationWindows, WhatNoCounterToldMayBeMissing) {
+  const auto interval = [](uint64_t uncounted_ms) {
+    profile::Recording recording;
+    recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+    analysis::Aggregate aggregate(&recording);
+    analysis::WindowFold fold({recording.processes[0].get(), &aggregate, 0, kSecond},
+                              profile::Source::kSampled, Loss::kAllocationsUncounted);
+    fold.BeginWindows();
+    fold.NoteCounting(0);
+    for (int64_t s = 0; s < 10; ++s) fold.OnCounted({s * kSecond, (s + 1) * kSecond, 2e9});
+    fold.Finish(10 * kSecond + static_cast<int64_t>(uncounted_ms) * 1'000'000);
+    return profile::AmountInterval(analysis::Bind(recording, aggregate).Total());
+  };
+  EXPECT_LT(interval(0).high, 20.2e9);
+  EXPECT_GT(interval(500).high, 21e9);
+}
+
 // The first value of a counter that another tool has open goes back to before windows began.
 TEST(AllocationWindows, WhatWasRecordedWholeBeforeIsNotCountedTwice) {
   profile::Recording recording;

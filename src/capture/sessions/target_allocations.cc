@@ -181,7 +181,8 @@ void Target::TakeAllocationStreams() {
       notes_.push_back("how much is allocated is estimated from windows of time alone: " +
                        o.stream.error().message);
     } else {
-      tables_->losses.Add(Loss::kAllocationsUncounted);
+      notes_.push_back("allocations go on being sampled in windows of time: " +
+                       o.stream.error().message);
       allocation_phase_ = AllocationPhase::kWindows;  // it is tried again
     }
   }

@@ -75,7 +75,8 @@ class AllocationWindows::Scaler {
     // some milliseconds.
     constexpr double kEdgeS = 0.01;
     const double seconds = static_cast<double>(std::max<int64_t>(1, p.sums.counted_ns)) / 1e9;
-    const double edge = p.sums.counted / seconds * kEdgeS;
+    const double edge = p.sums.counted / seconds * (kEdgeS + p.uncounted_s);
+    all_ = p.sums.in_all();
     edge_ = p.sums.in_all() > 0 ? edge * edge / p.sums.in_all() : 0;
     few_ = scale_.alone || p.sums.windows < 2;
     if (few_) unseen_ = most;
@@ -105,15 +106,15 @@ class AllocationWindows::Scaler {
     e.var_amount = edge_ * e.amount;
     profile::WindowGroups& groups = e.windows.Make();
     groups.left = true;
-    groups.unseen_amount = 2 * e.amount;
-    groups.unseen_count = e.amount / static_cast<double>(profile::kSmallestObject);
+    groups.unseen_amount = 2 * all_;
+    groups.unseen_count = all_ / static_cast<double>(profile::kSmallestObject);
     return e;
   }
 
  private:
   WindowScale scale_;
   double unseen_ = 0;  // 0: windows tell how they differ
-  double edge_ = 0;
+  double edge_ = 0, all_ = 0;
   bool few_ = false;
 };
 

@@ -25,6 +25,11 @@ class AllocationWindows {
   // What of a series one thread did; of those that were added.
   void AddThread(uint32_t process, uint64_t label, const profile::SeriesKey& key, uint64_t thread,
                  std::span<const Aggregate::Moment> moments);
+  // Of so long no counter told how much there was: totals may be off by that.
+  void NoteUncounted(uint32_t process, double seconds) {
+    if (const auto p = processes_.find(process); p != processes_.end())
+      p->second.uncounted_s = seconds;
+  }
   bool empty() const { return processes_.empty(); }
 
   using TimeOf = std::tuple<int64_t, int64_t, uint32_t, profile::HeapKind>;
@@ -46,6 +51,7 @@ class AllocationWindows {
   struct Process {
     std::vector<Part> parts, threads, counted;
     std::array<double, profile::kGroups> of_group{};
+    double uncounted_s = 0;
     profile::Storms sums;
   };
   class Scaler;
