@@ -36,7 +36,8 @@ void Aggregate::Add(const profile::Slice& slice) {
   if (!range_.Contains(slice)) return;
   if (slice.process >= sums_.size()) sums_.resize(slice.process + 1);
   std::vector<profile::Sums>& sums = sums_[slice.process];
-  const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
+  const profile::ProcessTables& tables = *recording_->processes[slice.process];
+  const std::vector<profile::SeriesKey>& keys = tables.series.keys();
   if (!slice.rows.empty() && slice.rows.back().series >= sums.size())
     sums.resize(slice.rows.back().series + 1);
   constexpr size_t kKinds = 4;
@@ -44,7 +45,7 @@ void Aggregate::Add(const profile::Slice& slice) {
   for (const profile::SliceRow& row : slice.rows) {
     sums[row.series] += row.sums;
     const profile::SeriesKey& key = keys[row.series];
-    if (profile::IsEvent(key.source())) {
+    if (profile::IsEvent(key.source()) || profile::WindowOf(tables, key) != 0) {
       AddMoment(moments_[{slice.process, row.series}], {slice.start_ns, slice.end_ns, row.sums});
       continue;
     }
@@ -66,12 +67,22 @@ void Aggregate::AddThreads(const profile::Slice& slice) {
     if (profile::KeepsThreads(t.source)) apart_.insert(slice.process);
   }
   if (slice.parts.empty()) return;
-  const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
+  const profile::ProcessTables& tables = *recording_->processes[slice.process];
+  const std::vector<profile::SeriesKey>& keys = tables.series.keys();
   // By the slice's own numbers of threads: a lookup for each of these alone.
   constexpr size_t kKinds = 4, kRow = kKinds * 2;
   std::vector<profile::Estimate> sums(slice.thread_ids.size() * kRow);
   for (const profile::ThreadPart& part : slice.parts) {
     const profile::SeriesKey& key = keys[part.series];
+    if (profile::WindowOf(tables, key) != 0) {
+      const uint64_t thread = slice.thread_ids[part.thread];
+      if (thread == profile::kOtherThreads)
+        other_threads_ += part.sums.samples;
+      else
+        AddMoment(windowed_parts_[{slice.process, part.series, thread}],
+                  {slice.start_ns, slice.end_ns, part.sums});
+      continue;
+    }
     sums[part.thread * kRow + static_cast<size_t>(key.kind()) * 2 +
          (key.source() == Source::kTick ? 0 : 1)] += EstimateOf(key, part.sums);
   }
@@ -99,10 +110,13 @@ void Aggregate::AddPart(const PartOf& of, const profile::Slice& slice, const pro
 }
 
 void Aggregate::AddParts(const profile::Slice& slice) {
-  const std::vector<profile::SeriesKey>& keys = recording_->processes[slice.process]->series.keys();
+  const profile::ProcessTables& tables = *recording_->processes[slice.process];
+  const std::vector<profile::SeriesKey>& keys = tables.series.keys();
   size_t at = 0;
   for (const profile::SliceRow& row : slice.rows) {
-    if (profile::IsEvent(keys[row.series].source())) continue;
+    if (profile::IsEvent(keys[row.series].source()) ||
+        profile::WindowOf(tables, keys[row.series]) != 0)
+      continue;
     profile::Sums rest = row.sums;
     for (; at < slice.parts.size() && slice.parts[at].series <= row.series; ++at) {
       const profile::ThreadPart& part = slice.parts[at];

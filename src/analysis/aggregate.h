@@ -55,7 +55,8 @@ class Aggregate final : public profile::SliceSink {
     if (process < sums_.size()) sums_[process].clear();
     agents_.erase(process);
     std::erase_if(moments_, [process](const auto& m) { return m.first.first == process; });
-    std::erase_if(parts_, [process](const auto& m) { return std::get<0>(m.first) == process; });
+    for (auto* const parts : {&parts_, &windowed_parts_})
+      std::erase_if(*parts, [process](const auto& m) { return std::get<0>(m.first) == process; });
   }
 
   bool InRange(int64_t time_ns) const { return range_.Contains(time_ns, time_ns); }
@@ -111,6 +112,9 @@ class Aggregate final : public profile::SliceSink {
   // With detail: the same of series of allocations, by thread (0: nobody knows, or not asked for).
   using PartOf = std::tuple<uint32_t, uint32_t, uint64_t>;  // process, series, thread
   const std::map<PartOf, std::vector<Moment>>& parts() const { return parts_; }
+  // Of allocations that were recorded in windows of time: series are in moments(), and here what of
+  // them each thread did.
+  const std::map<PartOf, std::vector<Moment>>& windowed_parts() const { return windowed_parts_; }
   // Threads of the process's samples are sums of their own: of a capture that kept no more.
   bool apart(uint32_t process) const { return apart_.contains(process); }
   // Samples of threads for which a slice had no room.
@@ -137,7 +141,7 @@ class Aggregate final : public profile::SliceSink {
   std::map<ThreadKey, profile::Estimate> threads_;
   std::map<uint32_t, Agent> agents_;
   std::map<SeriesOf, std::vector<Moment>> moments_;
-  std::map<PartOf, std::vector<Moment>> parts_;
+  std::map<PartOf, std::vector<Moment>> parts_, windowed_parts_;
   std::set<uint32_t> apart_;
   uint64_t other_threads_ = 0;
 };

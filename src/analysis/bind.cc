@@ -13,6 +13,7 @@
 
 #include "analysis/bind_agent.h"
 #include "analysis/bind_events.h"
+#include "analysis/families/allocations/allocation_windows.h"
 #include "analysis/families/requests/route_names.h"
 #include "analysis/profile_tree.h"
 #include "base/flat_map.h"
@@ -102,17 +103,22 @@ class Binder {
     const bool both = ChooseSources();
     events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
+    FinishAllocationWindows();
     events_.FinishWindows();
     if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     SortCells(out_.shown());
     for (const auto& [key, value] : aggregate_.times())
       if (key.source == SourceOf(key.process))
-        out_.shown().times.push_back({key.start_ns, key.end_ns, key.process, key.kind, value});
+        times_[{key.start_ns, key.end_ns, key.process, key.kind}] += value;
+    for (const auto& [key, value] : times_)
+      out_.shown().times.push_back(
+          {std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), value});
     for (const auto& [key, value] : aggregate_.threads())
       if (std::get<3>(key) == SourceOf(std::get<0>(key)))
-        out_.shown().threads.push_back(
-            {std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
+        threads_[{std::get<0>(key), std::get<1>(key), std::get<2>(key)}] += value;
+    for (const auto& [key, value] : threads_)
+      out_.shown().threads.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), value});
     events_.Finish();
     FinishDetail();
     profile::MarkTypeSizes(out_);
@@ -244,10 +250,75 @@ class Binder {
         BindEvents(index, s, key);
         continue;
       }
-      if (key.source() != source || aggregate_.detail().any()) continue;
+      if (key.source() != source) continue;
+      if (const uint64_t window = profile::WindowOf(t, key); window != 0) {
+        BindWindows(index, s, key, window);
+        continue;
+      }
+      if (aggregate_.detail().any()) continue;
       CellFor(index, key) += EstimateOf(key, sums[s]);
     }
     if (aggregate_.detail().any()) BindParts(index, source);
+  }
+
+  // Of allocations that were recorded in windows of time.
+  void BindWindows(uint32_t index, uint32_t series, const profile::SeriesKey& key,
+                   uint64_t window) {
+    const Aggregate::Detail& detail = aggregate_.detail();
+    const auto moments = aggregate_.moments().find({index, series});
+    if (moments == aggregate_.moments().end()) return;
+    if (window == profile::kStormWindows)
+      return windowed_.Add(index, window, key, 0, moments->second, false);
+    const auto cell = [&](uint64_t thread) {
+      profile::LabelSet labels;
+      if (!detail.any())
+        return tree_.CellIndexAt(NodeFor(key.node), TypeFor(index, key.type), index, key.kind());
+      labels = labels.With(profile::LabelKey::kThread, thread);
+      if (detail.requests) labels = WithRequest(labels, LabelsOf(key));
+      return tree_.CellOf(NodeFor(key.node), TypeFor(index, key.type), index, key.kind(), labels);
+    };
+    const auto& parts = aggregate_.windowed_parts();
+    std::vector<Aggregate::Moment> rest = moments->second;
+    for (auto it = parts.lower_bound({index, series, 0});
+         it != parts.end() && std::get<0>(it->first) == index && std::get<1>(it->first) == series;
+         ++it) {
+      const uint64_t thread = std::get<2>(it->first);
+      windowed_.AddThread(index, window, key, thread, it->second);
+      if (!detail.threads) continue;
+      windowed_.Add(index, window, key, cell(thread), it->second, detail.times);
+      for (const Aggregate::Moment& m : it->second)
+        for (Aggregate::Moment& r : rest)
+          if (rest.size() == 1 || (r.start_ns == m.start_ns && r.end_ns == m.end_ns)) {
+            r.sums.samples -= std::min(r.sums.samples, m.sums.samples);
+            r.sums.amount -= std::min(r.sums.amount, m.sums.amount);
+            r.sums.stands_for -= std::min(r.sums.stands_for, m.sums.stands_for);
+            break;
+          }
+    }
+    std::erase_if(rest, [](const Aggregate::Moment& m) { return m.sums.samples == 0; });
+    if (!rest.empty()) windowed_.Add(index, window, key, cell(0), rest, detail.times);
+  }
+
+  // The cell of what no window saw is there, even if windows saw everything.
+  void FinishAllocationWindows() {
+    if (windowed_.empty()) return;
+    profile::Figure& figure = out_.figures.front();
+    constexpr double kMsPerSecond = 1000;
+    for (uint32_t p = 0; p < recording_.processes.size(); ++p)
+      windowed_.NoteUncounted(
+          p, static_cast<double>(recording_.processes[p]->losses[Loss::kAllocationsUncounted]) /
+                 kMsPerSecond);
+    windowed_.Finish(figure, times_, threads_);
+    std::vector<uint32_t> place(figure.cells.size());
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < figure.cells.size(); ++i) {
+      place[i] = kept;
+      if (figure.cells[i].value.none()) continue;
+      if (kept != i) figure.cells[kept] = std::move(figure.cells[i]);
+      ++kept;
+    }
+    figure.cells.resize(kept);
+    for (profile::TimedCell& t : figure.timed) t.cell = place[t.cell];
   }
 
   // Cells of each thread, and what came when.
@@ -582,6 +653,9 @@ class Binder {
   std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};
+  AllocationWindows windowed_;
+  std::map<AllocationWindows::TimeOf, Estimate> times_;
+  std::map<AllocationWindows::ThreadOf, Estimate> threads_;
   EventBinder events_{&out_, &tree_, options_.count_by_histogram};
   FlatMap module_by_name_;
 };

@@ -58,7 +58,9 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       requests_(strings, {tables, sink, index, options.slice_ns}),
       cpu_({tables, sink, index, options.slice_ns}),
       thread_samples_({tables, sink, index, options.slice_ns}),
-      universal_({tables, sink, index, options.slice_ns}) {
+      universal_({tables, sink, index, options.slice_ns}),
+      allocations_({tables, sink, index, options.slice_ns}, Source::kSampled,
+                   Loss::kAllocationsUncounted) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
   memo_generation_ = index + 1;
@@ -66,9 +68,10 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
   cpu_.GiveTo(&requests_);
   if (options.requests) {
     requests_.Begin();
-    storm_.AskRequests([this](const ActivityPath& activity, int64_t time_ns) {
-      return requests_.RequestOf(activity, time_ns);
-    });
+    for (WindowFold* const windows : {static_cast<WindowFold*>(&storm_), &allocations_})
+      windows->AskRequests([this](const ActivityPath& activity, int64_t time_ns) {
+        return requests_.RequestOf(activity, time_ns);
+      });
   }
 }
 
@@ -90,6 +93,10 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
   last_ns_ = std::max(last_ns_, now_ns_);
   // These come by the million.
   const EventTag tag = event.kind->tag;
+  // The keyword of AllocationTick brings collections too, which another session tells.
+  if (reading_allocations_ && tag != EventTag::kAllocationTick &&
+      tag != EventTag::kAllocationSampled) [[unlikely]]
+    return;
   if (tag == EventTag::kSampledObjectAllocation) return OnCounted(event);
   if (tag == EventTag::kGcMarkWithType) return gcs_.OnMark(event, now_ns_);
   if (tag >= EventTag::kGcStart && tag <= EventTag::kGcSuspendEeEnd)
@@ -266,11 +273,13 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
   clr::AllocationTick tick;
   if (!clr::Decode(event, tick)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   if (tick.object_size == 0) tables_->sizes_unknown = true;
-  profile::Counting& counting = tables_->counting;
-  counting.gc_known = true;
-  counting.gc_bytes += tick.amount;
-  if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
-  gcs_.OnTick(tick.kind, tick.amount);
+  if (!reading_allocations_) {  // else there may be windows of them
+    profile::Counting& counting = tables_->counting;
+    counting.gc_known = true;
+    counting.gc_bytes += tick.amount;
+    if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
+    gcs_.OnTick(tick.kind, tick.amount);
+  }
   const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
   const auto bytes = static_cast<double>(tick.amount);
   CountSample(event,
@@ -294,6 +303,16 @@ void ProcessFold::OnSampled(const clr::RawEvent& event) {
 
 void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums,
                               double bytes, double objects) {
+  ++events_.allocations;
+  events_.allocation_frames += event.stack.frames;
+  if (allocations_.reading()) [[unlikely]] {
+    WindowFold::Event windowed{key, sums.amount, event.thread, sums};
+    if (key.source() == Source::kSampled) windowed.sums.stands_for = WindowFold::kUnit;
+    requests_.RememberEnded();
+    // The cause of a collection is what came all along since the one before, not a part of that.
+    return allocations_.OnWindowed(windowed, ActivityPath::Of(event.activity), now_ns_);
+  }
+  allocations_.NoteWhole(now_ns_, bytes);
   if (requests_.on()) [[unlikely]] {
     if (event.activity != nullptr) {
       if (now_ns_ >= slice_end_ns_) Advance(now_ns_);
@@ -410,6 +429,8 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
   if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   const uint32_t type = exception_types_.Find(e.type_name, *strings_, *tables_);
   types_.NoteAdded(*tables_);  // it may be new
+  ++events_.exceptions;
+  events_.exception_frames += event.stack.frames;
   if (storm_.reading()) {
     requests_.RememberEnded();
     return storm_.OnWindowed(NodeOf(event), type, event.thread, e.rethrown(),
@@ -438,12 +459,19 @@ void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
     return;
   }
   clr::SumCounter c;
+  if (reading_allocated_) {
+    if (clr::Decode(event, c) && clr::IsCounter(c.name, clr::kAllocRate))
+      allocations_.OnCounted(
+          {now_ns_ - static_cast<int64_t>(c.interval_s * 1e9), now_ns_, c.increment});
+    return;
+  }
   if (!storm_.counting() || !clr::Decode(event, c) || !clr::IsCounter(c.name, clr::kExceptionCount))
     return;
   storm_.OnCounted({now_ns_ - static_cast<int64_t>(c.interval_s * 1e9), now_ns_, c.increment});
 }
 
 void ProcessFold::OnWaitStart(const clr::RawEvent& event, Source source) {
+  ++events_.waits;
   OpenWait wait;
   wait.source = source;
   wait.node = NodeOf(event);
@@ -529,6 +557,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   index_ = index;
   sink_ = sink;
   storm_.MoveTo({tables, sink, index, options_.slice_ns});
+  allocations_.MoveTo({tables, sink, index, options_.slice_ns});
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   cpu_.MoveTo({tables, sink, index, options_.slice_ns});
   thread_samples_.MoveTo({tables, sink, index, options_.slice_ns});
@@ -572,6 +601,7 @@ void ProcessFold::Finish() {
     CountWait(thread, wait, static_cast<double>(last_ns_ - wait.start_ns), false);
   });
   storm_.Finish(last_ns_);
+  allocations_.Finish(last_ns_);
   Flush();
   requests_.SettleRuns(last_ns_);
   cpu_.Finish(last_ns_);

@@ -17,6 +17,7 @@
 #include "analysis/families/types/type_index.h"
 #include "analysis/families/wall/thread_samples.h"
 #include "analysis/families/wall/universal_fold.h"
+#include "analysis/families/windows/window_fold.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
 #include "profile/tables/process_tables.h"
@@ -81,6 +82,18 @@ class ProcessFold {
   // What comes next is of the session that asks for the pool's counters.
   void SetReadingPool(bool pool) { reading_pool_ = pool; }
   StormFold& storm() { return storm_; }
+  // … and of allocations, where they have a session apart from collections.
+  WindowFold& allocations() { return allocations_; }
+  // What comes next is of such a session: nothing else of it counts.
+  void SetReadingAllocations(bool allocations) { reading_allocations_ = allocations; }
+  // … of the session whose counter tells how much is allocated.
+  void SetReadingAllocated(bool counter) { reading_allocated_ = counter; }
+  // Events so far, by what they took the process.
+  struct Events {
+    uint64_t allocations = 0, exceptions = 0, waits = 0;
+    uint64_t allocation_frames = 0, exception_frames = 0;  // of their stacks
+  };
+  const Events& events() const { return events_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
   ThreadSamples& thread_samples() { return thread_samples_; }
@@ -162,7 +175,9 @@ class ProcessFold {
   CpuFold cpu_;
   ThreadSamples thread_samples_;
   UniversalFold universal_;
-  bool reading_pool_ = false;
+  WindowFold allocations_;
+  Events events_;
+  bool reading_pool_ = false, reading_allocations_ = false, reading_allocated_ = false;
   WaitPairs waits_;
   LockHolders holders_;
 };

@@ -30,11 +30,15 @@ uint32_t ProfileTree::PseudoFrame(std::string_view text, profile::FrameKind kind
   return FindFrame(f);
 }
 
-Estimate& ProfileTree::CellAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
+uint32_t ProfileTree::CellIndexAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
   const auto [it, is_new] = cell_of_.try_emplace(
       PairKey(node, type) * 4 + static_cast<uint64_t>(kind), out_.shown().cells.size());
   if (is_new) out_.shown().cells.push_back({node, type, process, kind, {}});
-  return out_.shown().cells[it->second].value;
+  return static_cast<uint32_t>(it->second);
+}
+
+Estimate& ProfileTree::CellAt(uint32_t node, uint32_t type, uint32_t process, HeapKind kind) {
+  return out_.shown().cells[CellIndexAt(node, type, process, kind)].value;
 }
 
 uint32_t ProfileTree::CellOf(uint32_t node, uint32_t type, uint32_t process, HeapKind kind,

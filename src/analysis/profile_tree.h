@@ -29,7 +29,9 @@ class ProfileTree {
   uint32_t PseudoFrame(std::string_view text,
                        profile::FrameKind kind = profile::FrameKind::kManaged);
   uint32_t ChildOf(uint32_t parent, uint32_t frame);
-  // Of the process that was begun last; valid until the next call.
+  // Of the process that was begun last: an index into the cells.
+  uint32_t CellIndexAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
+  // The same; valid until the next call.
   profile::Estimate& CellAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
   // The same as an index into the cells, of one set of labels.
   uint32_t CellOf(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind,

@@ -81,6 +81,9 @@ constexpr LossInfo kTable[] = {
     {"storm_uncounted_ms",
      "milliseconds of a storm of exceptions in which no counter of the runtime told how many were "
      "thrown; what was thrown then is missing"},
+    {"allocations_uncounted_ms",
+     "milliseconds of windows of allocations in which no counter of the runtime told how much was "
+     "allocated; what was allocated then is missing"},
     {"requests_capped",
      "requests that were not followed, as there were too many at one time; what they cost counts "
      "as (other) or (no request)"},

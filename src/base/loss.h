@@ -47,6 +47,7 @@ enum class Loss : uint8_t {
   kWaitsUnended,          // waits whose end the runtime did not write
   kImagesCapped,          // files that were mapped for execution and not remembered: too many
   kStormUncounted,        // milliseconds of a storm of exceptions that no counter told of
+  kAllocationsUncounted,  // milliseconds of windows of allocations that no counter told of
   kRequestsCapped,        // requests that were not followed: too many at one time
   kRequestsBefore,        // requests that had begun before the recording: their work has no id
   kTasksCapped,           // events of tasks that had no room: idle times of their time are not told

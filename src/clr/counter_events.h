@@ -31,6 +31,9 @@ bool Decode(const RawEvent& event, MeanCounter& out);
 // Counts first chances: every throw and every rethrow, by `throw;` too, for which .NET 9 and later
 // write no event. Source: measured on .NET 8, 9 and 10.
 inline constexpr std::u16string_view kExceptionCount = u"exception-count";
+// Grows by what GC.GetTotalAllocatedBytes(false) does: what threads were given to allocate in, to
+// a few KB each.
+inline constexpr std::u16string_view kAllocRate = u"alloc-rate";
 inline constexpr std::u16string_view kPoolThreads = u"threadpool-thread-count",
                                      kPoolQueue = u"threadpool-queue-length";
 bool IsCounter(Utf16View name, std::u16string_view wanted);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/views/show_live.h"
 
@@ -74,7 +75,9 @@ nlohmann::json DescribeFigure(const Profile& p, const profile::Figure& f,
                {"hasInterval", f.has_interval() && !f.mixed},
                {"exact", (f.events() && !f.storms.any()) || (&f == &p.shown() && p.exact())},
                {"objectsKnown", f.counts_known},
-               {"note", f.storms.any() ? profile::StormNote(f) : std::string()},
+               {"note", f.storms.any()    ? profile::StormNote(f)
+                        : f.windows.any() ? profile::AllocationWindowsNote(f)
+                                          : std::string()},
                {"total", TotalOf(cells)}});
 }
 

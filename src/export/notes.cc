@@ -11,6 +11,7 @@
 #include "base/program_version.h"
 #include "export/stack_walk.h"
 #include "profile/notes.h"
+#include "profile/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 
@@ -67,6 +68,7 @@ void AddTotals(const profile::Figure& f, const profile::RequestWindows& windows,
     notes.emplace_back("objects are unknown: this runtime's event does not tell object sizes");
   }
   notes.push_back(profile::SamplesNote(total.samples));
+  if (f.windows.any()) notes.push_back(profile::AllocationWindowsNote(f));
   if (f.by_windows) notes.push_back(profile::WindowNote(windows));
 }
 

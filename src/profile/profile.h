@@ -18,6 +18,7 @@
 #include "profile/estimate/cpu_sampler.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
+#include "profile/overhead.h"
 #include "profile/requests.h"
 #include "profile/tables/labels.h"
 
@@ -145,6 +146,7 @@ struct Process {
   uint32_t measures = 0;                   // a bit for each Measure that was asked for; 0 = unknown
   CpuSampler sampler = CpuSampler::kNone;  // of CPU time
   uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
+  Overhead overhead;                       // what the recording took it
 
   bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
   void Record(Measure m) { measures |= 1u << static_cast<uint32_t>(m); }
@@ -174,7 +176,7 @@ struct TimedCell {
 // Of fewer windows nothing is said but what was seen and what was counted.
 inline constexpr uint64_t kFewWindows = 8;
 
-// What was not recorded event by event, but in windows of time: a storm of exceptions.
+// What was not recorded event by event, but in windows of time: a storm of exceptions, allocations.
 struct Storms {
   double counted = 0;   // how many there were, by a counter of the runtime
   double weighted = 0;  // … by the windows alone
@@ -215,6 +217,9 @@ struct Figure {
   // Of the GC's CPU time: by process, then by time. Its cells have neither stack nor type.
   std::vector<GcCpuRow> gc_cpu;
   Storms storms;
+  // Of allocations, the same in bytes: those that were recorded in windows of time, as everything
+  // would have taken more than was allowed.
+  Storms windows;
   // Where clocked(): of all that has samples in the recording, whatever of it is here.
   double clock_samples = 0, clock_amount = 0;
   // Of wall time: what a filter left out because the threads had nothing to do.

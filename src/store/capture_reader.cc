@@ -300,6 +300,7 @@ Status CaptureReader::LoadRest() {
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
   RETURN_IF_ERROR(LoadSamplers());
+  RETURN_IF_ERROR(LoadOverhead());
   RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
   for (;;) {
@@ -412,6 +413,33 @@ Result<const profile::AgentInterval*> IntervalStream::Next() {
       f.start_ns < -kFar || f.end_ns > kFar || f.end_ns < f.start_ns)
     return Damaged("an interval of its agent");
   return static_cast<const profile::AgentInterval*>(&interval_);
+}
+
+Status CaptureReader::LoadOverhead() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("overhead"));
+  if (!there) return OkStatus();  // files of earlier builds
+  ASSIGN_OR_RETURN(
+      Statement q,
+      db_.Prepare("select process,part,ns,windows,windows_ns,of_ns,limit_ppm from overhead"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr || q.Int(2) < 0 || q.Int(3) < 0 || q.Int(4) < 0 || q.Int(5) < 0)
+      return Damaged("what the recording took it");
+    profile::Overhead& o = t->info.overhead;
+    const std::string_view part = q.Text(1);
+    if (part == "program") {
+      constexpr double kMillion = 1e6;
+      o.cpu_ns = q.Int(2);
+      o.limit = static_cast<double>(q.Int(6)) / kMillion;
+    }
+    for (size_t i = 0; i < profile::kOverheadParts; ++i) {
+      if (part != profile::OverheadName(static_cast<profile::OverheadPart>(i))) continue;
+      o.cost_ns[i] = q.Int(2);
+      o.windows[i] = {static_cast<uint64_t>(q.Int(3)), q.Int(4), q.Int(5)};
+    }
+  }
 }
 
 Status CaptureReader::LoadSamplers() {

@@ -73,6 +73,7 @@ class CaptureReader {
   Status LoadGcDetails(const GcRows& gc_rows);
   Status LoadCounting();
   Status LoadSamplers();
+  Status LoadOverhead();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);
   profile::ProcessTables* Process(int64_t index) const;

@@ -2,6 +2,7 @@
 #include "store/capture_writer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/units.h"
 #include "store/column_codec.h"
@@ -67,6 +68,8 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_gc_fact_, "insert or replace into gc_fact values(?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_type_, "insert into gc_type values(?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_sampler_, "insert or replace into cpu_sampler values(?,?,?)"));
+  RETURN_IF_ERROR(
+      prepare(insert_overhead_, "insert or replace into overhead values(?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_counting_,
               "insert or replace into counting values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
@@ -175,6 +178,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteGcFacts(index, last));
   RETURN_IF_ERROR(WriteCounting(index, t.counting));
   RETURN_IF_ERROR(WriteSampler(index));
+  RETURN_IF_ERROR(WriteOverhead(index));
   return WriteLosses(index, t.losses);
 }
 
@@ -185,6 +189,31 @@ Status CaptureWriter::WriteSampler(uint32_t index) {
       .Bind(1, static_cast<int64_t>(info.sampler))
       .Bind(2, int64_t{info.sampler_hz});
   return insert_sampler_.Run();
+}
+
+// A row for each measure that took something, and one for the program.
+Status CaptureWriter::WriteOverhead(uint32_t index) {
+  const profile::Overhead& o = recording_->processes[index]->info.overhead;
+  if (!o.known() && o.limit <= 0) return OkStatus();
+  const auto write = [&](std::string_view part, int64_t ns, const profile::Overhead::Windows& w,
+                         double limit) {
+    constexpr double kMillion = 1e6;
+    insert_overhead_.Bind(0, int64_t{index})
+        .Bind(1, part)
+        .Bind(2, ns)
+        .Bind(3, Signed(w.windows))
+        .Bind(4, w.ns)
+        .Bind(5, w.of_ns)
+        .Bind(6, int64_t{std::llround(limit * kMillion)});
+    return insert_overhead_.Run();
+  };
+  RETURN_IF_ERROR(write("program", o.cpu_ns, {}, o.limit));
+  for (size_t i = 0; i < profile::kOverheadParts; ++i) {
+    const auto part = static_cast<profile::OverheadPart>(i);
+    if (o.of(part) == 0 && o.windows[i].windows == 0) continue;
+    RETURN_IF_ERROR(write(profile::OverheadName(part), o.of(part), o.windows[i], 0));
+  }
+  return OkStatus();
 }
 
 Status CaptureWriter::WriteCounting(uint32_t index, const profile::Counting& c) {

@@ -18,6 +18,7 @@ from every_process import EveryProcess  # noqa: F401
 from stacks import Stacks  # noqa: F401
 from threads import Threads  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
+from overhead import Overhead  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, wait_until
 from request_actions import RequestActions  # noqa: F401
 from request_cpu import RequestCpu  # noqa: F401

@@ -61,6 +61,7 @@ struct RecordSummary {
   std::vector<std::string> notes;    // one sentence each, for people
   uint64_t samples = 0;              // of allocations
   uint64_t happenings = 0;           // throws and waits
+  profile::Overhead overhead;        // of all processes together
   size_t processes = 0;
   int64_t duration_ns = 0;
   std::vector<std::string> kept;  // files of raw streams

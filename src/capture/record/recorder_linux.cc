@@ -271,11 +271,13 @@ bool Recorder::Over(SteadyClock::time_point now) {
 Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
   auto next_progress = start_ + kProgressEvery;
   bool waiting_told = false;
+  // Each time costs a switch or two; what comes wakes it up.
+  const auto idle = options_.target.max_overhead > 0 && !launch_ ? 100ms : 50ms;
   for (auto now = SteadyClock::now(); !Over(now); now = SteadyClock::now()) {
     if (suspended_) Suspend();
     const bool more = engine_->Work();
     output_->CommitIfLarge(engine_->clock().now_ns());
-    Wait(more ? 0ms : 50ms);
+    Wait(more ? 0ms : idle);
     if (now >= next_progress) {
       on_progress(Snapshot(false));
       next_progress = now + kProgressEvery;
@@ -300,6 +302,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   summary_.samples = engine_->counts().samples;
   summary_.happenings = engine_->counts().happenings;
   summary_.duration_ns = engine_->end_ns();
+  for (const auto& p : engine_->recording().processes) summary_.overhead += p->info.overhead;
   output_->Finish(summary_.duration_ns);
   summary_.write_error = output_->error();
   if (launch_ && !launch_->ExitCode() && options_.on_waiting) options_.on_waiting();

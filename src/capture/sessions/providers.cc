@@ -106,6 +106,26 @@ ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown) {
   return config;
 }
 
+ipc::SessionConfig CollectionSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config = Runtime(keyword::kGc | kCode, kInformational);
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
+ipc::SessionConfig AllocationsAlone(profile::Source source, uint32_t buffer_mb) {
+  ipc::SessionConfig config;
+  if (source == profile::Source::kSampled) {
+    config = Runtime(keyword::kAllocationSampling, kInformational);
+  } else {
+    config = Runtime(keyword::kGc, kVerbose);
+    config.providers[0].filter = ipc::EventFilter{true, kTickEvents};
+  }
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  return config;
+}
+
 ipc::SessionConfig ExceptionSession(uint32_t buffer_mb) {
   ipc::SessionConfig config = Runtime(keyword::kException, kError);
   config.buffer_mb = buffer_mb;

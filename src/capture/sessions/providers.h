@@ -23,6 +23,11 @@ Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_ver
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
 // The same without allocations.
 ipc::SessionConfig CodeSession(uint32_t buffer_mb, bool rundown);
+// GCs and code, with the stacks of who asks for a collection: what goes with AllocationsAlone().
+ipc::SessionConfig CollectionSession(uint32_t buffer_mb);
+// Allocations, for a moment or all along. Of AllocationTick it has collections too: the runtime
+// sends ticks only where it sends these.
+ipc::SessionConfig AllocationsAlone(profile::Source source, uint32_t buffer_mb);
 // Exceptions that are thrown, and nothing else: a flood of them takes nothing else along. At the
 // keyword's higher levels each one would have five more events.
 ipc::SessionConfig ExceptionSession(uint32_t buffer_mb);

@@ -201,6 +201,7 @@ class SessionEngine {
   std::vector<uint32_t> released_;  // indexes whose tables go with the next tick
   std::map<ProcessKey, Retry> retries_;
   std::vector<ProcessKey> for_next_;  // the recording holds no more processes
+  int64_t own_cpu_ns_ = 0;            // that targets know of
   int64_t next_tick_ns_ = 0, next_rest_ns_ = 0, next_give_back_ns_ = 0,
           next_stop_ns_ = 0;  // on the machine's clock
   bool give_back_ = true;     // much was freed, or used once, since memory was given back

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,11 @@ size_t RundownsAtATime(size_t max_workers) {
 // Processes in which exceptions storm: each takes a thread for some 200 ms of each second.
 constexpr size_t kStormsAtATime = 16;
 constexpr int64_t kUnderWay = std::numeric_limits<int64_t>::max();
+int64_t OwnCpuNs() {
+  timespec t{};
+  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * kSecond + t.tv_nsec;
+}
 // GCs that nobody takes out of the tables.
 constexpr size_t kMaxGcs = 4096;
 
@@ -263,10 +269,13 @@ void SessionEngine::Tick() {
   next_tick_ns_ += kSecond;
   if (next_tick_ns_ <= machine_now) next_tick_ns_ = machine_now + kSecond;
   const int64_t now = clock_.now_ns();
+  const int64_t own_ns = OwnCpuNs();
   for (const auto& t : targets_) {
+    t->NoteOwnCpu(static_cast<double>(own_ns - own_cpu_ns_) / static_cast<double>(targets_.size()));
     t->Tick(now);
     PassNotes(*t);
   }
+  own_cpu_ns_ = own_ns;
   for (auto it = targets_.begin(); it != targets_.end();) {
     const bool over = (*it)->ended() && (*it)->lost();
     if (!over || options_.target.keeper != nullptr) {

@@ -38,8 +38,8 @@ class StormWatch {
                       kLongestNs);
   }
   // What a window of this length stands for by itself.
-  static double Weight(int64_t length_ns) {
-    return static_cast<double>(kPeriodNs) / static_cast<double>(std::max<int64_t>(1, length_ns));
+  static double Weight(int64_t of_ns, int64_t length_ns) {
+    return static_cast<double>(of_ns) / static_cast<double>(std::max<int64_t>(1, length_ns));
   }
 
   // By the counter's latest values, of a second each.

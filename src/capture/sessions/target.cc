@@ -42,7 +42,8 @@ void WaitForOthers(const RingPool* waiting) {
 bool PassesBy(OpenedTarget::Kind kind) {
   using enum OpenedTarget::Kind;
   return kind == kRundown || kind == kSettings || kind == kExceptionsEnding || kind == kWindow ||
-         kind == kCounter || kind == kRequests || kind == kRequestsEnding ||
+         kind == kCounter || kind == kAllocationsEnding || kind == kAllocationWindow ||
+         kind == kAllocationCounter || kind == kRequests || kind == kRequestsEnding ||
          kind == kRequestWindow || kind == kRequestCounter || kind == kTasks ||
          kind == kTasksEnding || kind == kTaskWindow || kind == kRouting;
 }
@@ -112,16 +113,23 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
       return cpu.error();
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
-  ASSIGN_OR_RETURN(OpenedStream main,
-                   out.link->Open(counts ? TypeNameSession(keep)
-                                  : options.agent || !options.allocations
-                                      ? CodeSession(options.buffer_mb, keep)
-                                      : AllocationSession(out.source, options.buffer_mb, keep)));
+  ASSIGN_OR_RETURN(
+      OpenedStream main,
+      out.link->Open(counts                        ? TypeNameSession(keep)
+                     : options.allocations_apart() ? CollectionSession(options.buffer_mb)
+                     : options.agent || !options.allocations
+                         ? CodeSession(options.buffer_mb, keep)
+                         : AllocationSession(out.source, options.buffer_mb, keep)));
   out.streams.push_back({std::move(main), Kind::kMain});
   if (counts) {
     ASSIGN_OR_RETURN(OpenedStream objects,
                      out.link->Open(TypeCountSession(options.types, options.buffer_mb)));
     out.streams.push_back({std::move(objects), Kind::kCounts});
+  }
+  if (options.allocations_apart()) {
+    ASSIGN_OR_RETURN(OpenedStream stream,
+                     out.link->Open(AllocationsAlone(out.source, options.buffer_mb)));
+    out.streams.push_back({std::move(stream), Kind::kAllocations});
   }
   if (options.exceptions) {
     ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ExceptionSession(kEventBufferMb)));
@@ -179,9 +187,12 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       gc_threads_(process_.pid),
       image_reader_(process_.pid),
       storm_watch_(std::random_device{}()),
+      storm_plan_(std::random_device{}()),
+      allocation_plan_(std::random_device{}()),
       request_watch_(std::random_device{}(), std::thread::hardware_concurrency(),
                      NsPerRequest(options)),
-      task_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
+      task_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
+      meter_(options.max_overhead) {
   if (options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr)
     options_.cpu_hz = 0;  // refused, see cpu_may_lack
   MakeTables();
@@ -202,6 +213,7 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         process_.pid));
   RecordMeasures();
   gc_threads_.Read(info.start_ns, info.gc);
+  MeterOverhead(info.start_ns);
   Take(std::move(opened));
 }
 
@@ -237,6 +249,7 @@ void Target::Take(OpenedTarget opened) {
   state_ = State::kRecording;
   background_->ending = false;
   ResetStorm();
+  ResetAllocations();
   ResetRequests();
   fold_->requests().EndAt(INT64_MAX);
   fold_->requests().Interrupt(fold_->last_ns());
@@ -278,7 +291,7 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
   // Methods as they are, in any order: they need not wait for a sequence point.
   if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
   // Some 5 KB a second, that are to be shown now.
-  if (kind == Kind::kPool) {
+  if (kind == Kind::kPool || kind == Kind::kCounter || kind == Kind::kAllocationCounter) {
     limits.chunk_bytes = 4 << 10;
     limits.retained_bytes = 0;
   }
@@ -348,15 +361,25 @@ bool Target::rundown_pending() const {
                      [](const Live& s) { return s.kind == Kind::kRundown; });
 }
 
+// What is decoded next comes from a session of that kind.
+void Target::SetReading(Kind kind) {
+  fold_->storm().SetReading(kind == Kind::kWindow);
+  fold_->allocations().SetReading(kind == Kind::kAllocationWindow);
+  fold_->SetReadingAllocations(kind == Kind::kAllocations || kind == Kind::kAllocationsEnding ||
+                               kind == Kind::kAllocationWindow);
+  fold_->SetReadingAllocated(kind == Kind::kAllocationCounter);
+  fold_->SetReadingPool(kind == Kind::kPool);
+}
+
 bool Target::Pump() {
   bool any = false;
   for (Live& s : sessions_) {
-    fold_->storm().SetReading(s.kind == Kind::kWindow);
-    fold_->SetReadingPool(s.kind == Kind::kPool);
+    SetReading(s.kind);
     any |= s.decoder->Pump(kItemsPerPump);
   }
-  fold_->storm().SetReading(false);
-  fold_->SetReadingPool(false);
+  SetReading(Kind::kMain);
+  WatchOverhead();
+  if (options_.allocations_apart()) WatchAllocations();
   if (options_.exceptions) WatchStorm();
   if (options_.requests) WatchRequests();
   if (settings_ && samples() > 0) {
@@ -388,6 +411,7 @@ void Target::Settle() {
     }
     NoteLosses(*it);
     if (it->kind == Kind::kWindow) EndWindow(*it);
+    if (it->kind == Kind::kAllocationWindow) EndAllocationWindow(*it);
     if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
     if (it->kind == Kind::kTasks || it->kind == Kind::kTasksEnding || it->kind == Kind::kTaskWindow)
       EndTasks(*it);
@@ -417,6 +441,7 @@ void Target::Settle() {
   if (state_ != State::kRecording) {
     TakeRundowns();
     TakeStormStreams();
+    TakeAllocationStreams();
     TakeRequestStreams();
   }
   if (stopped && sessions_.empty() && state_ != State::kEnded) state_ = State::kEnded;
@@ -425,6 +450,7 @@ void Target::Settle() {
 void Target::BeginStop() {
   if (state_ != State::kRecording) return;
   gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
+  MeterOverhead(home_.clock->now_ns());
   ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
   state_ = State::kStopping;
   background_->ending = true;
@@ -436,7 +462,12 @@ void Target::BeginStop() {
   // Youngest first: without the main session's keywords the runtime counts nothing.
   for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)
     if (!PassesBy(s->kind) || settings_ == s->id) ids.push_back(s->id);
-  StopCounter(UntilCounted());
+  const int64_t now_ns = home_.clock->now_ns();
+  if (storm_phase_ != StormPhase::kNone)
+    StopCounter(Kind::kCounter, UntilCounted(fold_->storm().counted_to_ns(), now_ns));
+  if (allocation_phase_ != AllocationPhase::kWhole)
+    StopCounter(Kind::kAllocationCounter,
+                UntilCounted(fold_->allocations().counted_to_ns(), now_ns));
   StopRequests();
   settings_.reset();
   if (!ids.empty()) StopInBackground(std::move(ids));
@@ -476,6 +507,7 @@ void Target::TakeRundowns() {
 void Target::Abandon(std::string_view why) {
   TakeRundowns();
   TakeStormStreams();
+  TakeAllocationStreams();
   TakeRequestStreams();
   for (const Live& s : sessions_) {
     link_->Drop(s.ring);
@@ -493,12 +525,17 @@ void Target::Abandon(std::string_view why) {
 }
 
 void Target::Rest() {
-  for (Live& s : sessions_) s.decoder->Rest();
+  for (Live& s : sessions_) {
+    SetReading(s.kind);
+    s.decoder->Rest();
+  }
+  SetReading(Kind::kMain);
 }
 
 void Target::Tick(int64_t now_ns) {
   if (now_ns > kLateNs) fold_->Advance(now_ns - kLateNs);
   fold_->storm().Advance(now_ns);
+  fold_->allocations().Advance(now_ns);
   fold_->requests().Advance(now_ns - kLateNs);
   if (cpu_ != nullptr)
     ReadCpuTimes(now_ns);
@@ -509,9 +546,12 @@ void Target::Tick(int64_t now_ns) {
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
   if (source_ == profile::Source::kTick && options_.allocations && !options_.agent &&
-      state_ == State::kRecording)
+      !options_.allocations_apart() && state_ == State::kRecording)
     WatchTicks(now_ns);
-  if (state_ == State::kRecording) gc_threads_.Read(now_ns, tables_->info.gc);
+  if (state_ == State::kRecording) {
+    gc_threads_.Read(now_ns, tables_->info.gc);
+    MeterOverhead(now_ns);
+  }
   if (state_ == State::kRecording && now_ns >= next_images_ns_) {
     ReadImages();
     ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
@@ -544,6 +584,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
   fold_->Flush();
   fold_->storm().Flush();
+  fold_->allocations().Flush();
   fold_->cpu().Flush();
   fold_->requests().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
@@ -556,12 +597,20 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
   fold_->storm().Shift(shift_ns);
+  fold_->allocations().Shift(shift_ns);
   fold_->requests().Shift(shift_ns);
   fold_->cpu().Shift(shift_ns);
   next_images_ns_ -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
+  storm_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns));
+  storm_plan_.Restart(0);
+  allocation_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns) + 1);
+  allocation_plan_.Restart(0);
+  if (allocations_end_ns_ != 0) allocations_end_ns_ -= shift_ns;
+  next_meter_ns_ -= shift_ns;
+  rated_ns_ -= shift_ns;
   next_request_window_.reset();
   request_watch_ = RequestWatch(static_cast<uint64_t>(shift_ns),
                                 std::thread::hardware_concurrency(), NsPerRequest(options_));
@@ -572,6 +621,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   tasks_begin_ns_ -= shift_ns;
   tasks_end_ns_ -= shift_ns;
   gc_threads_.Restart(0);
+  meter_.Restart(shift_ns);
 }
 
 uint64_t Target::happenings() const {

@@ -17,9 +17,11 @@
 #include "analysis/process_fold.h"
 #include "capture/feeds/feed.h"
 #include "capture/kernel/kernel_sampler.h"
+#include "capture/sessions/budget_plan.h"
 #include "capture/sessions/clock.h"
 #include "capture/sessions/gc_threads.h"
 #include "capture/sessions/image_reader.h"
+#include "capture/sessions/overhead_meter.h"
 #include "capture/sessions/providers.h"
 #include "capture/sessions/request_watch.h"
 #include "capture/sessions/runtime_link.h"
@@ -54,6 +56,12 @@ struct TargetOptions {
   bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
   bool pool = false;          // the thread pool's counters, once a second
   bool allocations = true;
+  // What the recording may take of the process's CPU time; 0: no limit.
+  double max_overhead = 0;
+  // Allocations have a session apart, so that they can be recorded in windows of time.
+  bool allocations_apart() const {
+    return max_overhead > 0 && allocations && !agent && types == profile::CountMode::kUnknown;
+  }
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
   StreamKeeper* keeper = nullptr;
@@ -71,6 +79,10 @@ struct OpenedTarget {
     kExceptionsEnding,  // being stopped, as a storm begins
     kWindow,            // exceptions, for a moment
     kCounter,           // how many exceptions there are
+    kAllocations,
+    kAllocationsEnding,  // being stopped, as windows begin
+    kAllocationWindow,   // allocations, for a moment
+    kAllocationCounter,  // how much there is allocated
     kLocks,
     kThreadSamples,  // the runtime's sampler
     kPool,           // counters of the thread pool
@@ -153,6 +165,10 @@ class Target final : public Feed {
   // Once a second: time passes without events, losses so far are noted, and ticks that another
   // tool's session has silenced are asked for again.
   void Tick(int64_t now_ns);
+  // clrscope's own CPU time that belongs to this process.
+  void NoteOwnCpu(double ns) { meter_.Spend(profile::OverheadPart::kClrscope, ns); }
+  // What the recording took the process so far, as it is metered.
+  const profile::Overhead& overhead() const { return meter_.told(); }
   // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
   // code and types goes with it; stacks and series begin anew.
   void MoveTo(const Home& home, int64_t shift_ns);
@@ -206,7 +222,9 @@ class Target final : public Feed {
   // engine's.
   struct WindowRun {
     uint64_t group = 1;
-    std::atomic<int64_t> end_ns{0};  // on the machine's clock, when it was asked to stop
+    int64_t of_ns = WindowPlan::kPeriodNs;  // the time that it stands for
+    // On the machine's clock: when it was asked to stop, and when that was answered.
+    std::atomic<int64_t> end_ns{0}, answered_ns{0};
     std::atomic<bool> over{false}, failed{false};
     bool tasks = false;    // of requests: what threads do, too
     bool routing = false;  // and what they are routed to
@@ -243,6 +261,7 @@ class Target final : public Feed {
   void RunDownInBackground(std::vector<uint64_t> ids);
   // The first session of that kind; nullptr: there is none.
   Live* Session(Kind kind);
+  void SetReading(Kind kind);
   void NoteLosses(Live& live);
   void Settle();
   void WatchTicks(int64_t now_ns);
@@ -255,10 +274,29 @@ class Target final : public Feed {
   void BeginWhole();
   void EndStorm();
   void TakeStormStreams();
-  void StopCounter(std::chrono::nanoseconds wait);
+  void StopCounter(Kind kind, std::chrono::nanoseconds wait);
   void ResetStorm();
-  std::chrono::nanoseconds UntilCounted() const;
+  static std::chrono::nanoseconds UntilCounted(int64_t counted_to_ns, int64_t now_ns);
+  // Allocations under a limit: target_allocations.cc
+  void ResetAllocations();
+  void WatchAllocations();
+  void BeginAllocationWindows();
+  void OpenAllocationWindow(const BudgetPlan::Window& next, int64_t now_ns);
+  void EndAllocationWindow(const Live& live);
+  void BeginWholeAllocations();
+  void EndAllocationWindows();
+  void TakeAllocationStreams();
+  // What recording all of it would take, ns a second.
+  double AllocationDemand() const;
+  double ThrowDemand() const;
   void RepairTicks();
+  // What it takes the process: target_overhead.cc
+  void MeterOverhead(int64_t now_ns);
+  void MeterEvents();
+  void WatchOverhead();
+  // A window is over: what its session took, and what events did that were made after its end.
+  void MeterWindow(profile::OverheadPart part, const WindowRun& run, int64_t start_ns,
+                   double spent_ns);
   // Requests: target_requests.cc
   void ResetRequests();
   void WatchRequests();
@@ -316,6 +354,12 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> window_;  // under way
   int64_t storm_ends_ns_ = 0;
   size_t whole_sessions_ = 0;
+  BudgetPlan storm_plan_;  // under a limit
+  enum class AllocationPhase : uint8_t { kWhole, kBeginning, kWindows, kEnding };
+  AllocationPhase allocation_phase_ = AllocationPhase::kWhole;
+  BudgetPlan allocation_plan_;
+  std::shared_ptr<WindowRun> allocation_window_;  // under way
+  int64_t allocations_end_ns_ = 0, next_meter_ns_ = 0;
   enum class RequestPhase : uint8_t { kAll, kEnding, kWindows, kBeginning };
   RequestPhase request_phase_ = RequestPhase::kAll;
   RequestWatch request_watch_;
@@ -329,6 +373,21 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> task_window_;  // under way
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
+  OverheadMeter meter_;
+  analysis::ProcessFold::Events metered_;
+  uint64_t metered_requests_ = 0, metered_tasks_ = 0, metered_cpu_ = 0;
+  // Of allocations and throws that were recorded, all along or in windows.
+  struct Price {
+    double ns = 0;
+    uint64_t events = 0;
+    double each(double at_first) const {
+      return events == 0 ? at_first : ns / static_cast<double>(events);
+    }
+  };
+  Price allocation_price_, throw_price_;
+  uint64_t rated_allocations_ = 0;
+  int64_t rated_ns_ = 0;
+  double whole_allocations_ = 0;  // a second, while all are recorded
   std::unique_ptr<KernelSampler> cpu_;
   std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
@@ -351,7 +410,7 @@ class Target final : public Feed {
       std::shared_ptr<WindowRun> window;
       int64_t opened_ns = 0;  // of a counter, on the machine's clock
     };
-    std::vector<Opened> of_storms, of_requests;
+    std::vector<Opened> of_storms, of_requests, of_allocations;
   };
   std::shared_ptr<Background> background_ = std::make_shared<Background>();
   State state_ = State::kEnded;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "capture/sessions/overhead_prices.h"
 #include "capture/sessions/target.h"
 
 namespace clrscope::capture {
@@ -39,12 +40,15 @@ void Target::ResetStorm() {
 void Target::WatchStorm() {
   if (state_ != State::kRecording || home_.storms == nullptr) return;
   if (storm_phase_ == StormPhase::kNone) {
-    if (fold_->storm().stormy()) BeginStorm();
+    if (meter_.limited() ? meter_.Overdrawn(profile::OverheadPart::kExceptions)
+                         : fold_->storm().stormy())
+      BeginStorm();
     return;
   }
   TakeStormStreams();
   const int64_t now_ns = home_.clock->now_ns();
   const analysis::StormFold& storm = fold_->storm();
+  using Part = profile::OverheadPart;
   switch (storm_phase_) {
     case StormPhase::kNone:
       return;
@@ -53,10 +57,20 @@ void Target::WatchStorm() {
       return;
     case StormPhase::kWindows:
       if (window_ != nullptr) return;
-      if (StormWatch::Calm(storm.recent())) return BeginWhole();
+      if (meter_.limited()
+              ? storm.recent().size() >= StormWatch::kCalmSeconds &&
+                    meter_.Affordable(Part::kExceptions) && !meter_.Overdrawn(Part::kExceptions)
+              : StormWatch::Calm(storm.recent()))
+        return BeginWhole();
       // Those of requests bring theirs: PlanStormWindow().
       if (options_.requests && request_phase_ == RequestPhase::kWindows) {
         if (next_window_ && now_ns >= next_window_->begin_ns - kAheadNs) OpenWindow(now_ns);
+        return;
+      }
+      if (meter_.limited()) {
+        next_window_ = storm_plan_.Next(
+            now_ns, BudgetPlan::Period(ThrowDemand(), meter_.Allowed(Part::kExceptions)));
+        if (next_window_) OpenWindow(now_ns);
         return;
       }
       if (!next_window_)
@@ -76,11 +90,17 @@ void Target::WatchStorm() {
 void Target::BeginStorm() {
   Live* const whole = Session(Kind::kExceptions);
   if (whole == nullptr) return;
-  notes_.push_back(fmt::format(
-      "process {} throws more than {} exceptions a second: while that goes on they are recorded in "
-      "windows of time and counted by the runtime's exception-count",
-      process_.pid, analysis::StormFold::kMostPerSecond));
+  const std::string much =
+      meter_.limited()
+          ? fmt::format("exceptions than can all be recorded within {:.3g} % of its CPU",
+                        100 * options_.max_overhead)
+          : fmt::format("than {} exceptions a second", analysis::StormFold::kMostPerSecond);
+  notes_.push_back(
+      fmt::format("process {} throws more {}: while that goes on they are recorded in windows of "
+                  "time and counted by the runtime's exception-count",
+                  process_.pid, much));
   storm_phase_ = StormPhase::kBeginning;
+  storm_plan_.Restart(home_.clock->now_ns());
   storm_ends_ns_ = 0;
   fold_->storm().BeginStorm();
   whole->kind = Kind::kExceptionsEnding;
@@ -114,6 +134,7 @@ void Target::OpenWindow(int64_t now_ns) {
   next_window_.reset();
   window_ = std::make_shared<WindowRun>();
   window_->group = next.group;
+  window_->of_ns = next.of_ns;
   InBackground(*home_.storms,
                [run = window_, ahead = nanoseconds(next.begin_ns - now_ns),
                 length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
@@ -129,6 +150,7 @@ void Target::OpenWindow(int64_t now_ns) {
                    SleepFor(length);
                    run->end_ns = Clock::System().monotonic_ns();
                    if (!link.Stop(id).ok()) run->failed = true;
+                   run->answered_ns = Clock::System().monotonic_ns();
                  }
                  run->over = true;
                  Remind(link);
@@ -141,8 +163,11 @@ void Target::EndWindow(const Live& live) {
   if (live.window->failed || start_ns == 0 || end_ns <= start_ns || !live.decoder->complete() ||
       live.decoder->losses()[Loss::kEventsDropped] != 0)
     storm.CancelWindow();
+  MeterWindow(profile::OverheadPart::kExceptions, *live.window, start_ns,
+              static_cast<double>(storm.events()) * throw_price_.each(kNsPerThrow));
   storm.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
-                  home_.clock->SinceStart(end_ns), StormWatch::Weight(end_ns - start_ns));
+                  home_.clock->SinceStart(end_ns),
+                  StormWatch::Weight(live.window->of_ns, end_ns - start_ns));
   if (window_ == live.window) window_.reset();
 }
 
@@ -158,7 +183,7 @@ void Target::BeginWhole() {
 
 void Target::EndStorm() {
   fold_->storm().Stop();
-  StopCounter(0ns);
+  StopCounter(Kind::kCounter, 0ns);
   storm_phase_ = StormPhase::kNone;
   notes_.push_back(
       fmt::format("process {} is calm again: every exception is recorded", process_.pid));
@@ -166,17 +191,15 @@ void Target::EndStorm() {
 
 // Values come once a second, and a stop brings no last one. The last that is known here is not the
 // last that was written.
-nanoseconds Target::UntilCounted() const {
-  const int64_t last_ns = fold_->storm().counted_to_ns();
-  if (storm_phase_ == StormPhase::kNone) return 0ns;
+nanoseconds Target::UntilCounted(int64_t last_ns, int64_t now_ns) {
   if (last_ns == 0) return nanoseconds(StormWatch::kPeriodNs) + kDrained;
-  const int64_t since_ns = std::max<int64_t>(0, home_.clock->now_ns() - last_ns);
+  const int64_t since_ns = std::max<int64_t>(0, now_ns - last_ns);
   return nanoseconds(StormWatch::kPeriodNs - since_ns % StormWatch::kPeriodNs) + kDrained;
 }
 
-void Target::StopCounter(nanoseconds wait) {
+void Target::StopCounter(Kind kind, nanoseconds wait) {
   for (const Live& s : sessions_) {
-    if (s.kind != Kind::kCounter) continue;
+    if (s.kind != kind) continue;
     InBackground(*home_.storms, [id = s.id, wait](RuntimeLink& link, Background&) {
       SleepFor(wait);
       (void)link.Stop(id);

@@ -20,6 +20,7 @@ class WindowPlan {
   struct Window {
     int64_t begin_ns = 0, length_ns = 0;
     uint64_t group = 1;
+    int64_t of_ns = kPeriodNs;  // the time that it stands for
   };
 
   explicit WindowPlan(uint64_t seed) : random_(seed) {
@@ -47,7 +48,6 @@ class WindowPlan {
     return w;
   }
 
- private:
   // Sixteen windows in a row are one of each group, in random order.
   uint64_t NextGroup() {
     if (at_ == groups_.size()) at_ = 0;
@@ -55,6 +55,7 @@ class WindowPlan {
     return groups_[at_++];
   }
 
+ private:
   std::mt19937_64 random_;
   std::array<uint64_t, profile::kWindowGroups> groups_{};
   size_t at_ = 0;

@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "capture/kernel/kernel_sampler.h"
+#include "capture/sessions/overhead_prices.h"
 
 namespace clrscope::cli {
 namespace {
@@ -15,6 +19,22 @@ namespace {
 constexpr uint32_t kMostRate = 1000, kDefaultRate = 99;
 // What the runtime's sampler is set to (ep_init in dotnet/runtime src/native/eventpipe/ep.c).
 constexpr uint32_t kRuntimeRate = 1000;
+
+// A part of one. errors: kUsage
+Result<double> ParsePercent(std::string_view text) {
+  constexpr double kLeast = 0.1, kMost = 50;
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  while (number.ends_with(' ')) number.remove_suffix(1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() ||
+      !(percent >= kLeast && percent <= kMost))
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--max-overhead {}: a percentage from {} to {}, such as 1%", text,
+                             kLeast, kMost)};
+  return percent / 100;
+}
 
 // errors: kUsage
 Status Choose(const std::string& option, const std::string& list, uint32_t rate, bool* live,
@@ -121,6 +141,35 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
                  "all is all that needs no agent")
       .Value("LIST")
       .Excludes("--only");
+  if (cpu)
+    verb.Add("--max-overhead", a.max_overhead,
+             "of the program's CPU time that all of this may take it, clrscope's own included, 1% "
+             "for example: above that, allocations and exceptions are recorded in random windows "
+             "of time and counted by the runtime, and CPU time is sampled less often")
+        .Value("PERCENT")
+        .Excludes("--requests");
+}
+
+// What the limit leaves to samples of CPU time.
+Status LimitOverhead(const MeasureArguments& a, capture::TargetOptions& o) {
+  ASSIGN_OR_RETURN(o.max_overhead, ParsePercent(a.max_overhead));
+  if (o.requests)
+    return Error{ErrorCode::kUsage,
+                 "--max-overhead does not go with requests, which have a limit of their own: 1 % "
+                 "of the machine's CPU"};
+  if (o.cpu_hz == 0) return OkStatus();
+  if (a.sampler == "runtime")
+    return Error{ErrorCode::kUsage,
+                 "--sampler runtime stops the program 1,000 times a second, and cannot be told "
+                 "otherwise: --max-overhead needs another one"};
+  // Half of it: the rest is for everything else.
+  const double most = o.max_overhead / 2 * 1e9 / capture::kNsPerKernelSample;
+  if (most < 1)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--max-overhead {} leaves less than one sample of CPU time a second",
+                             a.max_overhead)};
+  o.cpu_hz = std::min(o.cpu_hz, static_cast<uint32_t>(most));
+  return OkStatus();
 }
 
 Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOptions& o) {
@@ -149,7 +198,7 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
                                a.rate, kRuntimeRate)};
     o.cpu_hz = kRuntimeRate;
   }
-  return OkStatus();
+  return a.max_overhead.empty() ? OkStatus() : LimitOverhead(a, o);
 }
 
 Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOptions& o) {

@@ -20,6 +20,7 @@ struct MeasureArguments {
   uint32_t rate = 0;           // of samples of CPU time, a second of it; 0 = the verb has none
   std::string sampler;         // of CPU time: "" or auto, kernel, agent, runtime
   std::string only, measures;  // names, separated by commas
+  std::string max_overhead;    // "1%"
 };
 
 // `requests`, `activities`, `cpu`: whether the verb can follow these.

@@ -18,6 +18,7 @@
 #include "clr/process_name.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/process_finder.h"
+#include "profile/overhead_note.h"
 #include "report/input/parse.h"
 #include "report/text/humanize.h"
 
@@ -115,6 +116,13 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage, "--live and --exact are for named processes, not for --all"};
   bool live = a.live;
   RETURN_IF_ERROR(ChooseMeasures(a.measures, &live, options.target));
+  if (options.target.max_overhead > 0 && (live || a.exact || !a.types.empty()))
+    return Error{ErrorCode::kUsage,
+                 "--max-overhead is of what sessions of the runtime record: --live, --exact and "
+                 "--types have no limit"};
+  if (options.target.max_overhead > 0 && a.keep_nettrace)
+    return Error{ErrorCode::kUsage,
+                 "--max-overhead records in windows of time, which --keep-nettrace does not keep"};
   if (!options.target.allocations && (a.exact || !a.types.empty()))
     return Error{ErrorCode::kUsage,
                  "--exact and --types count allocations: --only and --measures leave them out"};
@@ -256,6 +264,8 @@ int RunRecord(const RecordArguments& arguments) {
     fmt::print(stderr, "Wrote {} ({}): {}, {}{}\n", file, FileSize(file),
                report::HumanDuration(static_cast<double>(summary->duration_ns) / 1e9), who,
                what.substr(2));
+    if (const std::string said = profile::OverheadNote(summary->overhead); !said.empty())
+      fmt::print(stderr, "{}\n", said);
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
     fmt::print(stderr, "Next: clrscope report {}\n", file);

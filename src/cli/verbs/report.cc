@@ -9,6 +9,7 @@
 
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
+#include "profile/overhead_note.h"
 #include "profile/views/call_tree.h"
 #include "profile/views/request_costs.h"
 #include "report/input/input.h"
@@ -16,6 +17,7 @@
 #include "report/rows/counting.h"
 #include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
+#include "report/rows/overhead_json.h"
 #include "report/rows/request_rows.h"
 #include "report/rows/rows.h"
 #include "report/rows/views.h"
@@ -263,6 +265,15 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
                      {"recorded", std::llround(s.recorded)},
                      {"windows", s.windows},
                      {"windows_s", seconds(s.windows_ns)}};
+  if (const profile::Storms& s = p.shown().windows; s.any())
+    head["windows"] = {{"from_s", seconds(s.from_ns)},
+                       {"to_s", seconds(s.to_ns)},
+                       {"bytes", std::llround(s.in_all())},
+                       {"counter", s.by_counter ? report::Json("alloc-rate") : report::Json()},
+                       {"bytes_by_windows", std::llround(s.weighted)},
+                       {"windows", s.windows},
+                       {"windows_s", seconds(s.windows_ns)}};
+  head["overhead"] = report::OverheadJson(profile::OverheadOf(p));
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();
   if (const std::string note = report::SamplerSentences(p); !note.empty()) head["notes"] = {note};

@@ -83,7 +83,8 @@ double HiddenObjects(const Estimate& e, HeapKind kind) {
 Interval Windowed(double value, double seen, const std::array<float, kGroups>& without,
                   const WindowGroups& w, double less, double unseen_of_all, double least,
                   double other) {
-  const double most = seen + unseen_of_all;
+  // Figures of several seconds that are added up have the most of one of them.
+  const double most = std::max(value, seen + unseen_of_all);
   if (w.few) return {seen, most};
   // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
   constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,
@@ -154,7 +155,8 @@ Interval ShareInterval(const Estimate& e, double samples, double whole) {
 }
 
 Interval AmountInterval(const Estimate& e) {
-  if (e.windows.get() != nullptr) return WindowedAmount(e, kAnyNumber);
+  if (const WindowGroups* w = e.windows.get())
+    return WindowedAmount(e, w->unseen_amount > 0 ? w->unseen_amount : kAnyNumber);
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return Sum{e.seen_amount, e.amount - e.seen_amount, e.var_amount, e.count - e.seen_count,
              e.max_amount}
@@ -162,7 +164,8 @@ Interval AmountInterval(const Estimate& e) {
 }
 
 Interval CountInterval(const Estimate& e, HeapKind kind) {
-  if (e.windows.get() != nullptr) return WindowedCount(e, kAnyNumber);
+  if (const WindowGroups* w = e.windows.get())
+    return WindowedCount(e, w->unseen_count > 0 ? w->unseen_count : kAnyNumber);
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_count, e.count - e.seen_count, e.var_count, e.count - e.seen_count,

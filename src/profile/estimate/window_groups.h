@@ -23,6 +23,9 @@ struct WindowGroups {
   double less_count = 0, less_amount = 0;
   // What may be there although no window saw it. Of a sum it is the largest.
   double hidden = 0;
+  // The most that there may be of which nobody saw anything; 0: not known. Of a sum it is the
+  // largest.
+  double unseen_count = 0, unseen_amount = 0;
   // The least variance: of what comes by itself, whatever the windows say of it.
   double least_count = 0, least_amount = 0;
   uint8_t groups = kGroups;  // that have windows; the fewest of all parts
@@ -40,6 +43,8 @@ struct WindowGroups {
     less_count += o.less_count;
     less_amount += o.less_amount;
     hidden = std::max(hidden, o.hidden);
+    unseen_count = std::max(unseen_count, o.unseen_count);
+    unseen_amount = std::max(unseen_amount, o.unseen_amount);
     least_count += o.least_count;
     least_amount += o.least_amount;
     groups = std::min(groups, o.groups);

@@ -67,14 +67,17 @@ constexpr uint64_t StatusLabel(uint32_t status, bool failed) {
   return uint64_t{status} << 1 | (failed ? 1 : 0);
 }
 
-// Values of LabelKey::kWindow. A storm of exceptions is recorded in windows; each belongs to one of
-// the groups, by which estimates know their error. Series of a group have what the window holds in
-// `samples`, weighted by the share of time that the window is: throws in `stands_for`, rethrows in
-// `amount`.
+// Values of LabelKey::kWindow. A storm of exceptions is recorded in windows, and so are allocations
+// that would take more than they may; each window belongs to one of the groups, by which estimates
+// know their error. Series of a group have what the window holds in `samples`, weighted by the
+// share of time that the window is: throws in `stands_for`, rethrows in `amount`. Of allocations
+// `amount` is that of the samples themselves, and weighted is `stands_for`: bytes of
+// AllocationTick, of AllocationSampled kWindowUnit for each sample.
+inline constexpr uint64_t kWindowUnit = 1024;
 inline constexpr uint64_t kWindowGroups = 16;  // 1 to 16; of kRequestWindow, too
 enum StormLabel : uint64_t {
-  // Not an event: how many a counter of the runtime told for the time that no session was open all
-  // along, in `stands_for`; `samples` of its values, over `amount` ns.
+  // Not an event: how many, or how many bytes, a counter of the runtime told for the time that no
+  // session was open all along, in `stands_for`; `samples` of its values, over `amount` ns.
   kStormCounted = kWindowGroups + 1,
   // The windows themselves: `samples` of them, `amount` ns in all; `stands_for` as many.
   kStormWindows = kWindowGroups + 2,

@@ -70,10 +70,15 @@ struct ProcessTables {
   }
 };
 
+// A series' value of LabelKey::kWindow; 0: it was recorded all along.
+inline uint64_t WindowOf(const ProcessTables& t, const SeriesKey& key) {
+  if (key.labels == 0 || key.labels >= t.labels.sets().size()) return 0;
+  return t.labels.sets()[key.labels][LabelKey::kWindow];
+}
+
 // What a series counts are events, and not what is known of windows of time.
 inline bool IsOfEvents(const ProcessTables& t, const SeriesKey& key) {
-  return key.labels >= t.labels.sets().size() ||
-         t.labels.sets()[key.labels][LabelKey::kWindow] <= kWindowGroups;
+  return WindowOf(t, key) <= kWindowGroups;
 }
 
 // A whole recording, without its slices.

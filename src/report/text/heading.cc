@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profile/estimate/bounds.h"
+#include "profile/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
@@ -196,6 +197,8 @@ std::string SourceText(const Input& input, const TextOptions& o) {
         "Runtimes before .NET 10 are sampled by AllocationTick, the others by AllocationSampled. "
         "Figures that rest on ticks are biased and have no interval.",
         0, 0, o.width);
+  if (p.shown().windows.any())
+    out += Wrap(profile::AllocationWindowsNote(p.shown()), 0, 0, o.width);
   if (p.biased())
     out += Wrap(
         "AllocationTick fires once per 100 KB of a heap: figures are biased, without an interval.",
@@ -219,6 +222,8 @@ std::string HeadingText(const Input& input, const TextOptions& o, bool with_sums
   } else if (p.processes.size() > 1) {
     out += fmt::format("{} recorded\n", HumanDuration(span));
   }
+  if (const profile::Overhead overhead = profile::OverheadOf(p); overhead.limit > 0)
+    out += Wrap(profile::OverheadNote(overhead), 0, 0, o.width);
   if (!with_sums) return out;
   if (p.shown().events()) return out + EventsHeading(p, total, span, o) + OtherMeasures(p, o);
   const std::string bytes = HumanBytes(total.amount);

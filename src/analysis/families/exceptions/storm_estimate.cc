@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/families/windows/window_scale.h"
+
 namespace clrscope::analysis {
 
 using profile::Estimate;
@@ -44,11 +46,8 @@ void StormEstimate::Add(uint32_t process, uint64_t label, uint32_t cell, bool ag
 }
 
 // What a weighted throw counts, and by how much that changes without each group.
-struct StormEstimate::Scale {
-  double factor = 1;
-  std::array<double, kGroups> without{};
+struct StormEstimate::Scale : WindowScale {
   double less = 0;  // by how much less the windows alone say
-  uint8_t groups = 0;
   bool few = false;
 };
 
@@ -57,19 +56,11 @@ StormEstimate::Scale StormEstimate::ScaleOf(const Process& p) {
   const double all = p.sums.weighted;
   if (all <= 0) return s;
   const double counted = p.sums.in_all();
-  s.factor = counted / all;
-  s.few = p.sums.windows < profile::kFewWindows;
-  double squares = 0;
-  for (size_t g = 0; g < kGroups; ++g) {
-    const double rest = all - p.of_group[g];
-    if (rest <= 0) s.few = true;  // one group saw everything
-    s.without[g] = rest > 0 ? counted / rest - s.factor : 0;
-    squares += std::pow(p.of_group[g] - all / kGroups, 2);
-  }
-  s.groups = static_cast<uint8_t>(std::min<uint64_t>(kGroups, p.sums.windows));
+  static_cast<WindowScale&>(s) = WindowScale::Of(p.of_group, counted, p.sums.windows);
+  s.few = s.alone || p.sums.windows < profile::kFewWindows;
   // .NET 9 and later write no event for `throw;`, which the counter counts. How long a window is,
   // is known to a tenth or so; more than that, and than chance, is no error.
-  const double error = std::sqrt(squares * kGroups / (kGroups - 1));
+  const double error = std::sqrt(s.squares * kGroups / (kGroups - 1));
   constexpr double kErrors = 3, kOfLengths = 0.1;
   if (counted - all > kErrors * error + kOfLengths * all) s.less = s.factor - 1;
   return s;
@@ -91,14 +82,9 @@ void StormEstimate::AddParts(const Process& p, profile::Figure& figure) {
     e.seen_count = first + again > 0 ? std::min(e.count, seen * first / (first + again)) : 0;
     e.seen_amount = first + again > 0 ? std::min(e.amount, seen * again / (first + again)) : 0;
     profile::WindowGroups& w = e.windows.Make();
-    for (size_t g = 0; g < kGroups; ++g) {
-      const double change = g == part.group ? -scale.factor : scale.without[g];
-      w.count[g] = static_cast<float>(first * change);
-      w.amount[g] = static_cast<float>(again * change);
-    }
+    scale.AddTo(w, part.group, first, again);
     w.less_count = first * scale.less;
     w.less_amount = again * scale.less;
-    w.groups = scale.groups;
     w.few = scale.few;
     AddTo(figure, part.cell, part.moment, std::move(e));
   }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of allocations that were recorded in windows of time: what their samples stand for,
+// weighted by the share of time that the windows are, and all of it together scaled to what the
+// runtime's counter says. docs/decisions/0019-overhead.md
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "analysis/aggregate.h"
+#include "profile/profile.h"
+
+namespace clrscope::analysis {
+
+class AllocationWindows {
+ public:
+  // `label`: of LabelKey::kWindow. `cell`: in the figure; where the label is kStormCounted, whom
+  // belongs what no window saw. `timed`: what came when is kept by cell, too.
+  void Add(uint32_t process, uint64_t label, const profile::SeriesKey& key, uint32_t cell,
+           std::span<const Aggregate::Moment> moments, bool timed);
+  // What of a series one thread did; of those that were added.
+  void AddThread(uint32_t process, uint64_t label, const profile::SeriesKey& key, uint64_t thread,
+                 std::span<const Aggregate::Moment> moments);
+  // Of so long no counter told how much there was: totals may be off by that.
+  void NoteUncounted(uint32_t process, double seconds) {
+    if (const auto p = processes_.find(process); p != processes_.end())
+      p->second.uncounted_s = seconds;
+  }
+  bool empty() const { return processes_.empty(); }
+
+  using TimeOf = std::tuple<int64_t, int64_t, uint32_t, profile::HeapKind>;
+  using ThreadOf = std::tuple<uint32_t, uint64_t, profile::HeapKind>;
+  // Everything was added: to the figure's cells. What came when and by whom is told apart.
+  void Finish(profile::Figure& figure, std::map<TimeOf, profile::Estimate>& times,
+              std::map<ThreadOf, profile::Estimate>& threads) const;
+
+ private:
+  struct Part {
+    uint32_t cell = 0;
+    size_t group = 0;
+    profile::HeapKind kind = profile::HeapKind::kUnknown;
+    bool timed = false;
+    uint64_t thread = 0;
+    int64_t start_ns = 0, end_ns = 0;
+    profile::Estimate weighted;
+  };
+  struct Process {
+    std::vector<Part> parts, threads, counted;
+    std::array<double, profile::kGroups> of_group{};
+    double uncounted_s = 0;
+    profile::Storms sums;
+  };
+  class Scaler;
+
+  std::map<uint32_t, Process> processes_;
+};
+
+}  // namespace clrscope::analysis

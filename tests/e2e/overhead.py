@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--max-overhead`: what is recorded in windows of time adds up to what programs count themselves, and the meter stays near its limit."""
+import json
+import os
+import signal
+import sqlite3
+import time
+import unittest
+
+import harness
+from harness import Case, Workload, clrscope, report, start_clrscope
+
+SIGMAS = 4  # standard errors that an estimate may be off
+
+
+def part(profile, name):
+    return next((p for p in profile["overhead"]["parts"] if p["part"] == name), {"windows": 0, "share": 0, "windows_s": 0, "of_s": 0})
+
+
+class Overhead(Case):
+    def record_alone(self, program, *options, flavour="alloc"):
+        """What the program counted, what was recorded, and what `record` said."""
+        if not os.path.exists(os.path.join(harness.WORKLOADS, flavour)):
+            raise unittest.SkipTest(f"{flavour} is not built: tools/build_workloads --self-contained")
+        with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour=flavour) as w:
+            recording = start_clrscope("record", "-p", w.pid, "-f", "-o", self.path(), *options)
+            time.sleep(1)
+            w.go()
+            truth = w.truth()
+            time.sleep(0.3)  # the runtime flushes ten times a second
+            recording.send_signal(signal.SIGINT)
+            _, words = recording.communicate(timeout=60)
+        self.assertEqual(recording.returncode, 0, words)
+        return truth, report(self.path()), words
+
+    def check_limit(self, profile, limit, name):
+        """clrscope's own CPU comes first, and what is in windows gets a third of the limit at least. Besides, what was recorded before
+        the first window, and one window more than is paid for."""
+        overhead, measure = profile["overhead"], part(profile, name)
+        self.assertEqual(overhead["limit"], limit)
+        one_more = measure["cpu_s"] / (measure["windows"] + 1) * 2 / overhead["program_cpu_s"]
+        self.assertLess(overhead["share"], max(limit, part(profile, "clrscope")["share"] + limit / 3) + one_more + 0.2 * limit)
+
+    def check_allocator(self, flavour, exact):
+        truth, p, words = self.record_alone(("--rate", "2e9", "--seconds", "12", "--threads", "2"), "--max-overhead", "2%", flavour=flavour)
+        allocated, total = truth["total_allocated_bytes"], p["totals"]
+        self.assertIn("sampled in windows of time", words)
+        self.assertEqual(p["windows"]["counter"], "alloc-rate")
+        self.assertGreaterEqual(p["windows"]["windows"], 2)
+        self.assertLess(p["windows"]["windows_s"], 3)
+        self.assertLess(p["windows"]["bytes"], 1.05 * allocated)
+        if exact:
+            sigma = (total["bytes_high"] - total["bytes_low"]) / (2 * 1.96)
+            self.assertLess(abs(total["bytes"] - allocated), SIGMAS * sigma)
+            self.assertLess(sigma, 0.01 * allocated)
+        else:
+            # Ticks are biased, and the first tenths of a second rest on them alone.
+            self.assertIsNone(total["bytes_low"])
+            self.assertLess(abs(total["bytes"] / allocated - 1), 0.05)
+        self.check_limit(p, 0.02, "allocations")
+        text = clrscope("report", self.path()).stdout
+        self.assertIn("that it may be", text)
+        self.assertIn("windows of time", text)
+
+    def test_a_fast_allocator_is_sampled_in_windows_and_its_total_is_right(self):
+        self.check_allocator("alloc", True)
+
+    def test_so_it_is_by_ticks_on_net_9(self):
+        self.check_allocator("alloc-net9", False)
+
+    def test_so_it_is_by_ticks_on_net_8(self):
+        self.check_allocator("alloc-net8", False)
+
+    def test_a_program_that_is_within_the_limit_is_sampled_all_along(self):
+        truth, p, words = self.record_alone(("--rate", "20e6", "--seconds", "5"), "--max-overhead", "20%")
+        self.assertNotIn("windows of time", words)
+        self.assertNotIn("windows", p)
+        total = p["totals"]
+        sigma = (total["bytes_high"] - total["bytes_low"]) / (2 * 1.96)
+        self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), 5 * sigma)
+
+    def test_a_storm_of_exceptions_is_counted_and_seen_in_few_windows(self):
+        program = ("--storm", "60000", "--seconds", "12", "--threads", "2", "--without-first-chance")
+        truth, p, words = self.record_alone(program, "--only", "exceptions", "--max-overhead", "5%", flavour="throws")
+        self.assertIn("throws more exceptions than can all be recorded within 5 % of its CPU", words)
+        self.assertEqual(p["storm"]["counter"], "exception-count")
+        self.assertGreaterEqual(p["storm"]["windows"], 1)
+        total = p["totals"]
+        self.assertLessEqual(total["count_low"], truth["throws"])
+        self.assertGreaterEqual(1.005 * total["count_high"], truth["throws"])
+        self.assertLess(abs(total["count"] / truth["throws"] - 1), 0.05)
+        self.check_limit(p, 0.05, "exceptions")
+
+    def test_nonsense_is_refused_with_a_sentence(self):
+        for text in ("abc", "1%%", "-1", "0", "90%", "nan"):
+            r = clrscope("record", f"--max-overhead={text}", "-p", str(os.getpid()))
+            self.assertEqual(r.returncode, 2, text)
+            self.assertIn("--max-overhead", r.stderr)
+        for options in (("--live",), ("--requests",), ("--measures", "requests"), ("--keep-nettrace",), ("--cpu", "--sampler", "runtime")):
+            r = clrscope("record", "--max-overhead", "1%", *options, "-p", str(os.getpid()))
+            self.assertEqual(r.returncode, 2, options)
+            self.assertIn("max-overhead", r.stderr)
+
+    def test_samples_of_cpu_time_are_made_rare_enough(self):
+        with Workload("--rate", "20e6", "--seconds", "60") as w:
+            r = clrscope("record", "-p", w.pid, "--max-overhead", "0.1%", "--only", "cpu", "--sampler", "kernel", "-d", "2s", "-o", self.path())
+            if "perf_event" in r.stderr and r.returncode != 0:
+                self.skipTest(r.stderr)
+            self.assert_ok(r)
+        with sqlite3.connect(self.path()) as db:
+            self.assertEqual(db.execute("select hz from cpu_sampler").fetchall(), [(20,)])  # half of 0.1 % at 25 us each
+
+    def test_top_shows_what_is_allocated_in_all(self):
+        with Workload("--rate", "2e9", "--seconds", "60") as w:
+            r = clrscope("top", "-p", w.pid, "--max-overhead", "2%", "-d", "8s", "--jsonl")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            seconds = [json.loads(line) for line in r.stdout.splitlines()]
+        self.assertGreater(len(seconds), 5)
+        for s in seconds:
+            self.assertGreaterEqual(s["totals"]["bytes_per_s_high"], s["totals"]["bytes_per_s"])
+        # Five seconds of it at the least; what comes last is counted a second or two later.
+        self.assertGreater(seconds[-1]["totals"]["bytes"], 0.8 * 2e9 * (len(seconds) - 4))
+        self.assertLess(seconds[-1]["totals"]["bytes"], 1.2 * 2e9 * len(seconds))
