@@ -2,6 +2,7 @@
 // Collections of which something is missing, is told twice, or is damaged.
 #include <gtest/gtest.h>
 
+#include "analysis/families/gc/gc_figures.h"
 #include "analysis/families/gc/gc_timeline.h"
 #include "capture/testing/gc_script.h"
 

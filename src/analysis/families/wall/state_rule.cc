@@ -45,9 +45,11 @@ size_t BlockingCallOf(std::string_view method) {
 
 ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
   size_t call = kBlockingCalls.size();
-  bool framework = false;
+  bool framework = false, native = false;
   for (; node != 0; node = p.nodes[node].parent) {
     const profile::Frame& f = p.frames[p.nodes[node].frame];
+    native =
+        native || f.kind == profile::FrameKind::kRuntime || f.kind == profile::FrameKind::kNative;
     if ((f.flags & (profile::kUnresolved | profile::kPseudo)) != 0 ||
         f.kind != profile::FrameKind::kManaged)
       continue;
@@ -58,7 +60,8 @@ ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
     framework = true;
     call = std::min(call, BlockingCallOf(p.str(f.method)));
   }
-  if (!framework) return ThreadState::kBlockedUnknown;
+  // Threads of the runtime's own, and of native libraries, have no managed code at all.
+  if (!framework) return native ? ThreadState::kIdle : ThreadState::kBlockedUnknown;
   return call < kBlockingCalls.size() && kBlockingCalls[call].state == ThreadState::kLock
              ? ThreadState::kLock
              : ThreadState::kIdle;
