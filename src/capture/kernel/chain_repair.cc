@@ -186,15 +186,24 @@ uint64_t ChainRepair::Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes s
   code_ = &code;
   methods_ = nullptr;
   unknown_ = 0;
-  uint64_t record = sp;
-  while (record < copy_end() && Links(record, kEnoughLinks) < kEnoughLinks) record += 8;
+  uint64_t record = sp, unknown = 0;
+  for (; record < copy_end() && Links(record, kEnoughLinks) < kEnoughLinks; record += 8) {
+    // A record as good as any, but for where it returns to: that may be new code.
+    const uint64_t next = Word(record), caller = Word(record + 8);
+    constexpr uint64_t kFarthest = uint64_t{1} << 20;
+    if (unknown == 0 && next > record && next - record < kFarthest && next % 8 == 0 &&
+        caller - sp_ > kFarthest && code_->KindOf(caller) == CodeKind::kNone)
+      unknown = caller;
+  }
   if (record >= copy_end()) record = copy_end();
   uint64_t caller = 0, frame = 0;
   if (FindNativeCall(record, &caller, &frame)) {
     chain.push_back(caller);
     record = frame;
   }
-  return record < copy_end() ? Climb(chain, record, most) : 0;
+  const uint64_t next = record < copy_end() ? Climb(chain, record, most) : 0;
+  if (unknown_ == 0) unknown_ = unknown;
+  return next;
 }
 
 }  // namespace clrscope::capture

@@ -25,15 +25,17 @@ class CodeLook {
     // Where a chain ends in what is no code at all, looking again does not help.
     wait_ns_ = !HasUnknown(addresses) ? kAgainNs : std::clamp(wait_ns_ * 2, kAgainNs, kMostNs);
     looked_ns_ = now_ns;
+    ++reads_;
     old_ = false;
     return code_;
   }
-  const CodeRanges& code() const { return code_; }
+  // How often the map of memory was read.
+  uint64_t reads() const { return reads_; }
   // Another program runs.
   void Outdate() { old_ = true; }
 
  private:
-  static constexpr int64_t kAgainNs = 250'000'000, kMostNs = 8'000'000'000;
+  static constexpr int64_t kAgainNs = 250'000'000, kMostNs = 1'000'000'000;
 
   bool HasUnknown(std::span<const uint64_t> addresses) const {
     return std::any_of(addresses.begin(), addresses.end(),
@@ -44,6 +46,7 @@ class CodeLook {
   CodeRanges code_;
   bool old_ = true;
   int64_t looked_ns_ = 0, wait_ns_ = 0;
+  uint64_t reads_ = 0;
 };
 
 }  // namespace clrscope::capture

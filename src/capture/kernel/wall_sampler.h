@@ -58,6 +58,8 @@ class WallSampler {
     WallClock clock;
     WallSpan span;  // under way
     int64_t unseen_ns = 0, ready_ns = 0;
+    int64_t again_ns = 0;  // when its stack is to be read again; 0: it is whole
+    int tries = 0;
     bool seen = false;
   };
   // What a look at a blocked thread tells.
@@ -65,6 +67,7 @@ class WallSampler {
     bool blocked = false;
     profile::ThreadState state{};
     std::vector<uint64_t> addresses;
+    bool whole = true;  // false: it ended in code that was not known yet
   };
 
   void Run();
@@ -73,7 +76,10 @@ class WallSampler {
   // Returns false when the thread has ended.
   bool LookAt(pid_t id, Thread& t, int64_t now_ns);
   Place PlaceOf(pid_t id, Thread& t, int64_t now_ns);
-  void ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns);
+  // Returns false where it ends in code that is not known yet.
+  bool ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns);
+  // Of a thread that stays where it is.
+  void ReadAgainIfNeeded(pid_t id, Thread& t, int64_t now_ns);
   void Emit(pid_t id, Thread& t);
   void EmitReady(pid_t id, Thread& t, int64_t now_ns);
   // It is not looked at any more.

@@ -31,6 +31,8 @@ constexpr int64_t kLookPart = 50;
 constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
 constexpr size_t kStackWindowBytes = 16 << 10;
 constexpr size_t kMostStackFrames = 127;
+constexpr int64_t kAgainAfterNs = 260'000'000;
+constexpr int kMostTries = 4;
 
 int64_t ClockNow(clockid_t clock) {
   timespec t{};
@@ -235,7 +237,8 @@ bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
     t.span.ns += t.clock.Look(now_ns, times, true).before_ns;
     t.span.last_ns = now_ns;
     ++t.span.looks;
-    if (now_ns - t.span.first_ns >= kTellEveryNs && t.span.ns >= kTellEveryNs) {
+    ReadAgainIfNeeded(id, t, now_ns);
+    if (t.again_ns == 0 && t.span.ns >= kTellEveryNs) {
       WallSpan rest = t.span;
       Emit(id, t);
       // It goes on; where it began stays known, for who asks what it was in.
@@ -262,6 +265,8 @@ bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
     t.span.first_ns = t.span.last_ns = now_ns;
     t.span.looks = 1;
     t.span.state = place.state;
+    t.again_ns = place.whole ? 0 : now_ns + kAgainAfterNs;
+    t.tries = 1;
     t.span.addresses = std::move(place.addresses);
     // Where no look was its time is that of the places where looks are.
     t.span.ns = passed.now_ns + t.unseen_ns;
@@ -289,11 +294,11 @@ WallSampler::Place WallSampler::PlaceOf(pid_t id, Thread& t, int64_t now_ns) {
   if (!ParseCall(text, call)) return place;  // it runs, or is ready
   place.blocked = true;
   place.state = StateOfCall(call.call);
-  ReadStack(call.sp, call.pc, place.addresses, now_ns);
+  place.whole = ReadStack(call.sp, call.pc, place.addresses, now_ns);
   return place;
 }
 
-void WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns) {
+bool WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns) {
   const auto read = [this](uint64_t at) -> Bytes {
     const iovec to{copy_.data(), copy_.size()};
     const iovec from{reinterpret_cast<void*>(at),
@@ -302,26 +307,44 @@ void WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out
     if (n < 0 && (errno == EPERM || errno == ENOSYS)) blind_ = true;
     return {copy_.data(), n > 0 ? static_cast<size_t>(n) / 8 * 8 : 0};
   };
+  uint64_t unknown = 0;
   const auto walk = [&](const CodeRanges& code) {
     out.clear();
+    unknown = 0;
     const Bytes stack = read(sp);
     if (stack.empty()) return;
     out.push_back(pc);
     uint64_t record = repair_.Blocked(out, sp, stack, code, kMostStackFrames);
+    unknown = repair_.unknown();
     // Deep stacks go on above what was copied.
     for (int window = 0; window < 32 && record != 0 && out.size() < kMostStackFrames; ++window) {
       const Bytes more = read(record);
       if (more.size() < 16) break;
       record = repair_.Continue(out, record, more, code, kMostStackFrames);
+      if (unknown == 0) unknown = repair_.unknown();
     }
   };
   walk(code_.For({&pc, 1}, now_ns));
   // Code is written all the time, also where nothing was mapped before.
   constexpr uint64_t kLowest = 1 << 16;
-  const uint64_t unknown = repair_.unknown();
-  if (unknown < kLowest) return;
+  if (unknown < kLowest) return true;
+  const uint64_t before = code_.reads();
   const CodeRanges& code = code_.For({&unknown, 1}, now_ns);
-  if (code.KindOf(unknown) != CodeKind::kNone) walk(code);
+  if (code_.reads() == before) return false;
+  walk(code);
+  return true;
+}
+
+// The map of memory is not read at once each time.
+void WallSampler::ReadAgainIfNeeded(pid_t id, Thread& t, int64_t now_ns) {
+  if (t.again_ns == 0 || now_ns < t.again_ns) return;
+  Place place = PlaceOf(id, t, now_ns);
+  char room[512];
+  ScheduleTimes after;
+  if (!place.blocked || !ParseSchedule(ReadAgain(t.schedule, room), after) || !t.clock.Same(after))
+    return;
+  t.span.addresses = std::move(place.addresses);
+  t.again_ns = place.whole || ++t.tries >= kMostTries ? 0 : now_ns + t.tries * kAgainAfterNs;
 }
 
 void WallSampler::Emit(pid_t id, Thread& t) {
