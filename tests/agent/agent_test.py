@@ -476,7 +476,8 @@ class StartUp(AgentCase):
                 self.assertEqual(work.process.wait(20), 0)
                 spool = PprofFile(f"{folder}/{work.pid}.pb")
 
-                work = self.workload(flavour, *args)
+                # Names of threads are read now and then: these live for some seconds.
+                work = self.workload(flavour, *args, "--rate", "500e6")
                 capture, converted = self.path(flavour + ".clrscope"), self.path(flavour + ".pb.gz")
                 recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", capture)
                 wait_until(lambda pid=work.pid: has_agent(pid), 20, "the agent is there")
@@ -496,10 +497,7 @@ class StartUp(AgentCase):
                 if flavour == "alloc":
                     self.assertEqual((spool.period, convert.period), (102400, 102400))
                 for profile, threads in ((spool, set()), (convert, {"thread", "thread_name"})):  # the agent's files hold none
-                    keys = {key for _, labels in profile.samples for key in labels}
-                    # Of threads that ended within tenths of a second no name is known.
-                    self.assertEqual(keys | threads, {"heap", "generation", "age"} | threads)
-                    self.assertEqual(keys & {"thread"}, threads & {"thread"})
+                    self.assertEqual({key for _, labels in profile.samples for key in labels}, {"heap", "generation", "age"} | threads)
                     self.assertLessEqual(profile.values_of("heap"), {"SOH", "LOH", "POH"})
                     self.assertLessEqual(profile.values_of("generation"), {"0", "1", "2", "LOH", "POH"})
                     self.assertLessEqual(profile.values_of("age"), {(s, "seconds") for s in (0, 1, 2, 5, 10, 20, 30, 60, 120)})

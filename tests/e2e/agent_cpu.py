@@ -47,10 +47,10 @@ class AgentCpu(Case):
     check_near = cpu_time.CpuTime.check_near
     KINDS = "loops,recursion,generics,delegates,dynamic,async,native,exceptions,allocations,kernel,threads"
 
-    def sampled(self, flavour, *options, program=(), **process):
+    def sampled(self, flavour, *options, program=(), env=None, **process):
         """The workload's truth, and the recording's file; it is over before the program is."""
         path = self.path(f"{flavour}.clrscope")
-        with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
+        with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour, env=env) as w:
             recorder = start_clrscope("record", "-p", w.pid, "--cpu", "-f", "-o", path, *options, **process)
             self.addCleanup(recorder.kill)
             first = recorder.stderr.readline()
@@ -103,7 +103,8 @@ class AgentCpu(Case):
     def test_where_the_kernel_refuses_the_agent_samples(self):
         for error in (EPERM, ENOSYS):
             with self.subTest(error):
-                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), preexec_fn=without_perf(error))
+                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), env=cpu_time.AT_ONCE,
+                                           preexec_fn=without_perf(error))
                 self.assertIn("so the agent samples CPU time, and is taken out at the end", self.said)
                 self.check_total(path, truth, share=0.04)
                 methods, _ = self.methods(path)
@@ -170,7 +171,8 @@ class AgentCpu(Case):
     def test_a_launched_program(self):
         path = self.path("launched.clrscope")
         program = os.path.join(harness.WORKLOADS, "burns", "burns.dll")
-        result = clrscope("record", "--cpu", "--sampler", "agent", "-o", path, "--", "dotnet", program, "--seconds", "1", "--kinds", "loops")
+        result = clrscope("record", "--cpu", "--sampler", "agent", "-o", path, "--", "dotnet", program, "--seconds", "1", "--kinds", "loops",
+                          env={**os.environ, **cpu_time.AT_ONCE})
         self.assert_ok(result)
         truth = json.loads(result.stdout.splitlines()[-1])
         methods, _ = self.methods(path)

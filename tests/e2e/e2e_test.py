@@ -11,6 +11,7 @@ import unittest
 import harness
 from agent_cpu import AgentCpu  # noqa: F401
 from collecting import Collecting  # noqa: F401  (these are run with the others)
+from cpu_hazards import CpuHazards  # noqa: F401
 from cpu_time import CpuTime  # noqa: F401
 from events import Events  # noqa: F401
 from every_process import EveryProcess  # noqa: F401

@@ -9,7 +9,8 @@ import subprocess
 import time
 
 import harness
-from harness import Case, Workload, clrscope, report, start_clrscope, wait_until
+from agent_cpu import without_perf
+from harness import Case, Workload, clrscope, loss, report, start_clrscope, wait_until
 
 
 class Watching(Case):
@@ -95,3 +96,45 @@ class Watching(Case):
         self.assertTrue(lines)
         for line in lines:
             self.assertRegex(line, r"^<[3-6]>\S")
+
+    def test_cpu_time_goes_on_from_capture_to_capture(self):
+        """Of two processes, one of which begins later; each capture stands for itself."""
+        self.folder = os.path.join(self.dir, "captures")
+        watch = start_clrscope("watch", "-n", "burns", "--only", "cpu", "--cpu", "--rotate", "10s", "-o", self.folder)
+        self.addCleanup(watch.kill)
+        truths = {}
+        program = ("--seconds", "9", "--kinds", "loops", "--start-on-stdin", "--hold-on-stdin")
+        with Workload(*program, flavour="burns") as first:
+            time.sleep(1.5)
+            if watch.poll() is not None:
+                self.skipTest(watch.stderr.read().strip())
+            first.go()
+            with Workload(*program, flavour="burns") as second:
+                time.sleep(1.5)
+                second.go()
+                for w in (first, second):
+                    truths[w.pid] = w.truth()
+                words = self.end(watch)
+        used = dict.fromkeys(truths, 0)
+        holding = 0
+        for path in self.captures():
+            document = report(path, "--measure", "cpu", "--by", "process")
+            self.assertEqual(document["sampler"], "kernel")
+            self.assertEqual(loss(document, "cpu_samples_lost"), 0)
+            holding += document["totals"]["cpu_ns"] > 0
+            for row in document["rows"]:
+                if row["pid"] in used:
+                    used[row["pid"]] += row["cpu_ns"]
+        self.assertGreaterEqual(holding, 2, words)
+        for pid, truth in truths.items():
+            self.assertLess(abs(used[pid] / truth["process_ns"] - 1), 0.03, (used, truths))
+
+    def test_where_nothing_can_sample_a_watch_says_so(self):
+        refused = clrscope("watch", "--cpu", "-o", os.path.join(self.dir, "captures"), preexec_fn=without_perf())
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("the kernel's sampler is refused", refused.stderr)
+        # What is named `all` does without.
+        path = self.path("all.clrscope")
+        with Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "0.2", "--kinds", "loops", flavour="burns") as w:
+            self.assert_ok(clrscope("record", "-p", w.pid, "--measures", "all", "-d", "2", "-o", path, preexec_fn=without_perf()))
+        self.assertNotEqual(clrscope("report", path, "--measure", "cpu", "--json").returncode, 0)

@@ -73,7 +73,9 @@ Status Recorder::ChooseCpuSampler() {
   std::vector<pid_t> pids;
   for (const ipc::DotnetProcess& p : options_.processes) pids.push_back(p.pid);
   if (!options_.command.empty()) pids.push_back(::getpid());
-  ASSIGN_OR_RETURN(ChosenSampler chosen, ChooseSampler(options_.sampler, pids, !options_.all));
+  // What may lack is no reason to load an agent, which can take its place where it is anyway.
+  const bool may_load = !options_.all && (!target.cpu_may_lack || options_.agent.has_value());
+  ASSIGN_OR_RETURN(ChosenSampler chosen, ChooseSampler(options_.sampler, pids, may_load));
   target.sampler = chosen.sampler;
   sampler_note_ = std::move(chosen.note);
   if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();

@@ -103,7 +103,13 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
     // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
     constexpr size_t kMostCpusAsAWhole = 32;
     sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
-    ASSIGN_OR_RETURN(out.cpu, KernelSampler::Open(process.pid, sampler));
+    Result<std::unique_ptr<KernelSampler>> cpu = KernelSampler::Open(process.pid, sampler);
+    if (cpu.ok())
+      out.cpu = cpu.Take();
+    else if (options.cpu_may_lack && cpu.error().code != ErrorCode::kNotFound)
+      out.notes.push_back("CPU time is not sampled: " + cpu.error().message);
+    else
+      return cpu.error();
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(OpenedStream main,
@@ -176,6 +182,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       request_watch_(std::random_device{}(), std::thread::hardware_concurrency(),
                      NsPerRequest(options)),
       task_watch_(std::random_device{}(), std::thread::hardware_concurrency()) {
+  if (options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr)
+    options_.cpu_hz = 0;  // refused, see cpu_may_lack
   MakeTables();
   profile::Process& info = tables_->info;
   StringPool& s = home_.recording->strings;

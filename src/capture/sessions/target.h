@@ -34,9 +34,9 @@
 
 namespace clrscope::capture {
 
-// Of the sessions of exceptions and locks. Each thread has a buffer of 100 KB until it is read, so
-// this is for some 1,300 threads that are born within a tenth of a second; what does not fit is not
-// told.
+// Of each session beside the main one. A thread has a buffer of 100 KB in each until it is read, so
+// this is enough for some 1,300 threads that begin within a tenth of a second. Events of threads
+// beyond that are lost uncounted: a thread that never wrote has no sequence number to miss.
 inline constexpr uint32_t kEventBufferMb = 128;
 
 struct TargetOptions {
@@ -52,8 +52,9 @@ struct TargetOptions {
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
-  uint32_t wall_hz = 0;  // looks at each thread, a second, for where it waits; 0 = none
-  bool pool = false;     // the thread pool's counters, once a second
+  bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
+  uint32_t wall_hz = 0;       // looks at each thread, a second, for where it waits; 0 = none
+  bool pool = false;          // the thread pool's counters, once a second
   bool allocations = true;
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.

@@ -2,8 +2,12 @@
 #include "cli/options/measures_option.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <sstream>
+#include <vector>
+
+#include "capture/kernel/kernel_sampler.h"
 
 namespace clrscope::cli {
 namespace {
@@ -31,12 +35,20 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
       o.requests = true;
     } else if (name == "cpu" && rate != 0) {
       o.cpu_hz = rate;
+      o.cpu_may_lack = false;
     } else if (name == "wall" && rate != 0) {
       o.cpu_hz = o.wall_hz = rate;
+      o.cpu_may_lack = false;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
-    } else if (name == "all") {  // what needs no agent; requests have a price of their own
+    } else if (name == "all") {  // what needs no agent: CPU time where the kernel samples it
       o.allocations = o.exceptions = o.locks = o.waits = true;
+      if (rate != 0) o.requests = true;  // `attach` knows neither
+      o.wall_hz = rate;
+      if (o.cpu_hz == 0 && rate != 0) {
+        o.cpu_hz = rate;
+        o.cpu_may_lack = true;
+      }
     } else {
       return Error{
           ErrorCode::kUsage,
@@ -85,13 +97,19 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
     verb.Flag("--wall", a.wall,
               "also where threads spend their time, running or not: why they wait, and where; by "
               "looks at them from outside; brings --cpu");
+    const bool agent = activities;  // `record` alone loads it
     verb.Add("--sampler", a.sampler,
-             "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks inside "
-             "of the process, which needs no privilege; auto, the default, is the kernel where "
-             "it may, else the agent. runtime is the runtime's own sampler: it stops the program "
-             "1,000 times a second and tells managed code alone, and wall time too")
+             agent ? "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks "
+                     "inside of the process, which needs no privilege; auto, the default, is the "
+                     "kernel where it may, else the agent. runtime is the runtime's own sampler: "
+                     "it stops the program 1,000 times a second and tells managed code alone, and "
+                     "wall time too"
+                   : "who takes them: kernel (perf_event_open), the default, or runtime, the "
+                     "runtime's own sampler: it stops the program 1,000 times a second and tells "
+                     "managed code alone, and wall time too")
         .Value("WHO")
-        .OneOf({"auto", "kernel", "agent", "runtime"});
+        .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "agent", "runtime"}
+                     : std::vector<std::string>{"auto", "kernel", "runtime"});
     verb.Add("--rate", a.rate,
              "samples for each second of CPU time that a thread uses, and looks at each thread a "
              "second; 99 by default")
@@ -100,15 +118,16 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
-  verb.Add("--measures", a.measures,
-           cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
-                 "wall, live, gc-cpu; all is all that needs no agent, without requests, cpu and "
-                 "wall"
-           : requests
-               ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
-                 "gc-cpu; all is all that needs no agent, without requests"
-               : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
-                 "all is all that needs no agent")
+  verb.Add(
+          "--measures", a.measures,
+          cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
+                "wall, live, gc-cpu; all is all that needs no agent: CPU time where the kernel may "
+                "sample it"
+          : requests
+              ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
+                "gc-cpu; all is all that needs no agent"
+              : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
+                "all is all that needs no agent")
       .Value("LIST")
       .Excludes("--only");
 }
@@ -141,6 +160,21 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
     o.cpu_hz = kRuntimeRate;
     o.wall_hz = 0;  // it tells wall time itself
   }
+  return OkStatus();
+}
+
+Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOptions& o) {
+  if (o.cpu_hz == 0) return OkStatus();
+  if (sampler == "runtime") {
+    o.sampler = profile::CpuSampler::kRuntime;
+    return OkStatus();
+  }
+  // Of one's own process it is allowed where it is allowed at all.
+  if (!o.cpu_may_lack) {
+    const auto own = capture::KernelSampler::Open(::getpid(), {});
+    if (!own.ok()) return own.error();
+  }
+  o.cpu_may_lack = true;
   return OkStatus();
 }
 

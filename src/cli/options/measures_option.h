@@ -31,4 +31,8 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requ
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,
                       capture::TargetOptions& options);
 
+// CPU time of processes that come and go: says at once where the kernel refuses it, and lets single
+// processes lack it later. `sampler`: of MeasureArguments. errors: of the kernel's sampler
+Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOptions& options);
+
 }  // namespace clrscope::cli

@@ -139,6 +139,7 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   if (options.sampler == capture::SamplerChoice::kAgent && a.all)
     return Error{ErrorCode::kUsage,
                  "--sampler agent is for named processes or a program to launch, not for --all"};
+  if (a.all) RETURN_IF_ERROR(ChooseSamplerOfEveryone(a.measures.sampler, options.target));
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;
   if (!a.duration.empty()) {

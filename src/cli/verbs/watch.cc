@@ -57,6 +57,7 @@ Result<capture::WatchOptions> MakeOptions(const WatchArguments& a) {
   if (live)
     return Error{ErrorCode::kUsage,
                  "live objects and gc-cpu are of named processes, not of a watch"};
+  RETURN_IF_ERROR(ChooseSamplerOfEveryone(a.measures.sampler, options.engine.target));
   if (!a.names.empty())
     options.engine.wanted = [names = a.names](const ipc::DotnetProcess& p) {
       return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {
@@ -76,6 +77,7 @@ int RunWatch(const Args& args) {
       "deleted\n"
       "in time. Processes come and go. SIGTERM or Ctrl-C closes the last capture and ends it.",
       "  clrscope watch -o /var/lib/clrscope\n"
+      "  clrscope watch --cpu -o /var/lib/clrscope          who uses CPU time, too\n"
       "  clrscope watch -n orders -n billing --keep 7d --max-size 20G -o /var/lib/clrscope\n"
       "  clrscope report /var/lib/clrscope/clrscope.20261121T060000Z.clrscope --by process\n");
   verb.Flag("--all", watch.all, "every .NET process; this is the default");
@@ -94,7 +96,7 @@ int RunWatch(const Args& args) {
            "a new capture when one has grown so large; an eighth of --max-size by default")
       .Value("SIZE");
   AddSamplingOptions(verb, watch.sampling, watch.buffer_mb);
-  AddMeasureOptions(verb, watch.measures);
+  AddMeasureOptions(verb, watch.measures, true, false, true);
   verb.Flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
   if (const auto code = verb.Parse(args)) return *code;
   if (watch.all && !watch.names.empty())
