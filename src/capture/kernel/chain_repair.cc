@@ -157,7 +157,7 @@ uint64_t ChainRepair::Climb(std::vector<uint64_t>& chain, uint64_t record, size_
     const uint64_t next = Word(record), caller = Word(record + 8);
     if (chain.size() >= most) return 0;
     if (code_->KindOf(caller) == CodeKind::kNone) {
-      unknown_ = caller;
+      if (MayBeInNewCode(record)) unknown_ = caller;
       return 0;
     }
     chain.push_back(caller);
@@ -165,6 +165,13 @@ uint64_t ChainRepair::Climb(std::vector<uint64_t>& chain, uint64_t record, size_
     record = next;
   }
   return record;
+}
+
+bool ChainRepair::MayBeInNewCode(uint64_t record) const {
+  constexpr uint64_t kFarthest = uint64_t{1} << 20, kLowest = uint64_t{1} << 16;
+  const uint64_t next = Word(record), caller = Word(record + 8);
+  return next > record && next - record < kFarthest && next % 8 == 0 && caller >= kLowest &&
+         (caller < sp_ || caller - sp_ > kFarthest) && code_->MayBecomeCode(caller);
 }
 
 uint64_t ChainRepair::Continue(std::vector<uint64_t>& chain, uint64_t record, Bytes stack,
@@ -188,12 +195,10 @@ uint64_t ChainRepair::Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes s
   unknown_ = 0;
   uint64_t record = sp, unknown = 0;
   for (; record < copy_end() && Links(record, kEnoughLinks) < kEnoughLinks; record += 8) {
-    // A record as good as any, but for where it returns to: that may be new code.
-    const uint64_t next = Word(record), caller = Word(record + 8);
-    constexpr uint64_t kFarthest = uint64_t{1} << 20;
-    if (unknown == 0 && next > record && next - record < kFarthest && next % 8 == 0 &&
-        caller - sp_ > kFarthest && code_->KindOf(caller) == CodeKind::kNone)
-      unknown = caller;
+    if (unknown == 0 && MayBeInNewCode(record)) {
+      const uint64_t next = Word(record);
+      if (Links(next, 1) == 1 || MayBeInNewCode(next)) unknown = Word(record + 8);
+    }
   }
   if (record >= copy_end()) record = copy_end();
   uint64_t caller = 0, frame = 0;
@@ -202,7 +207,7 @@ uint64_t ChainRepair::Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes s
     record = frame;
   }
   const uint64_t next = record < copy_end() ? Climb(chain, record, most) : 0;
-  if (unknown_ == 0) unknown_ = unknown;
+  if (unknown != 0) unknown_ = unknown;  // it comes first
   return next;
 }
 

@@ -70,6 +70,8 @@ class ChainRepair {
                       uint64_t* caller) const;
   // How many frame records hang together from `record` on, within the copy; at most `most`.
   int Links(uint64_t record, int most) const;
+  // It is a frame record but for where it returns to, which is no code that is known.
+  bool MayBeInNewCode(uint64_t record) const;
   uint64_t Climb(std::vector<uint64_t>& chain, uint64_t record, size_t most);
   Repair Join(std::vector<uint64_t>& chain, size_t natives);
 

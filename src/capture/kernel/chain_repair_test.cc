@@ -269,12 +269,38 @@ TEST(ChainRepair, ADeepStackGoesOnWithWhatIsReadNext) {
 
 TEST(ChainRepair, ABlockedThreadTellsWhereCodeIsNotKnown) {
   const CodeRanges code = CodeRanges::Parse(kMaps);
-  const std::vector<uint64_t> stack = {At(2), kClr, At(4), kMethod, At(6), kCaller, 0, 0x900'0000};
+  const std::vector<uint64_t> stack = {At(2),   kClr,  At(4),      kMethod, At(6),
+                                       kCaller, At(8), 0x900'0000, At(10),  0x900'1000};
   Addresses chain = {kLibc};
   ChainRepair repair;
   (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
   EXPECT_EQ(chain, (Addresses{kLibc, kClr, kMethod, kCaller}));
   EXPECT_EQ(repair.unknown(), 0x900'0000u);
+}
+
+// What begins below everything that is known comes first.
+TEST(ChainRepair, ABlockedThreadMayHaveBeenCalledByNewCodeAtOnce) {
+  const CodeRanges code = CodeRanges::Parse(kMaps);
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  const std::vector<uint64_t> stack = {At(2), 0x900'0000, At(4),  0x900'1000, At(6), kMethod,
+                                       At(8), kCaller,    At(10), kRoot,      0,     0x38};
+  (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(repair.unknown(), 0x900'0000u);
+}
+
+TEST(ChainRepair, TheEndOfAStackAndDataAreNoNewCode) {
+  const std::string maps = std::string(kMaps) + "9000000-9100000 rw-p 00000000 00:00 0\n";
+  const CodeRanges code = CodeRanges::Parse(maps);
+  EXPECT_FALSE(code.MayBecomeCode(0x900'0000));
+  EXPECT_FALSE(code.MayBecomeCode(kMethod));
+  EXPECT_TRUE(code.MayBecomeCode(0x910'0000));
+  const std::vector<uint64_t> stack = {At(2),   0x900'0000, At(4),   kClr, At(6),
+                                       kMethod, At(8),      kCaller, 0,    0x38};
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(repair.unknown(), 0u);
 }
 
 }  // namespace

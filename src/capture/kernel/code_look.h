@@ -23,7 +23,7 @@ class CodeLook {
     if (!old_ && (!HasUnknown(addresses) || now_ns - looked_ns_ < wait_ns_)) return code_;
     code_ = CodeRanges::Parse(MapsOf(pid_));
     // Where a chain ends in what is no code at all, looking again does not help.
-    wait_ns_ = !HasUnknown(addresses) ? kAgainNs : std::clamp(wait_ns_ * 2, kAgainNs, kMostNs);
+    wait_ns_ = !HasUnknown(addresses) ? kAgainNs : std::clamp(wait_ns_ * 2, 2 * kAgainNs, kMostNs);
     looked_ns_ = now_ns;
     ++reads_;
     old_ = false;
@@ -35,7 +35,7 @@ class CodeLook {
   void Outdate() { old_ = true; }
 
  private:
-  static constexpr int64_t kAgainNs = 250'000'000, kMostNs = 1'000'000'000;
+  static constexpr int64_t kAgainNs = 50'000'000, kMostNs = 1'000'000'000;
 
   bool HasUnknown(std::span<const uint64_t> addresses) const {
     return std::any_of(addresses.begin(), addresses.end(),

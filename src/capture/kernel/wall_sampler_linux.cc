@@ -326,8 +326,7 @@ bool WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out
   };
   walk(code_.For({&pc, 1}, now_ns));
   // Code is written all the time, also where nothing was mapped before.
-  constexpr uint64_t kLowest = 1 << 16;
-  if (unknown < kLowest) return true;
+  if (unknown == 0) return true;
   const uint64_t before = code_.reads();
   const CodeRanges& code = code_.For({&unknown, 1}, now_ns);
   if (code_.reads() == before) return false;
