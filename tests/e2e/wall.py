@@ -56,6 +56,15 @@ class Wall(Case):
         self.assertGreater(told["sleep"], 0.97 * slept, (told, all_of_it))
         self.assertGreater(told["sleep"], 0.8e9 * truth["sleep"], (told, all_of_it))
 
+    def test_who_is_stopped_by_collections_waits_for_them(self):
+        for flavour in ("waits", "waits-net8", "waits-net9"):
+            with self.subTest(flavour):
+                truth, path = self.record(flavour, "--collections", "20")
+                rows = report(path, "--measure", "wall", "--by", "state", "--method", "Program\\.SpinThroughCollections")["rows"]
+                told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
+                self.assertAlmostEqual(told["gc"], truth["gc"], delta=0.03 * truth["gc"] + 0.02, msg=told)
+                self.assertLessEqual(set(told), {"gc", "running"}, told)
+
     def test_all_threads_all_the_time(self):
         _, path = self.record("waits")
         document = report(path, "--measure", "wall", "--by", "thread", "--all-states", "-n", "1000")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait in known ways for known times, and say how long each did what.
-//   waits [--seconds N] [--short-ms N] [--start-on-stdin] [--hold-on-stdin]
+//   waits [--seconds N] [--short-ms N] [--collections N] [--start-on-stdin] [--hold-on-stdin]
+// --collections: a thread runs on while another collects garbage N times; what the runtime says
+//   they stopped it is the state gc.
 // Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state.
 using System.Diagnostics;
 using System.Net;
@@ -12,7 +14,9 @@ namespace Clrscope.Workloads.Waits;
 static class Program
 {
     static double s_seconds = 3;
-    static int s_shortMs;
+    static int s_shortMs, s_collections;
+    static volatile bool s_collected;
+    static object? s_live;
     static readonly Dictionary<string, double> s_states = [];
 
     static int Main(string[] arguments)
@@ -24,6 +28,7 @@ static class Program
             {
                 case "--seconds": s_seconds = double.Parse(arguments[++i]); break;
                 case "--short-ms": s_shortMs = int.Parse(arguments[++i]); break;
+                case "--collections": s_collections = int.Parse(arguments[++i]); break;
                 case "--start-on-stdin": start = true; break;
                 case "--hold-on-stdin": hold = true; break;
                 default:
@@ -33,7 +38,8 @@ static class Program
         }
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (start) Console.ReadLine();
-        Run();
+        if (s_collections > 0) RunCollections();
+        else Run();
         string states = string.Join(",", s_states.OrderBy(s => s.Key).Select(s => FormattableString.Invariant($"\"{s.Key}\":{s.Value:F6}")));
         Console.WriteLine($"{{\"seconds\":{s_seconds},\"states\":{{{states}}}}}");
         if (hold) Console.ReadLine();
@@ -75,6 +81,34 @@ static class Program
         server.GetStream().WriteByte(1);
         foreach (Thread thread in threads) thread.Join();
         holder.Join();
+    }
+
+    static void RunCollections()
+    {
+        object[] live = new object[2_000_000];
+        for (int i = 0; i < live.Length; ++i) live[i] = new object[] { i };
+        s_live = live;
+        GC.Collect();
+        Thread spinner = new(SpinThroughCollections);
+        spinner.Start();
+        TimeSpan before = GC.GetTotalPauseDuration();
+        for (int i = 0; i < s_collections; ++i)
+        {
+            Thread.Sleep(20);
+            GC.Collect();
+        }
+        s_states["gc"] = (GC.GetTotalPauseDuration() - before).TotalSeconds;
+        s_collected = true;
+        spinner.Join();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void SpinThroughCollections()
+    {
+        ulong x = 1;
+        while (!s_collected)
+            for (int i = 0; i < 1000; ++i) x = x * 6364136223846793005 + 1442695040888963407;
+        if (x == 42) Console.WriteLine(s_live);
     }
 
     static void Timed(string state, Action wait)
