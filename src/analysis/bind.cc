@@ -528,6 +528,7 @@ class Binder {
       return tree_.PseudoFrame("Garbage Collector", profile::FrameKind::kGc);
     if (a.address == profile::kAgentAddress)
       return tree_.PseudoFrame("[clrscope agent]", profile::FrameKind::kNative);
+    if (a.address == profile::kRunnableAddress) return tree_.PseudoFrame("(waiting for a CPU)");
     if (a.address == profile::kNotSampledAddress) return tree_.PseudoFrame("(not sampled)");
     const profile::CodeAt at =
         profile::WhatIsAt(process_->code, process_->images, a.address, a.first_ns);

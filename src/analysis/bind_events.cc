@@ -45,9 +45,14 @@ bool HasSamples(const profile::Recording& recording, profile::Measure measure) {
 profile::LabelSet WithState(const profile::Profile& p, uint32_t node,
                             const profile::LabelSet& labels) {
   using profile::ThreadState;
-  constexpr auto kUnknown = static_cast<uint64_t>(ThreadState::kBlockedUnknown);
-  if (labels[profile::LabelKey::kState] != kUnknown) return labels;
-  return labels.With(profile::LabelKey::kState, static_cast<uint64_t>(WhyBlocked(p, node)));
+  const auto told = static_cast<ThreadState>(labels[profile::LabelKey::kState]);
+  // The system call of a blocked thread says less than its callers do.
+  if (told != ThreadState::kBlockedUnknown && told != ThreadState::kIo &&
+      told != ThreadState::kSleep)
+    return labels;
+  ThreadState state = WhyBlocked(p, node);
+  if (state == ThreadState::kBlockedUnknown) state = told;
+  return labels.With(profile::LabelKey::kState, static_cast<uint64_t>(state));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
       storm_({tables, sink, index, options.slice_ns}),
       requests_(strings, {tables, sink, index, options.slice_ns}),
       cpu_({tables, sink, index, options.slice_ns}),
+      wall_({tables, sink, index, options.slice_ns}, &cpu_.collecting()),
       thread_samples_({tables, sink, index, options.slice_ns}),
       universal_({tables, sink, index, options.slice_ns}),
       allocations_({tables, sink, index, options.slice_ns}, Source::kSampled,
@@ -560,6 +561,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   allocations_.MoveTo({tables, sink, index, options_.slice_ns});
   requests_.MoveTo(strings, {tables, sink, index, options_.slice_ns});
   cpu_.MoveTo({tables, sink, index, options_.slice_ns});
+  wall_.MoveTo({tables, sink, index, options_.slice_ns});
   thread_samples_.MoveTo({tables, sink, index, options_.slice_ns});
   universal_.MoveTo({tables, sink, index, options_.slice_ns});
   type_counter_ = TypeCounter(options_.count_mode);
@@ -605,6 +607,7 @@ void ProcessFold::Finish() {
   Flush();
   requests_.SettleRuns(last_ns_);
   cpu_.Finish(last_ns_);
+  wall_.Flush();
   requests_.Finish(last_ns_);
   gcs_.Finish();
 }

@@ -17,6 +17,7 @@
 #include "analysis/families/types/type_index.h"
 #include "analysis/families/wall/thread_samples.h"
 #include "analysis/families/wall/universal_fold.h"
+#include "analysis/families/wall/wall_fold.h"
 #include "analysis/families/windows/window_fold.h"
 #include "base/string_pool.h"
 #include "clr/raw_event.h"
@@ -96,6 +97,7 @@ class ProcessFold {
   const Events& events() const { return events_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
+  WallFold& wall() { return wall_; }
   ThreadSamples& thread_samples() { return thread_samples_; }
   UniversalFold& universal() { return universal_; }
 
@@ -173,6 +175,7 @@ class ProcessFold {
   StormFold storm_;
   RequestFold requests_;
   CpuFold cpu_;
+  WallFold wall_;  // after cpu_
   ThreadSamples thread_samples_;
   UniversalFold universal_;
   WindowFold allocations_;

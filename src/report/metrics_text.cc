@@ -135,6 +135,18 @@ void WriteSampledCpu(FamilyWriter& w) {
   });
 }
 
+void WriteWall(FamilyWriter& w) {
+  w.Family("clrscope_wall_time_seconds", true, "seconds",
+           "What threads did since clrscope joined the process: seconds of all threads in each "
+           "state, without idle threads.");
+  w.ForEach([](const Process& p, auto add) {
+    if (!p.Recorded(profile::Measure::kWall)) return;
+    for (size_t i = 1; i <= profile::kThreadStates; ++i)
+      if (i != static_cast<size_t>(profile::ThreadState::kIdle))
+        add(fmt::format("state=\"{}\"", profile::ThreadStateName(i)), p.wall_ns[i] / 1e9);
+  });
+}
+
 void WritePool(FamilyWriter& w) {
   w.Family("clrscope_thread_pool_threads", false, "", "Threads that the thread pool has.");
   w.ForEach([](const Process& p, auto add) {
@@ -252,6 +264,7 @@ std::string MetricsText(const LiveView& view, MetricsFormat format) {
   WriteCpu(w);
   using profile::Measure;
   if (Any(view, Measure::kCpu)) WriteSampledCpu(w);
+  if (Any(view, Measure::kWall)) WriteWall(w);
   if (std::any_of(view.processes().begin(), view.processes().end(),
                   [](const Process& p) { return p.pool_threads >= 0; }))
     WritePool(w);

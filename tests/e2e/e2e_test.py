@@ -31,6 +31,7 @@ from request_operations import RequestOperations  # noqa: F401
 from runtime_sampler import CpuCompared, LiveProcessors, RuntimeSampler  # noqa: F401
 from routes_workload import RoutesWorkload  # noqa: F401
 from together import Together  # noqa: F401
+from wall import Wall  # noqa: F401
 from watching import Watching  # noqa: F401
 
 # An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.

@@ -151,4 +151,64 @@ Repair ChainRepair::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Byte
   return Repair::kCallerInserted;
 }
 
+uint64_t ChainRepair::Climb(std::vector<uint64_t>& chain, uint64_t record, size_t most) {
+  unknown_ = 0;
+  while (Copied(record) && Copied(record + 8)) {
+    const uint64_t next = Word(record), caller = Word(record + 8);
+    if (chain.size() >= most) return 0;
+    if (code_->KindOf(caller) == CodeKind::kNone) {
+      if (MayBeInNewCode(record)) unknown_ = caller;
+      return 0;
+    }
+    chain.push_back(caller);
+    if (next <= record || next % 8 != 0) return 0;
+    record = next;
+  }
+  return record;
+}
+
+bool ChainRepair::MayBeInNewCode(uint64_t record) const {
+  constexpr uint64_t kFarthest = uint64_t{1} << 20, kLowest = uint64_t{1} << 16;
+  const uint64_t next = Word(record), caller = Word(record + 8);
+  return next > record && next - record < kFarthest && next % 8 == 0 && caller >= kLowest &&
+         (caller < sp_ || caller - sp_ > kFarthest) && code_->MayBecomeCode(caller);
+}
+
+uint64_t ChainRepair::Continue(std::vector<uint64_t>& chain, uint64_t record, Bytes stack,
+                               const CodeRanges& code, size_t most) {
+  sp_ = record;
+  stack_ = stack;
+  code_ = &code;
+  methods_ = nullptr;
+  return record % 8 == 0 ? Climb(chain, record, most) : 0;
+}
+
+// The first frame records that hang together are those of the call's callers. A method that calls
+// native code without a frame says so itself, below its own record.
+uint64_t ChainRepair::Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes stack,
+                              const CodeRanges& code, size_t most) {
+  if (sp % 8 != 0 || sp > ~uint64_t{0} - (uint64_t{1} << 20)) return 0;
+  sp_ = sp;
+  stack_ = stack;
+  code_ = &code;
+  methods_ = nullptr;
+  unknown_ = 0;
+  uint64_t record = sp, unknown = 0;
+  for (; record < copy_end() && Links(record, kEnoughLinks) < kEnoughLinks; record += 8) {
+    if (unknown == 0 && MayBeInNewCode(record)) {
+      const uint64_t next = Word(record);
+      if (Links(next, 1) == 1 || MayBeInNewCode(next)) unknown = Word(record + 8);
+    }
+  }
+  if (record >= copy_end()) record = copy_end();
+  uint64_t caller = 0, frame = 0;
+  if (FindNativeCall(record, &caller, &frame)) {
+    chain.push_back(caller);
+    record = frame;
+  }
+  const uint64_t next = record < copy_end() ? Climb(chain, record, most) : 0;
+  if (unknown != 0) unknown_ = unknown;  // it comes first
+  return next;
+}
+
 }  // namespace clrscope::capture

@@ -40,6 +40,17 @@ class ChainRepair {
   Repair Run(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack,
              const CodeRanges& code, const MethodStarts* methods = nullptr);
 
+  // Of a blocked thread, of which the stack is known from `sp` upwards and no frame pointer:
+  // system calls are made by code without frames. Appends the return addresses above, up to `most`
+  // of all. Returns the frame record with which the walk goes on above `stack`; 0: it is over.
+  uint64_t Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes stack, const CodeRanges& code,
+                   size_t most);
+  // The address that ended the last of these walks, as nothing is known to be there; 0: none.
+  uint64_t unknown() const { return unknown_; }
+  // The same from a frame record on, which is `stack`'s begin.
+  uint64_t Continue(std::vector<uint64_t>& chain, uint64_t record, Bytes stack,
+                    const CodeRanges& code, size_t most);
+
  private:
   // A word of the copied stack, by its address; 0 outside.
   uint64_t Word(uint64_t address) const;
@@ -59,9 +70,12 @@ class ChainRepair {
                       uint64_t* caller) const;
   // How many frame records hang together from `record` on, within the copy; at most `most`.
   int Links(uint64_t record, int most) const;
+  // It is a frame record but for where it returns to, which is no code that is known.
+  bool MayBeInNewCode(uint64_t record) const;
+  uint64_t Climb(std::vector<uint64_t>& chain, uint64_t record, size_t most);
   Repair Join(std::vector<uint64_t>& chain, size_t natives);
 
-  uint64_t sp_ = 0;
+  uint64_t sp_ = 0, unknown_ = 0;
   Bytes stack_;
   const CodeRanges* code_ = nullptr;
   const MethodStarts* methods_ = nullptr;

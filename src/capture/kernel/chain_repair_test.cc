@@ -242,5 +242,66 @@ TEST(ChainRepair, AnythingIsSurvived) {
             Repair::kNone);
 }
 
+// The C library's code keeps no frames; who called it does.
+TEST(ChainRepair, ABlockedThreadIsWalkedFromItsFirstRecords) {
+  const CodeRanges code = CodeRanges::Parse(kMaps);
+  // Words of the system call's caller, then records at 4, 8 and 11.
+  std::vector<uint64_t> stack = {1,      kLibc2,  kMethod, 2,      At(8),   kClr, 3, 4,
+                                 At(11), kMethod, 5,       At(14), kCaller, 6,    0, kRoot};
+  Addresses chain = {kLibc};
+  const uint64_t next =
+      ChainRepair().Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(chain, (Addresses{kLibc, kClr, kMethod, kCaller, kRoot}));
+  EXPECT_EQ(next, 0u);
+}
+
+TEST(ChainRepair, ADeepStackGoesOnWithWhatIsReadNext) {
+  const CodeRanges code = CodeRanges::Parse(kMaps);
+  const std::vector<uint64_t> low = {At(2), kClr, At(4), kMethod, At(6), kCaller};
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  const uint64_t next = repair.Blocked(chain, kSp, AsBytes(low.data(), low.size() * 8), code, 127);
+  ASSERT_EQ(next, At(6));
+  const std::vector<uint64_t> high = {0, kRoot};
+  EXPECT_EQ(repair.Continue(chain, next, AsBytes(high.data(), high.size() * 8), code, 127), 0u);
+  EXPECT_EQ(chain, (Addresses{kLibc, kClr, kMethod, kCaller, kRoot}));
+}
+
+TEST(ChainRepair, ABlockedThreadTellsWhereCodeIsNotKnown) {
+  const CodeRanges code = CodeRanges::Parse(kMaps);
+  const std::vector<uint64_t> stack = {At(2),   kClr,  At(4),      kMethod, At(6),
+                                       kCaller, At(8), 0x900'0000, At(10),  0x900'1000};
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(chain, (Addresses{kLibc, kClr, kMethod, kCaller}));
+  EXPECT_EQ(repair.unknown(), 0x900'0000u);
+}
+
+// What begins below everything that is known comes first.
+TEST(ChainRepair, ABlockedThreadMayHaveBeenCalledByNewCodeAtOnce) {
+  const CodeRanges code = CodeRanges::Parse(kMaps);
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  const std::vector<uint64_t> stack = {At(2), 0x900'0000, At(4),  0x900'1000, At(6), kMethod,
+                                       At(8), kCaller,    At(10), kRoot,      0,     0x38};
+  (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(repair.unknown(), 0x900'0000u);
+}
+
+TEST(ChainRepair, TheEndOfAStackAndDataAreNoNewCode) {
+  const std::string maps = std::string(kMaps) + "9000000-9100000 rw-p 00000000 00:00 0\n";
+  const CodeRanges code = CodeRanges::Parse(maps);
+  EXPECT_FALSE(code.MayBecomeCode(0x900'0000));
+  EXPECT_FALSE(code.MayBecomeCode(kMethod));
+  EXPECT_TRUE(code.MayBecomeCode(0x910'0000));
+  const std::vector<uint64_t> stack = {At(2),   0x900'0000, At(4),   kClr, At(6),
+                                       kMethod, At(8),      kCaller, 0,    0x38};
+  Addresses chain = {kLibc};
+  ChainRepair repair;
+  (void)repair.Blocked(chain, kSp, AsBytes(stack.data(), stack.size() * 8), code, 127);
+  EXPECT_EQ(repair.unknown(), 0u);
+}
+
 }  // namespace
 }  // namespace clrscope::capture

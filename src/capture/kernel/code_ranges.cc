@@ -28,24 +28,39 @@ CodeRanges CodeRanges::Parse(std::string_view maps) {
     MapsLine line;
     const bool parsed = ParseMapsLine(maps.substr(0, end), line);
     maps.remove_prefix(std::min(end + 1, maps.size()));
-    if (!parsed || !line.executable() || line.start >= line.end) continue;
-    const Range range{line.start, line.end, KindOfPath(line.path)};
-    Range* last = out.ranges_.empty() ? nullptr : &out.ranges_.back();
-    if (last != nullptr && range.start < last->end) continue;  // the kernel sorts them
-    if (last != nullptr && range.start == last->end && range.kind == last->kind)
-      last->end = range.end;
-    else
-      out.ranges_.push_back(range);
+    if (!parsed || line.start >= line.end) continue;
+    if (line.executable())
+      Append(out.ranges_, {line.start, line.end, KindOfPath(line.path)});
+    else if (line.permissions.starts_with('r'))
+      Append(out.data_, {line.start, line.end, CodeKind::kNone});
   }
   return out;
 }
 
-CodeKind CodeRanges::KindOf(uint64_t address) const {
-  if (ranges_.empty() || address < ranges_.front().start) return CodeKind::kNone;
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+void CodeRanges::Append(std::vector<Range>& ranges, const Range& range) {
+  Range* last = ranges.empty() ? nullptr : &ranges.back();
+  if (last != nullptr && range.start < last->end) return;  // the kernel sorts them
+  if (last != nullptr && range.start == last->end && range.kind == last->kind)
+    last->end = range.end;
+  else
+    ranges.push_back(range);
+}
+
+const CodeRanges::Range* CodeRanges::Find(const std::vector<Range>& ranges, uint64_t address) {
+  if (ranges.empty() || address < ranges.front().start) return nullptr;
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
                                       [](uint64_t a, const Range& r) { return a < r.start; });
   const Range& range = *(after - 1);
-  return address < range.end ? range.kind : CodeKind::kNone;
+  return address < range.end ? &range : nullptr;
+}
+
+CodeKind CodeRanges::KindOf(uint64_t address) const {
+  const Range* range = Find(ranges_, address);
+  return range != nullptr ? range->kind : CodeKind::kNone;
+}
+
+bool CodeRanges::MayBecomeCode(uint64_t address) const {
+  return Find(ranges_, address) == nullptr && Find(data_, address) == nullptr;
 }
 
 }  // namespace clrscope::capture

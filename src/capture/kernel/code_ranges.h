@@ -29,6 +29,8 @@ class CodeRanges {
         chain.begin());
   }
   bool managed(uint64_t address) const { return KindOf(address) == CodeKind::kManaged; }
+  // Nothing executable is there, but it may be soon: memory that holds data stays what it is.
+  bool MayBecomeCode(uint64_t address) const;
   bool empty() const { return ranges_.empty(); }
   size_t size() const { return ranges_.size(); }
 
@@ -37,7 +39,10 @@ class CodeRanges {
     uint64_t start, end;
     CodeKind kind;
   };
-  std::vector<Range> ranges_;  // by address, apart
+  static const Range* Find(const std::vector<Range>& ranges, uint64_t address);
+  static void Append(std::vector<Range>& ranges, const Range& range);
+
+  std::vector<Range> ranges_, data_;  // by address, apart
 };
 
 }  // namespace clrscope::capture

@@ -233,6 +233,7 @@ void Target::RecordMeasures() {
     if (info.sampler == profile::CpuSampler::kRuntime) info.Record(Measure::kWall);
     info.sampler_hz = options_.cpu_hz;
   }
+  if (options_.wall_hz != 0) info.Record(Measure::kWall);
 }
 
 void Target::MakeTables() {
@@ -274,6 +275,7 @@ void Target::Take(OpenedTarget opened) {
   cpu_ = std::move(opened.cpu);
   if (cpu_ != nullptr) BeginCpu();
   BeginAgentCpu();
+  if (options_.wall_hz != 0) BeginWall();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
 
@@ -387,6 +389,7 @@ bool Target::Pump() {
     settings_.reset();
   }
   if (cpu_ != nullptr) any |= PumpCpu();
+  if (wall_ != nullptr) any |= PumpWall();
   if (!any) Settle();
   return any;
 }
@@ -455,6 +458,7 @@ void Target::BeginStop() {
   state_ = State::kStopping;
   background_->ending = true;
   StopCpu();
+  StopWall();
   EndAgentCpu();
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (IsStopped(process_.pid)) return Abandon("is stopped");
@@ -542,6 +546,7 @@ void Target::Tick(int64_t now_ns) {
   else
     fold_->cpu().Advance(now_ns);
   TickAgentCpu(now_ns);
+  fold_->wall().Advance(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
@@ -586,6 +591,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   fold_->storm().Flush();
   fold_->allocations().Flush();
   fold_->cpu().Flush();
+  fold_->wall().Flush();
   fold_->requests().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
   tables_->info.end_ns = fold_->last_ns();

@@ -17,6 +17,7 @@
 #include "analysis/process_fold.h"
 #include "capture/feeds/feed.h"
 #include "capture/kernel/kernel_sampler.h"
+#include "capture/kernel/wall_sampler.h"
 #include "capture/sessions/budget_plan.h"
 #include "capture/sessions/clock.h"
 #include "capture/sessions/gc_threads.h"
@@ -54,6 +55,7 @@ struct TargetOptions {
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
   bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
+  uint32_t wall_hz = 0;       // looks at each thread, a second, for where it waits; 0 = none
   bool pool = false;          // the thread pool's counters, once a second
   bool allocations = true;
   // What the recording may take of the process's CPU time; 0: no limit.
@@ -322,6 +324,10 @@ class Target final : public Feed {
   bool PumpCpu();
   void ReadCpuTimes(int64_t now_ns);
   void StopCpu();
+  // Wall time: target_wall.cc
+  void BeginWall();
+  bool PumpWall();
+  void StopWall();
   // By the agent: target_agent_cpu.cc
   void BeginAgentCpu();
   void TickAgentCpu(int64_t now_ns);
@@ -389,6 +395,10 @@ class Target final : public Feed {
   int64_t rated_ns_ = 0;
   double whole_allocations_ = 0;  // a second, while all are recorded
   std::unique_ptr<KernelSampler> cpu_;
+  std::unique_ptr<WallSampler> wall_;
+  std::vector<WallSpan> wall_spans_;
+  uint64_t wall_dropped_ = 0;
+  bool wall_blind_told_ = false;
   std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
   std::shared_ptr<WindowRun> routing_run_;  // under way

@@ -181,6 +181,10 @@ void LiveView::CountEvents(const profile::Profile& p) {
       state.events[static_cast<size_t>(f.measure)] += c.value;
       if (f.measure == profile::Measure::kCpu)
         state.cpu_ns[static_cast<size_t>(p.frames[p.nodes[c.node].frame].kind)] += c.value.amount;
+      if (f.measure == profile::Measure::kWall)
+        if (const uint64_t s = p.labels[c.labels][profile::LabelKey::kState];
+            s < state.wall_ns.size())
+          state.wall_ns[s] += c.value.amount;
       if (f.measure != profile::Measure::kExceptions) continue;
       const std::string_view name = p.str(p.types[c.type].name);
       const bool known = state.exceptions.contains(name);

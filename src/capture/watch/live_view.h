@@ -12,6 +12,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/families/live/live_tables.h"
 #include "capture/sessions/session_engine.h"
+#include "profile/tables/thread_state.h"
 
 namespace clrscope::capture {
 
@@ -48,7 +49,8 @@ class LiveView final : public SessionObserver {
     double cpu_s = -1;
     double cpu_s_before = -1;                           // a second ago
     std::array<double, profile::kFrameKinds> cpu_ns{};  // where sampled, by whose code the leaf is
-    double pool_threads = -1, pool_queue = -1;          // -1: nobody asked
+    std::array<double, profile::kThreadStates + 1> wall_ns{};  // by state; idle ones aside
+    double pool_threads = -1, pool_queue = -1;                 // -1: nobody asked
     // Of these, what earlier recordings counted.
     uint64_t earlier_pauses = 0, earlier_samples = 0, earlier_dropped = 0;
     int64_t earlier_pause_ns = 0;

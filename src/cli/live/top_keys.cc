@@ -95,14 +95,14 @@ bool Choose(int key, TopModel& m) {
     case 'l':
       m.SetMeasure(profile::Measure::kLocks);
       return true;
-    case 'w':
-      m.SetMeasure(profile::Measure::kWaits);
+    case 'w':  // whichever is recorded; both in turn
+      m.SetMeasure(m.Recorded(profile::Measure::kWall) && (m.measure != profile::Measure::kWall ||
+                                                           !m.Recorded(profile::Measure::kWaits))
+                       ? profile::Measure::kWall
+                       : profile::Measure::kWaits);
       return true;
     case 'c':
       m.SetMeasure(profile::Measure::kCpu);
-      return true;
-    case 'W':
-      m.SetMeasure(profile::Measure::kWall);
       return true;
     default:
       return false;

@@ -124,6 +124,11 @@ void TopModel::SetMeasure(profile::Measure wanted) {
   SetView(by);
 }
 
+bool TopModel::Recorded(profile::Measure m) const {
+  const auto& all = view_->processes();
+  return std::any_of(all.begin(), all.end(), [m](const auto& p) { return p.Recorded(m); });
+}
+
 void TopModel::ShowRequests() {
   if (by != LiveBy::kRequest) return SetView(LiveBy::kRequest);
   SetMeasure(measure == profile::Measure::kRequests ? profile::Measure::kAllocations

@@ -70,6 +70,8 @@ class TopModel {
   double Other(const profile::Estimate& e) const {
     return spec().amount_first ? e.count : e.amount;
   }
+  // Some process is asked for it.
+  bool Recorded(profile::Measure m) const;
   // Figures are estimates, or counts of events.
   bool sampled() const { return spec().heaps; }
   std::string SortName() const;

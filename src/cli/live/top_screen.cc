@@ -126,8 +126,8 @@ void TopScreen::DrawHelp(int top, int height) {
   static constexpr const char* kHelp[] = {
       "1 2 3 4 5 Tab  types, sites, processes, threads, requests; t: threads",
       "r              by request; once more: requests themselves (--requests)",
-      "a e l w        allocations, exceptions, waits for locks, other waits (--waits)",
-      "c W            CPU time (--cpu), wall time (--cpu --sampler runtime)",
+      "a e l          allocations, exceptions, waits for locks",
+      "c w            CPU time (--cpu), wall time (--wall) and other waits (--waits)",
       "↑ ↓  PgUp PgDn  Home End   move; j and k too",
       "Enter  →       the call stacks of a row; opens and closes a line there",
       "b              in the call stacks: callers, or the tree from the root",

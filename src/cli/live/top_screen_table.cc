@@ -48,21 +48,15 @@ std::string Heading(const profile::Quantity& q) {
   return rate.size() <= kRoom ? rate : std::string(q.heading);
 }
 
-bool AnyRecorded(const TopModel& m, profile::Measure measure) {
-  const auto& all = m.view().processes();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const capture::LiveView::ProcessState& p) { return p.Recorded(measure); });
-}
-
 const char* WhyEmpty(const TopModel& m) {
   return !m.filter.empty() || m.typing  ? "nothing matches the filter"
          : m.view().processes().empty() ? "no .NET process yet"
-         : m.by == LiveBy::kRequest && !AnyRecorded(m, profile::Measure::kRequests)
+         : m.by == LiveBy::kRequest && !m.Recorded(profile::Measure::kRequests)
              ? "requests are not recorded: start top with --requests"
-         : m.measure == profile::Measure::kCpu && !AnyRecorded(m, m.measure)
+         : m.measure == profile::Measure::kCpu && !m.Recorded(m.measure)
              ? "CPU time is not sampled: start top with --cpu"
-         : m.measure == profile::Measure::kWall && !AnyRecorded(m, m.measure)
-             ? "wall time is not sampled: start top with --cpu --sampler runtime"
+         : m.measure == profile::Measure::kWall && !m.Recorded(m.measure)
+             ? "wall time is not sampled: start top with --wall"
          : !m.sampled()                   ? "nothing yet"
          : m.view().tables().second() < 3 ? "waiting for the first samples …"
                                           : "nothing was sampled: about one in 100 KB is";

@@ -56,11 +56,15 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
     } else if (name == "cpu" && rate != 0) {
       o.cpu_hz = rate;
       o.cpu_may_lack = false;
+    } else if (name == "wall" && rate != 0) {
+      o.cpu_hz = o.wall_hz = rate;
+      o.cpu_may_lack = false;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
     } else if (name == "all") {  // what needs no agent: CPU time where the kernel samples it
       o.allocations = o.exceptions = o.locks = o.waits = true;
       if (rate != 0) o.requests = true;  // `attach` knows neither
+      o.wall_hz = rate;
       if (o.cpu_hz == 0 && rate != 0) {
         o.cpu_hz = rate;
         o.cpu_may_lack = true;
@@ -68,8 +72,8 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
     } else {
       return Error{
           ErrorCode::kUsage,
-          fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, cpu, live, "
-                      "gc-cpu or all, separated by commas",
+          fmt::format("{} {}: use allocations, exceptions, locks, waits, requests, cpu, wall, "
+                      "live, gc-cpu or all, separated by commas",
                       option, list)};
     }
   }
@@ -110,6 +114,9 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
     verb.Flag("--cpu", a.cpu,
               "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
               "samples");
+    verb.Flag("--wall", a.wall,
+              "also where threads spend their time, running or not: why they wait, and where; by "
+              "looks at them from outside; brings --cpu");
     const bool agent = activities;  // `record` alone loads it
     verb.Add("--sampler", a.sampler,
              agent ? "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks "
@@ -124,21 +131,23 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
         .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "agent", "runtime"}
                      : std::vector<std::string>{"auto", "kernel", "runtime"});
     verb.Add("--rate", a.rate,
-             "samples for each second of CPU time that a thread uses; 99 by default")
+             "samples for each second of CPU time that a thread uses, and looks at each thread a "
+             "second; 99 by default")
         .Value("HZ");
   }
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
-  verb.Add("--measures", a.measures,
-           cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
-                 "live, gc-cpu; all is all that needs no agent: CPU time where the kernel may "
-                 "sample it"
-           : requests
-               ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
-                 "gc-cpu; all is all that needs no agent"
-               : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
-                 "all is all that needs no agent")
+  verb.Add(
+          "--measures", a.measures,
+          cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
+                "wall, live, gc-cpu; all is all that needs no agent: CPU time where the kernel may "
+                "sample it"
+          : requests
+              ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
+                "gc-cpu; all is all that needs no agent"
+              : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
+                "all is all that needs no agent")
       .Value("LIST")
       .Excludes("--only");
   if (cpu)
@@ -179,9 +188,10 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.requests = !a.requests.empty() || a.activities || a.actions;
   o.activities = a.activities;
   o.actions = a.actions;
-  if (a.rate > kMostRate || (a.cpu && a.rate < 1))
+  if (a.rate > kMostRate || ((a.cpu || a.wall) && a.rate < 1))
     return Error{ErrorCode::kUsage, fmt::format("--rate {}: from 1 to {}", a.rate, kMostRate)};
-  if (a.cpu) o.cpu_hz = a.rate;
+  if (a.cpu || a.wall) o.cpu_hz = a.rate;
+  if (a.wall) o.wall_hz = a.rate;
   o.every_request = a.requests == "all";
   o.locks = a.locks || a.waits;
   if (!a.measures.empty() || !a.only.empty()) o.allocations = *live;
@@ -197,6 +207,7 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
                                "cannot be told otherwise",
                                a.rate, kRuntimeRate)};
     o.cpu_hz = kRuntimeRate;
+    o.wall_hz = 0;  // it tells wall time itself
   }
   return a.max_overhead.empty() ? OkStatus() : LimitOverhead(a, o);
 }

@@ -17,6 +17,7 @@ struct MeasureArguments {
   bool activities = false;  // brings requests
   bool actions = false;     // brings requests
   bool cpu = false;
+  bool wall = false;           // brings cpu
   uint32_t rate = 0;           // of samples of CPU time, a second of it; 0 = the verb has none
   std::string sampler;         // of CPU time: "" or auto, kernel, agent, runtime
   std::string only, measures;  // names, separated by commas

@@ -158,9 +158,8 @@ int RunTop(const Args& args) {
   if (measures.only.empty() && measures.measures.empty())
     measures.exceptions = measures.locks = true;
   if (o.measure == "waits") measures.waits = true;
-  if (o.measure == "cpu" || o.measure == "wall") measures.cpu = true;
-  // The kernel tells no wall time here.
-  if (o.measure == "wall" && measures.sampler.empty()) measures.sampler = "runtime";
+  if (o.measure == "cpu") measures.cpu = true;
+  if (o.measure == "wall") measures.wall = true;
   if (o.measure == "requests" || o.by == "request") measures.requests = "auto";
   std::optional<int64_t> duration;
   if (!o.duration.empty()) {

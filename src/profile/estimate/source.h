@@ -199,7 +199,7 @@ inline constexpr std::array<MeasureSpec, kMeasures> kMeasureSpecs = {{
      false,
      false,
      true,
-     "a trace of the runtime's sample profiler tells it (dotnet-trace collect)"},
+     "record with --wall"},
 }};
 
 // How sums of events become figures.

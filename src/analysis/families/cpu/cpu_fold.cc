@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/families/requests/request_fold.h"
+#include "analysis/families/wall/wall_fold.h"
 #include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::analysis {
@@ -113,6 +114,7 @@ void CpuFold::Settle(int64_t to_ns) {
                                     profile::HeapKind::kUnknown, Source::kCpuClock, 0);
     key.labels = LabelOf(v.thread);
     const profile::Sums sums{1, static_cast<uint64_t>(v.ns), v.sampled ? uint64_t{1} : 0};
+    if (wall_ != nullptr) wall_->OnRunning(v.thread, v.time_ns, key.node, sums);
     if (v.sampled && requests_ != nullptr && requests_->AddCpu(v.thread, v.time_ns, key, sums))
       continue;
     tables().source_samples[static_cast<size_t>(Source::kCpuClock)] += v.sampled ? 1 : 0;

@@ -16,6 +16,7 @@
 namespace clrscope::analysis {
 
 class RequestFold;
+class WallFold;
 
 class CpuFold {
  public:
@@ -45,6 +46,9 @@ class CpuFold {
   CollectingThreads& collecting() { return collecting_; }
   // What threads do for requests counts to these; it must outlive this.
   void GiveTo(RequestFold* requests) { requests_ = requests; }
+
+  // What runs is wall time, too; it must outlive this.
+  void TellWall(WallFold* wall) { wall_ = wall; }
 
   struct ThreadTime {
     uint64_t thread = 0;
@@ -112,6 +116,7 @@ class CpuFold {
   LateSlices slices_;
   CollectingThreads collecting_;
   RequestFold* requests_ = nullptr;
+  WallFold* wall_ = nullptr;
   std::unordered_map<uint64_t, Thread> threads_;
   std::vector<Valued> valued_;
   std::vector<uint64_t> scratch_;

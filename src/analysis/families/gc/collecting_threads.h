@@ -42,6 +42,14 @@ class CollectingThreads {
     const auto to = from + std::min<std::ptrdiff_t>(ended_.end() - from, std::ptrdiff_t{kMostOpen});
     return std::any_of(from, to, holds) || std::any_of(open_.begin(), open_.end(), holds);
   }
+  // Whether one suspension, of any thread's, was there all along.
+  bool Suspended(int64_t from_ns, int64_t to_ns) const {
+    const auto holds = [&](const Span& s) { return s.from_ns <= from_ns && to_ns <= s.to_ns; };
+    const auto from = std::partition_point(ended_.begin(), ended_.end(),
+                                           [&](const Span& s) { return s.to_ns < to_ns; });
+    const auto to = from + std::min<std::ptrdiff_t>(ended_.end() - from, std::ptrdiff_t{kMostOpen});
+    return std::any_of(from, to, holds) || std::any_of(open_.begin(), open_.end(), holds);
+  }
   // Times are so much smaller from now on.
   void Shift(int64_t shift_ns) {
     for (Span& s : open_) s.from_ns -= shift_ns;

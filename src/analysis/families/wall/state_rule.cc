@@ -45,20 +45,26 @@ size_t BlockingCallOf(std::string_view method) {
 
 ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
   size_t call = kBlockingCalls.size();
-  bool framework = false;
+  bool framework = false, native = false, runtime = false;
   for (; node != 0; node = p.nodes[node].parent) {
     const profile::Frame& f = p.frames[p.nodes[node].frame];
+    runtime = runtime || f.kind == profile::FrameKind::kRuntime;
+    native =
+        native || f.kind == profile::FrameKind::kRuntime || f.kind == profile::FrameKind::kNative;
     if ((f.flags & (profile::kUnresolved | profile::kPseudo)) != 0 ||
         f.kind != profile::FrameKind::kManaged)
       continue;
     // What the program calls is the framework's; what calls the program says nothing.
-    if ((f.flags & profile::kFramework) == 0)
-      return call == kBlockingCalls.size() ? ThreadState::kBlockedUnknown
-                                           : kBlockingCalls[call].state;
+    if ((f.flags & profile::kFramework) == 0) {
+      if (call < kBlockingCalls.size()) return kBlockingCalls[call].state;
+      // Until .NET 9 the helper of `lock` is the runtime's own code, without a method above it.
+      return runtime && !framework ? ThreadState::kLock : ThreadState::kBlockedUnknown;
+    }
     framework = true;
     call = std::min(call, BlockingCallOf(p.str(f.method)));
   }
-  if (!framework) return ThreadState::kBlockedUnknown;
+  // Threads of the runtime's own, and of native libraries, have no managed code at all.
+  if (!framework) return native ? ThreadState::kIdle : ThreadState::kBlockedUnknown;
   return call < kBlockingCalls.size() && kBlockingCalls[call].state == ThreadState::kLock
              ? ThreadState::kLock
              : ThreadState::kIdle;

@@ -8,7 +8,8 @@
 namespace clrscope::analysis {
 
 // kIdle where no frame is the program's and none is a lock: a thread of a pool or of the runtime
-// that waits for its next work. kBlockedUnknown where the frames tell nothing.
+// that waits for its next work. So are native threads without any method. kBlockedUnknown where the
+// frames tell nothing.
 profile::ThreadState WhyBlocked(const profile::Profile& profile, uint32_t node);
 
 }  // namespace clrscope::analysis

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the threads of a process wait, from outside and without privileges: a thread of the
+// recorder's own looks at each of them at random times, about `rate_hz` a second. What a look costs
+// does not depend on how often the threads switch, and nothing of it is the target's. What a
+// blocked thread's stack is, its memory tells (process_vm_readv), from the stack pointer that the
+// system tells (/proc/PID/task/TID/syscall). Both need the right to trace the process; without it
+// the time is told and the place is not. docs/decisions/0017-cpu.md
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.h"
+#include "capture/kernel/chain_repair.h"
+#include "capture/kernel/code_look.h"
+#include "capture/kernel/wall_clock.h"
+#include "profile/tables/thread_state.h"
+
+namespace clrscope::capture {
+
+// A thread did not run here. Times are CLOCK_MONOTONIC.
+struct WallSpan {
+  pid_t thread = 0;
+  int64_t ns = 0;
+  int64_t first_ns = 0, last_ns = 0;  // looks that saw it there
+  uint32_t looks = 0;
+  profile::ThreadState state{};     // kRunnable, or why it was blocked as far as the call says
+  std::vector<uint64_t> addresses;  // leaf first; empty: not known
+};
+
+class WallSampler {
+ public:
+  WallSampler(pid_t pid, uint32_t rate_hz);
+  ~WallSampler();
+  WallSampler(const WallSampler&) = delete;
+  WallSampler& operator=(const WallSampler&) = delete;
+
+  // Appends what is known by now.
+  void Take(std::vector<WallSpan>& spans);
+  // The last looks; Take() has the rest afterwards. The first call counts.
+  void Stop();
+  // Spans that found no room. Grows only.
+  uint64_t dropped() const { return dropped_.load(); }
+  // The system does not tell where threads are blocked.
+  bool blind() const { return blind_.load(); }
+
+ private:
+  struct Thread {
+    Fd schedule, call;
+    WallClock clock;
+    WallSpan span;  // under way
+    int64_t unseen_ns = 0, ready_ns = 0;
+    int64_t again_ns = 0;  // when its stack is to be read again; 0: it is whole
+    int tries = 0;
+    bool seen = false;
+  };
+  // What a look at a blocked thread tells.
+  struct Place {
+    bool blocked = false;
+    profile::ThreadState state{};
+    std::vector<uint64_t> addresses;
+    bool whole = true;  // false: it ended in code that was not known yet
+  };
+
+  void Run();
+  void Look(int64_t now_ns);
+  void ListThreads();
+  // Returns false when the thread has ended.
+  bool LookAt(pid_t id, Thread& t, int64_t now_ns);
+  Place PlaceOf(pid_t id, Thread& t, int64_t now_ns);
+  // Returns false where it ends in code that is not known yet.
+  bool ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns);
+  // Of a thread that stays where it is.
+  void ReadAgainIfNeeded(pid_t id, Thread& t, int64_t now_ns);
+  void Emit(pid_t id, Thread& t);
+  void EmitReady(pid_t id, Thread& t, int64_t now_ns);
+  // It is not looked at any more.
+  void EmitAll(pid_t id, Thread& t, int64_t now_ns);
+  void Push(WallSpan span);
+
+  pid_t pid_;
+  int64_t period_ns_;
+  Fd tasks_;
+  std::unordered_map<pid_t, Thread> threads_;
+  bool any_listed_ = false;
+  int64_t listed_ns_ = 0;
+  CodeLook code_;
+  ChainRepair repair_;
+  std::vector<std::byte> copy_;
+  std::mutex mutex_;
+  std::vector<WallSpan> spans_;  // guarded by mutex_
+  std::atomic<uint64_t> dropped_{0};
+  std::atomic<bool> over_{false}, blind_{false};
+  std::thread thread_;
+};
+
+}  // namespace clrscope::capture

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+#include <string_view>
+
+#include "capture/kernel/perf_open.h"
+#include "capture/kernel/wall_sampler.h"
+#include "profile/stacks/made_up_frames.h"
+
+namespace clrscope::capture {
+namespace {
+
+using profile::ThreadState;
+
+constexpr int64_t kListEveryNs = 50'000'000;
+constexpr int64_t kTellEveryNs = 500'000'000;
+constexpr int64_t kSlowestNs = 1'000'000'000;
+// Looking takes at most this part of a CPU.
+constexpr int64_t kLookPart = 50;
+constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
+constexpr size_t kStackWindowBytes = 16 << 10;
+constexpr size_t kMostStackFrames = 127;
+constexpr int64_t kAgainAfterNs = 260'000'000;
+constexpr int kMostTries = 4;
+
+int64_t ClockNow(clockid_t clock) {
+  timespec t{};
+  (void)::clock_gettime(clock, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+Fd OpenOfThread(int tasks, pid_t id, const char* file) {
+  return Fd(::openat(tasks, fmt::format("{}/{}", id, file).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::string_view ReadAgain(const Fd& fd, char (&room)[512]) {
+  const ssize_t n = fd.valid() ? ::pread(fd.get(), room, sizeof room, 0) : -1;
+  return {room, n > 0 ? static_cast<size_t>(n) : 0};
+}
+
+// "RAN READY TURNS"
+bool ParseSchedule(std::string_view text, ScheduleTimes& out) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  auto r = std::from_chars(at, end, out.ran_ns);
+  if (r.ec != std::errc{} || r.ptr == end) return false;
+  r = std::from_chars(r.ptr + 1, end, out.ready_ns);
+  if (r.ec != std::errc{} || r.ptr == end) return false;
+  return std::from_chars(r.ptr + 1, end, out.turns).ec == std::errc{};
+}
+
+// When a thread began, by CLOCK_MONOTONIC; 0: not known. The system tells it in its ticks.
+int64_t BeginOf(std::string_view stat) {
+  std::string_view rest = stat.substr(std::min(stat.size(), stat.rfind(')') + 1));
+  // The name is the second of its fields, the begin the 22nd.
+  for (int field = 2; field < 22; ++field) {
+    const size_t space = rest.find(' ');
+    if (space == std::string_view::npos) return 0;
+    rest.remove_prefix(space + 1);
+  }
+  int64_t ticks = 0;
+  if (std::from_chars(rest.data(), rest.data() + rest.size(), ticks).ec != std::errc{}) return 0;
+  const int64_t tick_ns = 1'000'000'000 / std::max<int64_t>(1, ::sysconf(_SC_CLK_TCK));
+  const int64_t asleep_ns = ClockNow(CLOCK_BOOTTIME) - ClockNow(CLOCK_MONOTONIC);
+  return ticks * tick_ns + tick_ns / 2 - asleep_ns;
+}
+
+// Why a thread is blocked as far as its system call says.
+ThreadState StateOfCall(int64_t call) {
+  switch (call) {
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+      return ThreadState::kSleep;
+    case SYS_read:
+    case SYS_write:
+    case SYS_readv:
+    case SYS_writev:
+    case SYS_pread64:
+    case SYS_pwrite64:
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_openat:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_flock:
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+#if defined(__x86_64__)
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_open:
+    case SYS_accept:
+#endif
+      return ThreadState::kIo;
+    default:
+      return ThreadState::kBlockedUnknown;
+  }
+}
+
+// "running", "-1 SP PC" or "CALL six arguments SP PC", all but CALL in hex.
+struct CallText {
+  int64_t call = -1;
+  uint64_t sp = 0, pc = 0;
+};
+bool ParseCall(std::string_view text, CallText& out) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  if (std::from_chars(text.data(), text.data() + text.size(), out.call).ec != std::errc{})
+    return false;
+  const auto last_number = [&text](uint64_t& v) {
+    const size_t space = text.rfind(' ');
+    if (space == std::string_view::npos || text.size() < space + 4) return false;
+    const bool good =
+        std::from_chars(text.data() + space + 3, text.data() + text.size(), v, 16).ec ==
+        std::errc{};
+    text = text.substr(0, space);
+    return good;
+  };
+  return last_number(out.pc) && last_number(out.sp);
+}
+
+}  // namespace
+
+WallSampler::WallSampler(pid_t pid, uint32_t rate_hz)
+    : pid_(pid),
+      period_ns_(1'000'000'000 / std::max<uint32_t>(1, rate_hz)),
+      tasks_(::open(fmt::format("/proc/{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      code_(pid) {
+  copy_.resize(kStackWindowBytes);
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { Run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+WallSampler::~WallSampler() { Stop(); }
+
+void WallSampler::Stop() {
+  over_.store(true);
+  if (thread_.joinable()) thread_.join();
+}
+
+void WallSampler::Take(std::vector<WallSpan>& spans) {
+  const std::lock_guard lock(mutex_);
+  spans.insert(spans.end(), std::make_move_iterator(spans_.begin()),
+               std::make_move_iterator(spans_.end()));
+  spans_.clear();
+}
+
+// Looks come at random times, so that no periodic program keeps step with them.
+void WallSampler::Run() {
+  std::mt19937_64 random(static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
+  std::uniform_real_distribution<double> part(0.5, 1.5);
+  int64_t period_ns = period_ns_;
+  while (!over_) {
+    const int64_t begin = ClockNow(CLOCK_THREAD_CPUTIME_ID), now = ClockNow(CLOCK_MONOTONIC);
+    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * period_ns)) ListThreads();
+    Look(ClockNow(CLOCK_MONOTONIC));
+    const int64_t cost = ClockNow(CLOCK_THREAD_CPUTIME_ID) - begin;
+    // Slowly back to what was asked for, at once to what it may cost.
+    period_ns = std::clamp(std::max(cost * kLookPart, period_ns * 15 / 16), period_ns_, kSlowestNs);
+    const auto wait = static_cast<int64_t>(static_cast<double>(period_ns) * part(random));
+    const int64_t until = now + wait;
+    for (int64_t left = until - ClockNow(CLOCK_MONOTONIC); left > 0 && !over_;
+         left = until - ClockNow(CLOCK_MONOTONIC)) {
+      const timespec pause{0, std::min<int64_t>(left, 100'000'000)};
+      (void)::nanosleep(&pause, nullptr);
+    }
+  }
+  const int64_t now = ClockNow(CLOCK_MONOTONIC);
+  Look(now);
+  for (auto& [id, t] : threads_) EmitAll(id, t, now);
+}
+
+void WallSampler::ListThreads() {
+  for (auto& [id, t] : threads_) t.seen = false;
+  for (const pid_t id : ThreadsOf(pid_)) {
+    const auto found = threads_.find(id);
+    if (found != threads_.end()) {
+      found->second.seen = true;
+      continue;
+    }
+    if (threads_.size() >= kMostWatched) continue;
+    Thread t;
+    t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
+    if (!t.schedule.valid() && errno == EMFILE && RaiseDescriptorLimit())
+      t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
+    t.call = OpenOfThread(tasks_.get(), id, "syscall");
+    t.seen = true;
+    if (any_listed_) {
+      char room[512];
+      const int64_t begin_ns = BeginOf(ReadAgain(OpenOfThread(tasks_.get(), id, "stat"), room));
+      const int64_t now_ns = ClockNow(CLOCK_MONOTONIC);
+      t.clock.Begin(std::clamp(begin_ns, listed_ns_, now_ns), {});
+    }
+    if (t.schedule.valid()) threads_.emplace(id, std::move(t));
+  }
+  any_listed_ = true;
+  listed_ns_ = ClockNow(CLOCK_MONOTONIC);
+}
+
+void WallSampler::Look(int64_t now_ns) {
+  for (auto it = threads_.begin(); it != threads_.end();) {
+    // Each at its own time: a look at all of them takes a while.
+    const int64_t at = threads_.size() > 16 ? ClockNow(CLOCK_MONOTONIC) : now_ns;
+    if (LookAt(it->first, it->second, at)) {
+      ++it;
+      continue;
+    }
+    EmitAll(it->first, it->second, at);
+    it = threads_.erase(it);
+  }
+}
+
+bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
+  char room[512];
+  ScheduleTimes times;
+  if (!ParseSchedule(ReadAgain(t.schedule, room), times)) return false;
+  if (t.clock.Same(times)) {
+    t.span.ns += t.clock.Look(now_ns, times, true).before_ns;
+    t.span.last_ns = now_ns;
+    ++t.span.looks;
+    ReadAgainIfNeeded(id, t, now_ns);
+    if (t.again_ns == 0 && t.span.ns >= kTellEveryNs) {
+      WallSpan rest = t.span;
+      Emit(id, t);
+      // It goes on; where it began stays known, for who asks what it was in.
+      rest.ns = 0;
+      rest.looks = 0;
+      t.span = std::move(rest);
+    }
+    return true;
+  }
+  Place place = PlaceOf(id, t, now_ns);
+  if (place.blocked) {
+    // It may have run while it was looked at: then the stack is none.
+    ScheduleTimes after;
+    if (!ParseSchedule(ReadAgain(t.schedule, room), after)) return false;
+    if (after.turns != times.turns || after.ran_ns != times.ran_ns) place = {};
+  }
+  const WallClock::Passed passed = t.clock.Look(now_ns, times, place.blocked);
+  t.span.ns += passed.before_ns;
+  t.ready_ns += passed.ready_ns;
+  t.unseen_ns += passed.unseen_ns;
+  Emit(id, t);
+  if (t.ready_ns >= kTellEveryNs / 10) EmitReady(id, t, now_ns);
+  if (place.blocked) {
+    t.span.first_ns = t.span.last_ns = now_ns;
+    t.span.looks = 1;
+    t.span.state = place.state;
+    t.again_ns = place.whole ? 0 : now_ns + kAgainAfterNs;
+    t.tries = 1;
+    t.span.addresses = std::move(place.addresses);
+    // Where no look was its time is that of the places where looks are.
+    t.span.ns = passed.now_ns + t.unseen_ns;
+    t.unseen_ns = 0;
+  }
+  return true;
+}
+
+WallSampler::Place WallSampler::PlaceOf(pid_t id, Thread& t, int64_t now_ns) {
+  char room[512];
+  Place place;
+  const std::string_view text = ReadAgain(t.call, room);
+  if (text.empty()) {
+    // Not allowed: whether it is blocked is told to everybody.
+    const Fd fd = OpenOfThread(tasks_.get(), id, "stat");
+    const std::string_view stat = ReadAgain(fd, room);
+    const size_t name_end = stat.rfind(')');
+    const char state = name_end + 2 < stat.size() ? stat[name_end + 2] : 'R';
+    place.blocked = state == 'S' || state == 'D';
+    place.state = ThreadState::kBlockedUnknown;
+    if (place.blocked) blind_ = true;
+    return place;
+  }
+  CallText call;
+  if (!ParseCall(text, call)) return place;  // it runs, or is ready
+  place.blocked = true;
+  place.state = StateOfCall(call.call);
+  place.whole = ReadStack(call.sp, call.pc, place.addresses, now_ns);
+  return place;
+}
+
+bool WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns) {
+  const auto read = [this](uint64_t at) -> Bytes {
+    const iovec to{copy_.data(), copy_.size()};
+    const iovec from{reinterpret_cast<void*>(at),
+                     copy_.size()};  // NOLINT(performance-no-int-to-ptr)
+    const ssize_t n = ::process_vm_readv(pid_, &to, 1, &from, 1, 0);
+    if (n < 0 && (errno == EPERM || errno == ENOSYS)) blind_ = true;
+    return {copy_.data(), n > 0 ? static_cast<size_t>(n) / 8 * 8 : 0};
+  };
+  uint64_t unknown = 0;
+  const auto walk = [&](const CodeRanges& code) {
+    out.clear();
+    unknown = 0;
+    const Bytes stack = read(sp);
+    if (stack.empty()) return;
+    out.push_back(pc);
+    uint64_t record = repair_.Blocked(out, sp, stack, code, kMostStackFrames);
+    unknown = repair_.unknown();
+    // Deep stacks go on above what was copied.
+    for (int window = 0; window < 32 && record != 0 && out.size() < kMostStackFrames; ++window) {
+      const Bytes more = read(record);
+      if (more.size() < 16) break;
+      record = repair_.Continue(out, record, more, code, kMostStackFrames);
+      if (unknown == 0) unknown = repair_.unknown();
+    }
+  };
+  walk(code_.For({&pc, 1}, now_ns));
+  // Code is written all the time, also where nothing was mapped before.
+  if (unknown == 0) return true;
+  const uint64_t before = code_.reads();
+  const CodeRanges& code = code_.For({&unknown, 1}, now_ns);
+  if (code_.reads() == before) return false;
+  walk(code);
+  return true;
+}
+
+// The map of memory is not read at once each time.
+void WallSampler::ReadAgainIfNeeded(pid_t id, Thread& t, int64_t now_ns) {
+  if (t.again_ns == 0 || now_ns < t.again_ns) return;
+  Place place = PlaceOf(id, t, now_ns);
+  char room[512];
+  ScheduleTimes after;
+  if (!place.blocked || !ParseSchedule(ReadAgain(t.schedule, room), after) || !t.clock.Same(after))
+    return;
+  t.span.addresses = std::move(place.addresses);
+  t.again_ns = place.whole || ++t.tries >= kMostTries ? 0 : now_ns + t.tries * kAgainAfterNs;
+}
+
+void WallSampler::Emit(pid_t id, Thread& t) {
+  if (t.span.ns > 0) {
+    t.span.thread = id;
+    Push(std::move(t.span));
+  }
+  t.span = {};
+}
+
+void WallSampler::EmitReady(pid_t id, Thread& t, int64_t now_ns) {
+  if (t.ready_ns > 0) {
+    WallSpan ready;
+    ready.thread = id;
+    ready.ns = std::exchange(t.ready_ns, 0);
+    ready.first_ns = ready.last_ns = now_ns;
+    ready.looks = 1;
+    ready.state = ThreadState::kRunnable;
+    ready.addresses.assign(1, profile::kRunnableAddress);
+    Push(std::move(ready));
+  }
+}
+
+void WallSampler::EmitAll(pid_t id, Thread& t, int64_t now_ns) {
+  Emit(id, t);
+  EmitReady(id, t, now_ns);
+  t.span.ns = std::exchange(t.unseen_ns, 0);
+  t.span.first_ns = t.span.last_ns = now_ns;
+  t.span.looks = 1;
+  t.span.state = ThreadState::kBlockedUnknown;
+  Emit(id, t);
+}
+
+void WallSampler::Push(WallSpan span) {
+  const std::lock_guard lock(mutex_);
+  if (spans_.size() >= kMostSpans) {
+    ++dropped_;
+    return;
+  }
+  spans_.push_back(std::move(span));
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wall time: where threads wait, by looks at them. docs/decisions/0017-cpu.md
+#include <fmt/format.h>
+
+#include "capture/sessions/target.h"
+
+namespace clrscope::capture {
+
+void Target::BeginWall() {
+  fold_->cpu().TellWall(&fold_->wall());
+  wall_dropped_ = 0;
+  wall_ = std::make_unique<WallSampler>(process_.pid, options_.wall_hz);
+}
+
+bool Target::PumpWall() {
+  wall_spans_.clear();
+  wall_->Take(wall_spans_);
+  for (const WallSpan& s : wall_spans_)
+    fold_->wall().OnSpan({static_cast<uint64_t>(s.thread), s.ns,
+                          home_.clock->SinceStart(s.first_ns), home_.clock->SinceStart(s.last_ns),
+                          s.looks, s.state, s.addresses});
+  tables_->losses.Add(Loss::kCpuSamplesDropped, wall_->dropped() - wall_dropped_);
+  wall_dropped_ = wall_->dropped();
+  if (wall_->blind() && !std::exchange(wall_blind_told_, true))
+    notes_.push_back(fmt::format(
+        "where threads of process {} wait is not told here, only for how long: it takes the right "
+        "to trace the process (its user and kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE)",
+        process_.pid));
+  return !wall_spans_.empty();
+}
+
+void Target::StopWall() {
+  if (wall_ == nullptr) return;
+  wall_->Stop();
+  (void)PumpWall();
+  wall_.reset();
+}
+
+}  // namespace clrscope::capture

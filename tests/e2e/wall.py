@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`record --wall` on a program whose threads wait in known ways for known times."""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import harness
+from harness import Case, Workload, report, start_clrscope
+
+NAMES = {"sleep": "SleepFor", "lock": "WaitForLock", "wait": "WaitForSignal", "io": "ReadSocket", "running": "Burn"}
+
+
+class Wall(Case):
+    def record(self, flavour, *program):
+        path = self.path(flavour + ".clrscope")
+        with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
+            recorder = start_clrscope("record", "-p", w.pid, "--wall", "--only", "wall", "-f", "-o", path)
+            self.addCleanup(recorder.kill)
+            self.assertIn("Recording", recorder.stderr.readline())
+            time.sleep(1)
+            w.go()
+            truth = w.truth()
+            time.sleep(0.5)
+            recorder.send_signal(signal.SIGINT)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+        return truth["states"], path
+
+    def check(self, truth, path):
+        for state, name in NAMES.items():
+            rows = report(path, "--measure", "wall", "--by", "state", "--method", f"Program\\.{name}")["rows"]
+            told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
+            if state == "running":  # preemption is not its running
+                told["running"] = told.get("running", 0) + told.pop("runnable", 0)
+            self.assertAlmostEqual(told.get(state, 0), truth[state], delta=max(0.03 * truth[state], 0.06), msg=(state, told))
+            self.assertLess(sum(ns for other, ns in told.items() if other != state), 0.03 * truth[state], (state, told))
+
+    def test_each_state_is_told_with_its_method(self):
+        for flavour in ("waits", "waits-net8", "waits-net9"):
+            with self.subTest(flavour):
+                self.check(*self.record(flavour))
+
+    def test_many_short_waits(self):
+        truth, path = self.record("waits", "--short-ms", "2")
+        (thread,) = report(path, "--measure", "wall", "--by", "thread", "--method", "Program\\.SleepFor")["rows"]
+        sleeper = ("--thread", f"^{thread['thread']}$", "--all-states")
+        all_of_it = report(path, "--measure", "wall", "--by", "state", *sleeper)["rows"]
+        self.assertAlmostEqual(sum(row["wall_ns"] for row in all_of_it) / 1e9, truth["sleep"], delta=0.03 * truth["sleep"], msg=all_of_it)
+        # It also runs between its sleeps, and waits for a CPU where others have it.
+        slept = sum(row["wall_ns"] for row in all_of_it if row["state"] not in ("running", "runnable"))
+        rows = report(path, "--measure", "wall", "--by", "state", "--method", "Program\\.SleepFor")["rows"]
+        told = {row["state"]: row["wall_ns"] for row in rows}
+        self.assertGreater(told["sleep"], 0.97 * slept, (told, all_of_it))
+        self.assertGreater(told["sleep"], 0.8e9 * truth["sleep"], (told, all_of_it))
+
+    def test_who_is_stopped_by_collections_waits_for_them(self):
+        for flavour in ("waits", "waits-net8", "waits-net9"):
+            with self.subTest(flavour):
+                truth, path = self.record(flavour, "--collections", "20")
+                rows = report(path, "--measure", "wall", "--by", "state", "--method", "Program\\.SpinThroughCollections")["rows"]
+                told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
+                self.assertAlmostEqual(told["gc"], truth["gc"], delta=0.03 * truth["gc"] + 0.02, msg=told)
+                self.assertLessEqual(set(told), {"gc", "running"}, told)
+
+    def test_all_threads_all_the_time(self):
+        _, path = self.record("waits")
+        document = report(path, "--measure", "wall", "--by", "thread", "--all-states", "-n", "1000")
+        main = max(document["rows"], key=lambda row: row["wall_ns"])
+        # The first thread was there all along; so was the recording, but for its begin.
+        self.assertGreater(main["wall_ns"] / 1e9, 4.2)
+        hidden = report(path, "--measure", "wall", "--by", "state")
+        self.assertNotIn("idle", {row["state"] for row in hidden["rows"]})
+
+    def test_a_user_without_privileges(self):
+        folder = tempfile.mkdtemp(prefix="clrscope-wall-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, folder, True)
+        shutil.copytree(os.path.join(harness.WORKLOADS, "waits"), os.path.join(folder, "waits"))
+        shutil.copy(harness.CLRSCOPE, os.path.join(folder, "clrscope"))
+        subprocess.run(["chown", "-R", "65534:65534", folder], check=True)
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        env = {**os.environ, "HOME": folder, "TMPDIR": folder}
+        with subprocess.Popen([*nobody, "dotnet", os.path.join(folder, "waits/waits.dll"), "--start-on-stdin", "--hold-on-stdin"],
+                              env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as waits:
+            self.addCleanup(waits.kill)
+            pid = harness.json.loads(waits.stdout.readline())["ready"]
+            path = os.path.join(folder, "user.clrscope")
+            recorder = subprocess.Popen([*nobody, os.path.join(folder, "clrscope"), "record", "-p", str(pid), "--wall", "--only", "wall",
+                                         "-o", path], env=env, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(recorder.kill)
+            self.assertIn("Recording", recorder.stderr.readline())
+            time.sleep(1)
+            waits.stdin.write("go\n")
+            waits.stdin.flush()
+            truth = harness.json.loads(waits.stdout.readline())["states"]
+            time.sleep(0.5)
+            recorder.send_signal(signal.SIGINT)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+            waits.stdin.write("bye\n")
+            waits.stdin.close()
+        self.check(truth, path)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that wait in known ways for known times, and say how long each did what.
+//   waits [--seconds N] [--short-ms N] [--collections N] [--start-on-stdin] [--hold-on-stdin]
+// --collections: a thread runs on while another collects garbage N times; what the runtime says
+//   they stopped it is the state gc.
+// Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state.
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using System.Runtime.CompilerServices;
+
+namespace Clrscope.Workloads.Waits;
+
+static class Program
+{
+    static double s_seconds = 3;
+    static int s_shortMs, s_collections;
+    static volatile bool s_collected;
+    static object? s_live;
+    static readonly Dictionary<string, double> s_states = [];
+
+    static int Main(string[] arguments)
+    {
+        bool start = false, hold = false;
+        for (int i = 0; i < arguments.Length; ++i)
+        {
+            switch (arguments[i])
+            {
+                case "--seconds": s_seconds = double.Parse(arguments[++i]); break;
+                case "--short-ms": s_shortMs = int.Parse(arguments[++i]); break;
+                case "--collections": s_collections = int.Parse(arguments[++i]); break;
+                case "--start-on-stdin": start = true; break;
+                case "--hold-on-stdin": hold = true; break;
+                default:
+                    Console.Error.WriteLine($"waits: {arguments[i]}?");
+                    return 2;
+            }
+        }
+        Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
+        if (start) Console.ReadLine();
+        if (s_collections > 0) RunCollections();
+        else Run();
+        string states = string.Join(",", s_states.OrderBy(s => s.Key).Select(s => FormattableString.Invariant($"\"{s.Key}\":{s.Value:F6}")));
+        Console.WriteLine($"{{\"seconds\":{s_seconds},\"states\":{{{states}}}}}");
+        if (hold) Console.ReadLine();
+        return 0;
+    }
+
+    static void Run()
+    {
+        object gate = new();
+        using ManualResetEventSlim held = new(), over = new();
+        using ManualResetEvent signal = new(false);
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new TcpClient();
+        client.Connect((IPEndPoint)listener.LocalEndpoint);
+        using TcpClient server = listener.AcceptTcpClient();
+        Thread[] threads =
+        [
+            new(() => Timed("sleep", SleepFor)),
+            new(() => Timed("lock", () => WaitForLock(gate, held))),
+            new(() => Timed("wait", () => WaitForSignal(signal))),
+            new(() => Timed("io", () => ReadSocket(client.GetStream()))),
+            new(() => Timed("running", Burn)),
+        ];
+        Thread holder = new(() =>
+        {
+            lock (gate)
+            {
+                held.Set();
+                over.Wait();
+            }
+        }) { Name = "holder" };
+        holder.Start();
+        held.Wait();
+        foreach (Thread thread in threads) thread.Start();
+        Thread.Sleep(TimeSpan.FromSeconds(s_seconds));
+        over.Set();
+        signal.Set();
+        server.GetStream().WriteByte(1);
+        foreach (Thread thread in threads) thread.Join();
+        holder.Join();
+    }
+
+    static void RunCollections()
+    {
+        object[] live = new object[2_000_000];
+        for (int i = 0; i < live.Length; ++i) live[i] = new object[] { i };
+        s_live = live;
+        GC.Collect();
+        Thread spinner = new(SpinThroughCollections);
+        spinner.Start();
+        TimeSpan before = GC.GetTotalPauseDuration();
+        for (int i = 0; i < s_collections; ++i)
+        {
+            Thread.Sleep(20);
+            GC.Collect();
+        }
+        s_states["gc"] = (GC.GetTotalPauseDuration() - before).TotalSeconds;
+        s_collected = true;
+        spinner.Join();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void SpinThroughCollections()
+    {
+        ulong x = 1;
+        while (!s_collected)
+            for (int i = 0; i < 1000; ++i) x = x * 6364136223846793005 + 1442695040888963407;
+        if (x == 42) Console.WriteLine(s_live);
+    }
+
+    static void Timed(string state, Action wait)
+    {
+        long begin = Stopwatch.GetTimestamp();
+        wait();
+        double seconds = Stopwatch.GetElapsedTime(begin).TotalSeconds;
+        lock (s_states) s_states[state] = s_states.GetValueOrDefault(state) + seconds;
+    }
+
+    // In many short ones if they are asked for.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void SleepFor()
+    {
+        if (s_shortMs == 0)
+        {
+            Thread.Sleep(TimeSpan.FromSeconds(s_seconds));
+            return;
+        }
+        long begin = Stopwatch.GetTimestamp();
+        while (Stopwatch.GetElapsedTime(begin).TotalSeconds < s_seconds) Thread.Sleep(s_shortMs);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void WaitForLock(object gate, ManualResetEventSlim held)
+    {
+        lock (gate) held.Reset();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void WaitForSignal(ManualResetEvent signal) => signal.WaitOne();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void ReadSocket(NetworkStream stream) => stream.ReadByte();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Burn()
+    {
+        long begin = Stopwatch.GetTimestamp();
+        ulong x = 1;
+        while (Stopwatch.GetElapsedTime(begin).TotalSeconds < s_seconds)
+            for (int i = 0; i < 1000; ++i) x = x * 6364136223846793005 + 1442695040888963407;
+        if (x == 42) Console.WriteLine();
+    }
+}
