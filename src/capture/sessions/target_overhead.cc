@@ -9,14 +9,14 @@
 
 namespace clrscope::capture {
 
-using Part = profile::OverheadPart;
+using MeterPart = profile::OverheadPart;
 
 void Target::MeterEvents() {
-  const auto spend = [this](Part part, uint64_t& metered, uint64_t events, double price) {
+  const auto spend = [this](MeterPart part, uint64_t& metered, uint64_t events, double price) {
     if (events > metered) meter_.Spend(part, static_cast<double>(events - metered) * price);
     metered = events;
   };
-  const auto sampled = [this](Part part, uint64_t events, uint64_t frames, double each,
+  const auto sampled = [this](MeterPart part, uint64_t events, uint64_t frames, double each,
                               Price& price) {
     if (events == 0) return;
     const double ns =
@@ -26,17 +26,19 @@ void Target::MeterEvents() {
     price.events += events;
   };
   const analysis::ProcessFold::Events& events = fold_->events();
-  sampled(Part::kAllocations, events.allocations - metered_.allocations,
+  sampled(MeterPart::kAllocations, events.allocations - metered_.allocations,
           events.allocation_frames - metered_.allocation_frames, kNsPerAllocationEvent,
           allocation_price_);
-  sampled(Part::kExceptions, events.exceptions - metered_.exceptions,
+  sampled(MeterPart::kExceptions, events.exceptions - metered_.exceptions,
           events.exception_frames - metered_.exception_frames, kNsPerThrow, throw_price_);
   if (events.waits > metered_.waits)
-    meter_.Spend(Part::kWaits, static_cast<double>(events.waits - metered_.waits) * kNsPerWait);
+    meter_.Spend(MeterPart::kWaits,
+                 static_cast<double>(events.waits - metered_.waits) * kNsPerWait);
   metered_ = events;
-  spend(Part::kRequests, metered_requests_, fold_->requests().started(), NsPerRequest(options_));
-  spend(Part::kRequests, metered_tasks_, fold_->requests().tasks(), TaskWatch::kNsPerEvent);
-  spend(Part::kCpu, metered_cpu_,
+  spend(MeterPart::kRequests, metered_requests_, fold_->requests().started(),
+        NsPerRequest(options_));
+  spend(MeterPart::kRequests, metered_tasks_, fold_->requests().tasks(), TaskWatch::kNsPerEvent);
+  spend(MeterPart::kCpu, metered_cpu_,
         tables_->source_samples[static_cast<size_t>(profile::Source::kCpuClock)],
         options_.sampler == profile::CpuSampler::kAgent ? kNsPerAgentSample : kNsPerKernelSample);
 }
@@ -63,8 +65,8 @@ void Target::MeterOverhead(int64_t now_ns) {
   }
   rated_ns_ = now_ns;
   rated_allocations_ = fold_->events().allocations;
-  meter_.Demand(Part::kAllocations, options_.allocations_apart() ? AllocationDemand() : 0);
-  meter_.Demand(Part::kExceptions, ThrowDemand());
+  meter_.Demand(MeterPart::kAllocations, options_.allocations_apart() ? AllocationDemand() : 0);
+  meter_.Demand(MeterPart::kExceptions, ThrowDemand());
   if (const auto cpu = ProcessCpuSeconds(process_.pid))
     meter_.OnCpu(now_ns, std::llround(*cpu * 1e9));
   tables_->info.overhead = meter_.told();
@@ -76,7 +78,7 @@ double Target::ThrowDemand() const {
   return StormWatch::Highest(storm.recent(), storm.whole_rate()) * throw_price_.each(kNsPerThrow);
 }
 
-void Target::MeterWindow(Part part, const WindowRun& run, int64_t start_ns, double spent_ns) {
+void Target::MeterWindow(MeterPart part, const WindowRun& run, int64_t start_ns, double spent_ns) {
   meter_.Spend(part, kNsPerWindow);
   const int64_t end_ns = run.end_ns;
   if (start_ns == 0 || end_ns <= start_ns) return;
