@@ -112,7 +112,7 @@ class LiveProcessors(Case):
             s.keys("Enter")
             s.wait_for(r"Callers of Clrscope\.\S+ since the start")
             s.keys("Escape")
-            s.keys("W")
+            s.keys("w")
             text = s.wait_for(r"Wall +[\d.]+ m?s/s(.*\n)*.*Spent in")
             self.assertTrue(all(len(line) <= 110 for line in text.splitlines()), text)
             s.keys("q")
@@ -127,7 +127,7 @@ class LiveProcessors(Case):
             s.wait_for(r"Used +\d\.\d+ processors")
             s.keys("c")
             s.wait_for("CPU time is not sampled: start top with --cpu")
-            s.keys("W")
+            s.keys("w")
             s.wait_for("wall time is not sampled")
 
     def test_metrics_tell_processors_and_the_pool(self):

@@ -9,14 +9,14 @@ namespace clrscope::capture {
 namespace {
 
 using Part = OverheadMeter::Part;
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kSecondNs = 1'000'000'000;
 
 // A program that uses `cpu` of a CPU, whose allocations would take `full` of a CPU if all were
 // recorded: everything until the meter says that it is too much, then a window in each second.
 profile::Overhead Simulate(OverheadMeter& meter, double cpu, double full, double fixed,
                            int seconds) {
   constexpr int kPerSecond = 10;
-  constexpr int64_t kStep = kSecond / kPerSecond;
+  constexpr int64_t kStep = kSecondNs / kPerSecond;
   bool whole = true;
   meter.OnCpu(0, 0);
   for (int i = 1; i <= seconds * kPerSecond; ++i) {
@@ -28,8 +28,8 @@ profile::Overhead Simulate(OverheadMeter& meter, double cpu, double full, double
       whole = !meter.Overdrawn(Part::kAllocations);
     } else if (i % kPerSecond == 0) {
       const double share = std::min(1.0, meter.Allowed(Part::kAllocations) / (full * 1e9));
-      meter.Spend(Part::kAllocations, share * full * kSecond);
-      meter.OnWindow(Part::kAllocations, std::llround(share * kSecond), kSecond);
+      meter.Spend(Part::kAllocations, share * full * kSecondNs);
+      meter.OnWindow(Part::kAllocations, std::llround(share * kSecondNs), kSecondNs);
     }
     meter.OnCpu(now, std::llround(cpu * static_cast<double>(now)));
   }
@@ -56,7 +56,7 @@ TEST(OverheadMeter, ASteadyProgramEndsAtTheLimit) {
 TEST(OverheadMeter, AnIdleProgramIsNotThinnedToNothing) {
   OverheadMeter meter(0.01);
   meter.OnCpu(0, 0);
-  for (int i = 1; i <= 30; ++i) meter.OnCpu(i * kSecond, 0);
+  for (int i = 1; i <= 30; ++i) meter.OnCpu(i * kSecondNs, 0);
   EXPECT_DOUBLE_EQ(meter.cpu_per_second(), OverheadMeter::kFloorNsPerSecond);
   EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.01 * OverheadMeter::kFloorNsPerSecond, 1);
 }
@@ -65,16 +65,16 @@ TEST(OverheadMeter, WhatCannotBeThinnedLeavesAThird) {
   OverheadMeter meter(0.01);
   meter.OnCpu(0, 0);
   for (int i = 1; i <= 60; ++i) {
-    meter.Spend(Part::kWaits, 0.05 * kSecond);
-    meter.OnCpu(i * kSecond, i * kSecond);
+    meter.Spend(Part::kWaits, 0.05 * kSecondNs);
+    meter.OnCpu(i * kSecondNs, i * kSecondNs);
   }
-  EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.01 / 3 * kSecond, 1e3);
+  EXPECT_NEAR(meter.Allowed(Part::kAllocations), 0.01 / 3 * kSecondNs, 1e3);
 }
 
 TEST(OverheadMeter, OneThatNeedsLittleLeavesTheRestToTheOther) {
   OverheadMeter meter(0.01);
   meter.OnCpu(0, 0);
-  meter.OnCpu(kSecond, kSecond);
+  meter.OnCpu(kSecondNs, kSecondNs);
   meter.Demand(Part::kExceptions, 1e6);
   meter.Demand(Part::kAllocations, 1e9);
   EXPECT_NEAR(meter.Allowed(Part::kAllocations), 9e6, 1);
@@ -85,11 +85,11 @@ TEST(OverheadMeter, OneThatNeedsLittleLeavesTheRestToTheOther) {
 TEST(OverheadMeter, WhatWasOverspentIsPaidBack) {
   OverheadMeter meter(0.01);
   meter.OnCpu(0, 0);
-  meter.OnCpu(kSecond, kSecond);
+  meter.OnCpu(kSecondNs, kSecondNs);
   meter.Spend(Part::kAllocations, 60e6);
   EXPECT_TRUE(meter.Overdrawn(Part::kAllocations));
   EXPECT_NEAR(meter.Allowed(Part::kAllocations), 4e6, 1);
-  for (int i = 2; i <= 10; ++i) meter.OnCpu(i * kSecond, i * kSecond);
+  for (int i = 2; i <= 10; ++i) meter.OnCpu(i * kSecondNs, i * kSecondNs);
   EXPECT_FALSE(meter.Overdrawn(Part::kAllocations));
   EXPECT_NEAR(meter.Allowed(Part::kAllocations), 10e6, 1);
 }

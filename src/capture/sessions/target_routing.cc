@@ -15,14 +15,15 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int64_t kEveryNs = 10'000'000'000, kShortestNs = 100'000'000, kLongestNs = 3'000'000'000;
+constexpr int64_t kEveryNs = 10'000'000'000, kShortestLookNs = 100'000'000,
+                  kLongestLookNs = 3'000'000'000;
 
 // Within a hundredth of the machine's CPU, over the time to the next one.
 int64_t LengthOf(double per_second) {
   const CpuBudget budget(std::thread::hardware_concurrency(), kRoutingNsPerRequest);
   const double part = budget.most_per_second() / std::max(1.0, per_second);
   return std::clamp(static_cast<int64_t>(std::min(1.0, part) * static_cast<double>(kEveryNs)),
-                    kShortestNs, kLongestNs);
+                    kShortestLookNs, kLongestLookNs);
 }
 
 }  // namespace

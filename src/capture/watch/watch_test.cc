@@ -40,7 +40,7 @@ std::string Trace(const std::string& name) {
   return out;
 }
 
-class Log final : public WatchLog {
+class WatchedLog final : public WatchLog {
  public:
   void Write(LogLevel level, const std::string& text) override {
     if (level <= LogLevel::kWarning) warnings.push_back(text);
@@ -180,7 +180,7 @@ TEST(Watch, MemoryIsFlatDiskIsWithinItsLimitAndEachHourCanBeOpened) {
   const std::string recorded = Trace("12b-norundown-csharpier");
   ASSERT_FALSE(recorded.empty());
   Folder folder;
-  Log log;
+  WatchedLog log;
   FakeMachine machine;
   machine.clock.unix = 1'795'000'000 * kSecond / kHour * kHour;  // begins with an hour
   WatchOptions options = Options(folder.path());
@@ -262,7 +262,7 @@ class WatchTest : public ::testing::Test {
     }
   }
   Folder folder;
-  Log log;
+  WatchedLog log;
   FakeMachine machine;
 };
 

@@ -95,12 +95,14 @@ bool Choose(int key, TopModel& m) {
     case 'l':
       m.SetMeasure(profile::Measure::kLocks);
       return true;
-    case 'w':  // whichever is recorded; both in turn
-      m.SetMeasure(m.Recorded(profile::Measure::kWall) && (m.measure != profile::Measure::kWall ||
-                                                           !m.Recorded(profile::Measure::kWaits))
+    case 'w': {  // whichever is recorded; both in turn
+      const bool waits = m.Recorded(profile::Measure::kWaits);
+      const bool wall = m.Recorded(profile::Measure::kWall) || !waits;
+      m.SetMeasure(wall && (m.measure != profile::Measure::kWall || !waits)
                        ? profile::Measure::kWall
                        : profile::Measure::kWaits);
       return true;
+    }
     case 'c':
       m.SetMeasure(profile::Measure::kCpu);
       return true;
