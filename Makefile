@@ -15,6 +15,16 @@ all: ## build build/release/bin/clrscope (the default)
 install: all ## install to PREFIX (/usr/local)
 	@cmake --install build/release --prefix "$(PREFIX)" --strip
 
+package: ## make build/packages: .tar.gz, .deb, .rpm, a dotnet tool, an OCI archive, sums, SBOM
+	@tools/setup build musl package
+	@tools/musl_libstdcxx >/dev/null
+	@$(MAKE) --no-print-directory all
+	@tools/package
+
+release: ## check that this commit is a release, make its packages twice, compare and test them
+	@tools/setup all
+	@tools/release
+
 demo: all ## record an allocating .NET program and show who allocates (needs a .NET SDK)
 	@tools/demo
 
@@ -53,4 +63,4 @@ clean: ## remove build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all install demo test check accuracy soak format tidy clean help
+.PHONY: all install package release demo test check accuracy soak format tidy clean help

@@ -66,8 +66,7 @@ def main():
     print("\n## Live, .NET 8, 9 and 10\n")
     print(f"`workloads/alloc` counts what it allocates; the medians of {runs} recordings from its start (`bench/live_accuracy.py`). What was told also has\n"
           "what the runtime allocated of the same types (strings and byte arrays of its start, 1 to 2 MB): that weighs most with `--types all`, which slows\n"
-          "the program down so that it ends before it has allocated that much. Counted figures name nested types without their outer type, so that they are\n"
-          "missing here (0.6 % of `mix`). `low` and `high` charge what was counted to the stack of the object that has the event, and each one of\n"
+          "the program down so that it ends before it has allocated that much. `low` and `high` charge what was counted to the stack of the object that has the event, and each one of\n"
           "10,000 bytes or more has one: smaller ones of its type are told at its site. Not every difference is explained.\n")
     print("| program | .NET | recorded by | total | types: off | worst | sites: off | worst |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:

@@ -4,9 +4,9 @@
 
 usage: bench/requests.py [PAIRS] [--seconds S] [--modes LIST]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
 The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, under `record --requests` once it
-follows requests in windows of time, and under `record --requests=all`, with what --modes names: actions and activities, too, and cpu or cpu-agent by itself. The order changes from round to round.
-Requests a second, and the service's CPU time of each request: medians of the rounds' ratios and differences, with the 95 % interval of a median (order
-statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
+follows requests in windows of time, and under `record --requests=all`, with what --modes names: actions and activities, too, and cpu, cpu-agent or wall by itself. The order changes from round to round.
+Requests a second, the service's CPU time of each request, and the recorder's own: medians of the rounds' ratios and differences, with the 95 % interval
+of a median (order statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
 import argparse
 import os
 import re
@@ -27,7 +27,8 @@ harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/
 harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
 MODES = {"alone": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"],
          "actions": ["--requests=all", "--actions"], "activities": ["--requests=all", "--activities"],
-         "cpu": ["--only", "cpu"], "cpu-agent": ["--only", "cpu", "--sampler", "agent"]}
+         "wall": ["--only", "wall"], "cpu": ["--only", "cpu"], "cpu-agent": ["--only", "cpu", "--sampler", "agent"]}
+SETTLE_S = 1  # the rundown is over
 BEFORE_S = 2  # of load, until the requests are too many to follow each
 
 
@@ -40,15 +41,18 @@ def load(service, seconds):
 
 
 def one(service, mode, seconds, folder):
+    """Requests a second, seconds of the service's CPU for each, and the recorder's CPU of a second."""
     if MODES[mode] is None:
-        return load(service, seconds)
+        time.sleep(SETTLE_S)  # idle for as long as in the other modes
+        return *load(service, seconds), 0
     path = os.path.join(folder, "requests.clrscope")
     recorder = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(service.pid), "-f", "--no-progress", "-o", path, *MODES[mode]],
                                 stderr=subprocess.PIPE, text=True)
-    time.sleep(1)  # the rundown is over
-    if mode not in ("alone", "record", "cpu", "cpu-agent"):
+    time.sleep(SETTLE_S)
+    if mode in ("windows", "all", "actions", "activities"):
         load(service, BEFORE_S)
-    figures = load(service, seconds)
+    before, began = cpu_seconds(recorder.pid), time.monotonic()
+    figures = *load(service, seconds), (cpu_seconds(recorder.pid) - before) / (time.monotonic() - began)
     recorder.terminate()
     said = recorder.communicate(timeout=60)[1]
     if recorder.returncode != 0:
@@ -60,7 +64,7 @@ def one(service, mode, seconds, folder):
 
 def say(title, unit, values):
     median, low, high = median_interval(values)
-    print(f"{title:48} {median:8.3f} {unit:2} [{low:.3f}, {high:.3f}]")
+    print(f"{title:56} {median:8.3f} {unit:2} [{low:.3f}, {high:.3f}]")
 
 
 def main():
@@ -80,11 +84,16 @@ def main():
                     rounds[mode].append(one(service, mode, options.seconds, folder))
         finally:
             service.stop()
-    print(f"{options.pairs} rounds of {options.seconds} s; {modes[0]} {statistics.median(r for r, _ in rounds[modes[0]]):,.0f} requests a second")
+    print(f"{options.pairs} rounds of {options.seconds} s; {modes[0]} {statistics.median(r for r, _, _ in rounds[modes[0]]):,.0f} requests a second")
     for i, base in enumerate(modes[:2]):
         for mode in modes[i + 1:]:
-            say(f"{mode}: requests a second, of those of {base}", "", [r / a for (r, _), (a, _) in zip(rounds[mode], rounds[base])])
-            say(f"{mode}: CPU of a request more than {base}", "µs", [1e6 * (c - a) for (_, c), (_, a) in zip(rounds[mode], rounds[base])])
+            say(f"{mode}: requests a second, of those of {base}", "", [r / a for (r, _, _), (a, _, _) in zip(rounds[mode], rounds[base])])
+            say(f"{mode}: CPU of a request more than {base}", "µs", [1e6 * (c - a) for (_, c, _), (_, a, _) in zip(rounds[mode], rounds[base])])
+    for mode in modes:
+        if MODES[mode] is not None:
+            say(f"{mode}: CPU of a request, the recorder's too, of {modes[0]}", "",
+                [(c + own / r) / a for (r, c, own), (_, a, _) in zip(rounds[mode], rounds[modes[0]])])
+            say(f"{mode}: the recorder's own CPU, of a CPU", "%", [100 * own for _, _, own in rounds[mode]])
 
 
 if __name__ == "__main__":

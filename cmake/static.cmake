@@ -12,8 +12,10 @@ option(CLRSCOPE_STATIC "Link the program statically" ${clrscope_static_default})
 function(clrscope_link_static target)
   target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/static_libc.cc)
   target_link_options(${target} PRIVATE -static-pie)
+  # Which members of which archives are in it: what the packages' list of parts (SBOM) is made of.
+  target_link_options(${target} PRIVATE LINKER:-Map=$<TARGET_FILE:${target}>.map)
   foreach(name dlopen dlsym dlclose dlerror getaddrinfo freeaddrinfo getnameinfo getprotobynumber
-      getservbyname)
+      getservbyname gethostbyname)
     target_link_options(${target} PRIVATE LINKER:--wrap=${name})
   endforeach()
   if(CLRSCOPE_WERROR)

@@ -3,9 +3,10 @@
 // that it was linked with, which another machine does not have. The linker (--wrap, see
 // cmake/static.cmake) puts these in the place of such functions. Who refers to them: SQLite for
 // load_extension(), which it refuses anyway unless it was allowed; libevent for servers and clients
-// that are given a name, which nobody here does: --listen is resolved by src/cli/live/listen_address.cc.
-// What glibc has of its own for other charsets (iconv) stays unused: no locale but C and UTF-8 is
-// set.
+// that are given a name, which nobody here does: --listen is resolved by
+// src/cli/live/listen_address.cc, symbol servers by src/fetch/resolve.cc; OpenSSL for connections
+// of its own making, for engines and for providers that are libraries, none of which is used. What
+// glibc has of its own for other charsets (iconv) stays unused: no locale but C and UTF-8 is set.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -25,6 +26,7 @@ int __wrap_getnameinfo(const sockaddr* address, socklen_t size, char* host, sock
                        char* service, socklen_t service_size, int flags);
 const protoent* __wrap_getprotobynumber(int number);
 const servent* __wrap_getservbyname(const char* name, const char* protocol);
+const hostent* __wrap_gethostbyname(const char* name);
 
 void* __wrap_dlopen(const char*, int) { return nullptr; }
 void* __wrap_dlsym(void*, const char*) { return nullptr; }
@@ -64,5 +66,6 @@ int __wrap_getnameinfo(const sockaddr* address, socklen_t size, char* host, sock
 
 const protoent* __wrap_getprotobynumber(int) { return nullptr; }
 const servent* __wrap_getservbyname(const char*, const char*) { return nullptr; }
+const hostent* __wrap_gethostbyname(const char*) { return nullptr; }
 
 }  // extern "C"

@@ -46,6 +46,27 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.run_ci(), "7 passed, 4 failed")
         self.assertEqual(self.result.returncode, 1)
 
+    def test_what_failed_is_told_again_after_the_table(self):
+        lines = (self.folder / "log")
+        lines.write_text("noise\n" + "=" * 70 + "\nFAIL: test_first (a.B)\n" + "-" * 70 + "\n" + "frame\n" * 90 +
+                         "AssertionError: 1 != 2\n\n" + "=" * 70 + "\nERROR: test_second (a.B)\n" + "-" * 70 +
+                         "\nKeyError\n\n" + "-" * 70 + "\nRan 9 tests in 1 s\nnoise\n")
+        self.step("10-a", f"cat {lines}", "echo passed=7 failed=2; exit 1")
+        self.step("20-b", "echo '1/2 Test #1: Fine.One .....   Passed'", "echo '2/2 Test #2: Wrong.One ...***Failed  0.1 sec'",
+                  "echo 'Expected: 3'", "echo '50% tests passed, 1 tests failed out of 2'",
+                  "echo passed=1 failed=1; exit 1")
+        self.step("30-c", "echo what went wrong", "echo passed=0 failed=0; exit 1")
+        self.step("40-d", "echo 'ok   fine'", "echo 'FAIL third: 2 differences'", "echo '    of a type'", "echo noise",
+                  "echo passed=1 failed=1; exit 1")
+        self.assertEqual(self.run_ci(), "9 passed, 5 failed")
+        told = self.result.stdout.split(" s in all\n")[1]
+        self.assertEqual(told.count("--- failed in"), 5, told)
+        for words in ("FAIL: test_first", "AssertionError: 1 != 2", "[54 lines]", "ERROR: test_second", "Wrong.One",
+                      "Expected: 3", "what went wrong", "FAIL third: 2 differences", "of a type"):
+            self.assertIn(words, told)
+        for words in ("Fine.One", "noise", "tests passed", "ok   fine"):
+            self.assertNotIn(words, told)
+
     def test_what_hangs_is_killed_with_its_children(self):
         told = self.folder / "child"
         self.step("10-a", "# timeout: 1", "# lane: a", f"(while sleep 0.1; do date +%N > {told}; done) &",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/families/live/agent_windows.h"
 #include "profile/estimate/reservoir.h"
 
 namespace clrscope::analysis {
@@ -15,9 +16,10 @@ using profile::Source;
 namespace {
 
 void AddAges(const profile::AgentInterval& interval, std::vector<profile::LiveAgeRow>& rows) {
+  const AgentWindows windows(interval.frame.all_windows);
   std::map<std::pair<HeapKind, uint8_t>, profile::Estimate> ages;
   for (const profile::IntervalLive& l : interval.frame.lives)
-    if (!l.young) ages[{l.kind, l.age_bucket}] += l.value;
+    if (!l.young) ages[{l.kind, l.age_bucket}] += windows.Of(l.value, l.window);
   // A moment at which nothing lived is a moment too.
   if (ages.empty()) ages[{HeapKind::kSoh, 0}] = {};
   for (const auto& [key, value] : ages)
@@ -136,7 +138,7 @@ void Aggregate::AddFlows(const profile::AgentInterval& interval, Agent& a) const
   const int64_t start = interval.start_ns(), end = interval.end_ns();
   const profile::IntervalFrame& f = interval.frame;
   const auto add = [&](const profile::IntervalFlow& r, uint64_t thread, const Estimate& value) {
-    std::vector<Agent::Part>& parts = a.parts[{r.node, r.type, r.kind, thread}];
+    std::vector<Agent::Part>& parts = a.parts[{r.node, r.type, r.kind, thread, r.window}];
     if (detail_.times || parts.empty()) {
       parts.push_back({start, end, value});
     } else {
@@ -145,12 +147,13 @@ void Aggregate::AddFlows(const profile::AgentInterval& interval, Agent& a) const
     }
   };
   std::map<Agent::FlowKey, std::vector<const profile::IntervalPart*>> parts_of;
-  for (const profile::IntervalPart& p : f.parts) parts_of[{p.node, p.type, p.kind}].push_back(&p);
+  for (const profile::IntervalPart& p : f.parts)
+    parts_of[{p.node, p.type, p.kind, p.window}].push_back(&p);
   a.threads_told = a.threads_told || !f.parts.empty();
   for (const profile::IntervalFlow& r : f.flows) {
-    a.flows[{r.node, r.type, r.kind}] += r.value;
-    a.times[{start, end, r.kind}] += r.value;
-    const auto parts = parts_of.find({r.node, r.type, r.kind});
+    a.flows[{r.node, r.type, r.kind, r.window}] += r.value;
+    a.times[{start, end, r.kind, r.window}] += r.value;
+    const auto parts = parts_of.find({r.node, r.type, r.kind, r.window});
     if (parts != parts_of.end()) {
       Estimate left = r.value;  // what the agent had no room to tell apart
       for (const profile::IntervalPart* p : parts->second) {
@@ -158,7 +161,7 @@ void Aggregate::AddFlows(const profile::AgentInterval& interval, Agent& a) const
         left.amount = std::max(left.amount - p->value.amount, 0.0);
         left.count = std::max(left.count - p->value.count, 0.0);
         const Estimate value = profile::PartOf(r.value, p->value);
-        a.threads[{p->thread, r.kind}] += value;
+        a.threads[{p->thread, r.kind, r.window}] += value;
         if (detail_.threads) add(r, p->thread, value);
       }
       parts_of.erase(parts);
@@ -177,6 +180,13 @@ void Aggregate::Add(const profile::AgentInterval& interval) {
   Agent& a = agents_[interval.process];
   const profile::IntervalFrame& f = interval.frame;
   AddFlows(interval, a);
+  if (f.windows.ns > 0) {
+    if (a.windows.ns == 0) a.windows_from_ns = start;
+    a.windows_to_ns = end;
+    a.windows += f.windows;
+    a.windows_ns += f.overhead.windows[static_cast<size_t>(profile::OverheadPart::kAllocations)].ns;
+  }
+  a.all_windows = f.all_windows;
   for (const profile::IntervalEvent& r : f.events) {
     const profile::LabelSet labels = profile::LabelSet()
                                          .With(profile::LabelKey::kThread, r.thread)

@@ -83,7 +83,8 @@ class Aggregate final : public profile::SliceSink {
 
   // What the agent told of a process.
   struct Agent {
-    using FlowKey = std::tuple<uint32_t, uint32_t, profile::HeapKind>;  // node, type
+    // Node, type, kind, window. Rows of windows are weighted and not scaled yet (AgentWindows).
+    using FlowKey = std::tuple<uint32_t, uint32_t, profile::HeapKind, uint8_t>;
     std::map<FlowKey, profile::Estimate> flows;
     std::vector<profile::IntervalLive> lives;  // of the last interval
     bool followed = false;
@@ -92,16 +93,20 @@ class Aggregate final : public profile::SliceSink {
     double live_mean_bytes = profile::kSamplingMeanBytes;
     std::vector<profile::LiveAgeRow> live_ages;
     std::vector<profile::GcCpuRow> gc_cpu;
-    std::map<std::tuple<int64_t, int64_t, profile::HeapKind>, profile::Estimate> times;
+    std::map<std::tuple<int64_t, int64_t, profile::HeapKind, uint8_t>, profile::Estimate> times;
     // With detail: what of a flow came when and by whom; 0 = nobody knows.
     struct Part {
       int64_t start_ns = 0, end_ns = 0;
       profile::Estimate value;
     };
-    using PartKey = std::tuple<uint32_t, uint32_t, profile::HeapKind, uint64_t>;  // …, thread
+    // Node, type, kind, thread, window.
+    using PartKey = std::tuple<uint32_t, uint32_t, profile::HeapKind, uint64_t, uint8_t>;
     std::map<PartKey, std::vector<Part>> parts;
-    std::map<std::pair<uint64_t, profile::HeapKind>, profile::Estimate> threads;
+    std::map<std::tuple<uint64_t, profile::HeapKind, uint8_t>, profile::Estimate> threads;
     bool threads_told = false;
+    profile::IntervalWindows windows, all_windows;  // of the range; since the agent's start
+    int64_t windows_ns = 0;                         // how long they were
+    int64_t windows_from_ns = 0, windows_to_ns = 0;
     using EventKey = std::tuple<profile::Source, uint32_t, uint32_t, profile::LabelSet>;
     std::map<EventKey, std::vector<Moment>> events;  // by source, node and type
   };

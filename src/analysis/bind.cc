@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -83,7 +84,7 @@ Source ChooseSource(const profile::Recording& recording, const Aggregate& aggreg
 }
 
 // Binds one recording; one object so that the caches have a home.
-class Binder {
+class Binder final : private AddressNames {
  public:
   // `owned`: the same recording when it is not needed afterwards.
   Binder(const profile::Recording& recording, const Aggregate& aggregate,
@@ -207,6 +208,7 @@ class Binder {
     if (source == Source::kTick && t.sizes_unknown) out_.shown().counts_known = false;
 
     frame_of_address_.assign(t.stacks.addresses().size(), FlatMap::kNone);
+    file_of_.assign(t.places.files().size(), FlatMap::kNone);
     frame_of_method_.clear();
     canonical_.assign(t.stacks.size(), FlatMap::kNone);
     canonical_[StackTree::kRoot] = 0;
@@ -226,6 +228,8 @@ class Binder {
       out_.thread_names[{index, thread}] = Copy(name);
     BindSeries(index, source);
     BindAgent(index, source);
+    if (options_.frames_of_addresses != nullptr)
+      options_.frames_of_addresses->push_back(frame_of_address_);
   }
 
   void BindAgent(uint32_t index, Source source) {
@@ -235,7 +239,7 @@ class Binder {
     std::unordered_map<uint64_t, uint32_t> same_type;
     for (uint32_t i = 1; i < process_->types.size(); ++i)
       if (type_of_[i] != FlatMap::kNone) same_type[process_->types[i].id] = type_of_[i];
-    AgentBinder(options_, *process_, index, routes_, &tree_, &events_, &out_)
+    AgentBinder(options_, *process_, index, routes_, this, &tree_, &events_, &out_)
         .Bind(found->second, std::move(same_type), source, aggregate_.detail().times);
   }
 
@@ -494,14 +498,42 @@ class Binder {
       const uint32_t frame = FrameFor(path_[i]);
       // Functions of a file that are not told apart are one.
       const bool same = at != 0 && out_.nodes[at].frame == frame && IsOnePart(out_.frames[frame]);
-      canonical_[path_[i]] = at = same ? at : tree_.ChildOf(at, frame);
+      canonical_[path_[i]] = at = same ? at : tree_.ChildOf(at, frame, LineFor(path_[i]));
     }
     return at;
   }
 
+  uint32_t LineFor(uint32_t node) {
+    return node < StackTree::kFirstReal ? 0 : LineAt(process_->stacks.address_index(node));
+  }
+
+  uint32_t LineAt(uint32_t address) override {
+    const profile::Place* const place = process_->places.At(address);
+    if (!options_.lines || place == nullptr || place->line == 0) return 0;
+    uint32_t& file = file_of_[place->file];
+    if (file == FlatMap::kNone) {
+      const profile::SourceFile& f = process_->places.files()[place->file];
+      file = tree_.FileOf({Copy(f.path), Copy(f.hash), Copy(f.url), Copy(f.text)});
+    }
+    return tree_.LineOf(file, place->line, place->sure);
+  }
+
+  std::optional<uint32_t> NativeAt(uint32_t address) override {
+    const profile::CodeAddress& a = process_->stacks.addresses()[address];
+    const profile::CodeAt at =
+        profile::WhatIsAt(process_->code, process_->images, a.address, a.first_ns);
+    if (at.kind != profile::CodeAt::Kind::kImage) return std::nullopt;
+    uint32_t& frame = frame_of_address_[address];
+    if (frame != FlatMap::kNone) return frame;
+    const profile::Place* const place = process_->places.At(address);
+    frame = place != nullptr && place->symbol.value != 0
+                ? NativeFrame(*at.image, place->symbol)
+                : UnresolvedFrame(a.address, at, /*by_file=*/true);
+    return frame;
+  }
+
   static bool IsOnePart(const profile::Frame& f) {
-    if (f.kind == profile::FrameKind::kKernel) return true;
-    return f.kind != profile::FrameKind::kManaged && f.module.value != 0 && f.module == f.method;
+    return f.kind == profile::FrameKind::kKernel || f.IsWholeFile();
   }
 
   uint32_t FrameFor(uint32_t node) {
@@ -517,11 +549,12 @@ class Binder {
     }
     const uint32_t address = process_->stacks.address_index(node);
     uint32_t& frame = frame_of_address_[address];
-    if (frame == FlatMap::kNone) frame = ResolveAddress(process_->stacks.addresses()[address]);
+    if (frame == FlatMap::kNone)
+      frame = ResolveAddress(process_->stacks.addresses()[address], process_->places.At(address));
     return frame;
   }
 
-  uint32_t ResolveAddress(const profile::CodeAddress& a) {
+  uint32_t ResolveAddress(const profile::CodeAddress& a, const profile::Place* place) {
     if (a.address == profile::kKernelAddress)
       return tree_.PseudoFrame("[kernel]", profile::FrameKind::kKernel);
     if (a.address == profile::kCollectorAddress)
@@ -536,6 +569,8 @@ class Binder {
     if (at.kind != profile::CodeAt::Kind::kMethod) {
       if (profile::IsOfKernel(a.address))
         return tree_.PseudoFrame("[kernel]", profile::FrameKind::kKernel);
+      if (at.kind == profile::CodeAt::Kind::kImage && place != nullptr && place->symbol.value != 0)
+        return NativeFrame(*at.image, place->symbol);
       // Most of what runs has been compiled ahead of time, and is told by its file.
       const bool by_file = at.kind != profile::CodeAt::Kind::kUnknown &&
                            (process_->info.Recorded(profile::Measure::kCpu) ||
@@ -574,6 +609,17 @@ class Binder {
     return tree_.FindFrame(f);
   }
 
+  // A function of a library.
+  uint32_t NativeFrame(const profile::Image& image, StringId symbol) {
+    profile::Frame f;
+    f.flags = profile::kFramework;
+    f.module = out_.modules[FindModule(image.path, image.build_id)].name;
+    f.kind = IsRuntimeLibrary(out_.str(f.module)) ? profile::FrameKind::kRuntime
+                                                  : profile::FrameKind::kNative;
+    f.method = f.raw = Copy(symbol);
+    return tree_.FindFrame(f);
+  }
+
   uint32_t UnresolvedFrame(uint64_t address, const profile::CodeAt& at, bool by_file) {
     profile::Frame f;
     f.flags = profile::kFramework;
@@ -585,7 +631,7 @@ class Binder {
       f.kind = profile::FrameKind::kRuntime;
     } else if (at.kind == profile::CodeAt::Kind::kImage) {
       const std::string_view file = ModuleName(Str(at.image->path));
-      f.module = out_.strings.Intern(file);
+      f.module = out_.modules[FindModule(at.image->path, at.image->build_id)].name;
       if (IsRuntimeLibrary(file)) f.kind = profile::FrameKind::kRuntime;
       text = by_file ? std::string(file)
                      : fmt::format("{}+0x{:x}", file, address - at.image->start + at.image->offset);
@@ -651,7 +697,7 @@ class Binder {
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;                // by process
   std::vector<StringId> routes_, operations_;  // of the process, by their number
-  std::vector<uint32_t> frame_of_address_, canonical_, type_of_, path_;
+  std::vector<uint32_t> frame_of_address_, file_of_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};
   AllocationWindows windowed_;

@@ -34,8 +34,13 @@ struct BindOptions {
   // When set: every series of every event is bound, and its place noted here by process index and
   // series id. The cells still hold the chosen event only.
   std::vector<std::vector<SeriesPlace>>* places = nullptr;
+  // Frames at different lines of a method are different nodes.
+  bool lines = false;
   // When set: everything that an agent told is bound, and its place noted here by process index.
   std::vector<AgentPlaces>* agent_places = nullptr;
+  // When set: the frame of each address of a stack that is bound, by process index and the
+  // address's in its tree; FlatMap::kNone: none was.
+  std::vector<std::vector<uint32_t>>* frames_of_addresses = nullptr;
 };
 
 // `recording` is read; its strings are copied as far as they are needed.

@@ -9,6 +9,7 @@
 
 #include "base/flat_map.h"
 #include "clr/method_name.h"
+#include "profile/estimate/reservoir.h"
 #include "profile/shown_names.h"
 
 namespace clrscope::analysis {
@@ -44,7 +45,7 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
     std::vector<profile::GcCpuRow>& rows = out_.At(profile::Measure::kGcCpu).gc_cpu;
     rows.insert(rows.end(), agent.gc_cpu.begin(), agent.gc_cpu.end());
   }
-  for (const profile::IntervalLive& l : agent.lives)
+  for (const profile::IntervalLive& l : Scaled(agent))
     out_.At(profile::Measure::kLive)
         .lives.push_back({Node(l.node), Type(l.type), process_, l.kind, l.generation, l.young,
                           l.age_bucket, l.gcs_survived_min, l.gcs_survived_max, l.gen2_survived_min,
@@ -53,28 +54,68 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
   info.by_agent = TellsAllocations(source);
   if (!info.by_agent) return;
   info.threads_told = agent.threads_told;
-  for (const auto& [key, value] : agent.threads)
-    out_.shown().threads.push_back({process_, key.first, key.second, value});
+  const AgentWindows windows(agent.windows);
+  for (const auto& [key, value] : agent.threads) {
+    const auto& [thread, kind, window] = key;
+    out_.shown().threads.push_back({process_, thread, kind, windows.Of(value, window)});
+  }
   if (t.source == Source::kForeign)
     out_.shown().counts_known = std::any_of(agent.flows.begin(), agent.flows.end(),
                                             [](const auto& flow) { return flow.second.count > 0; });
   for (const auto& [key, parts] : agent.parts) {
+    const auto& [node, type, kind, thread, window] = key;
     profile::Figure& figure = out_.shown();
     const uint32_t cell =
-        tree_.CellOf(Node(std::get<0>(key)), Type(std::get<1>(key)), process_, std::get<2>(key),
-                     profile::LabelSet().With(profile::LabelKey::kThread, std::get<3>(key)));
+        tree_.CellOf(Node(node), Type(type), process_, kind,
+                     profile::LabelSet().With(profile::LabelKey::kThread, thread));
     for (const Aggregate::Agent::Part& part : parts) {
-      figure.cells[cell].value += part.value;
-      if (times) figure.timed.push_back({cell, part.start_ns, part.end_ns, part.value});
+      const profile::Estimate value = windows.Of(part.value, window);
+      figure.cells[cell].value += value;
+      if (times) figure.timed.push_back({cell, part.start_ns, part.end_ns, value});
     }
   }
-  for (const auto& [key, value] : agent.flows)
+  for (const auto& [key, value] : agent.flows) {
+    const auto& [node, type, kind, window] = key;
     if (agent.parts.empty())
-      tree_.CellAt(Node(std::get<0>(key)), Type(std::get<1>(key)), process_, std::get<2>(key)) +=
-          value;
-  for (const auto& [key, value] : agent.times)
-    out_.shown().times.push_back(
-        {std::get<0>(key), std::get<1>(key), process_, std::get<2>(key), value});
+      tree_.CellAt(Node(node), Type(type), process_, kind) += windows.Of(value, window);
+  }
+  for (const auto& [key, value] : agent.times) {
+    const auto& [start_ns, end_ns, kind, window] = key;
+    out_.shown().times.push_back({start_ns, end_ns, process_, kind, windows.Of(value, window)});
+  }
+  NoteWindows(agent, windows);
+}
+
+// What windows of time hold, for the report.
+void AgentBinder::NoteWindows(const Aggregate::Agent& agent, const AgentWindows& windows) {
+  if (agent.windows.ns == 0) return;
+  profile::Storms& all = out_.shown().windows;
+  const bool first = !all.any();
+  all.from_ns = first ? agent.windows_from_ns : std::min(all.from_ns, agent.windows_from_ns);
+  all.to_ns = std::max(all.to_ns, agent.windows_to_ns);
+  all.windows += agent.windows.count;
+  all.windows_ns += agent.windows_ns;
+  all.counted_ns += agent.windows.ns;
+  for (const auto& [key, value] : agent.flows) {
+    if (std::get<3>(key) == 0) continue;
+    const profile::Estimate e = windows.Of(value, std::get<3>(key));
+    all.weighted += e.amount;
+    all.recorded += e.seen_amount;
+  }
+}
+
+// What lives, whatever windows it was allocated in.
+std::vector<profile::IntervalLive> AgentBinder::Scaled(const Aggregate::Agent& agent) {
+  std::vector<profile::IntervalLive> lives = agent.lives;
+  if (std::none_of(lives.begin(), lives.end(), [](const auto& l) { return l.window != 0; }))
+    return lives;
+  const AgentWindows windows(agent.all_windows);
+  for (profile::IntervalLive& l : lives) {
+    l.value = windows.Of(l.value, l.window);
+    l.window = 0;
+  }
+  profile::MergeLives(lives);
+  return lives;
 }
 
 void AgentBinder::BindEvents(const Aggregate::Agent& agent) {
@@ -109,10 +150,24 @@ uint32_t AgentBinder::Node(uint32_t node) {
   }
   uint32_t at = node_[node];
   for (size_t i = path_.size(); i-- > 0;) {
-    at = tree_.ChildOf(at, Frame(tables_.agent.nodes[path_[i]].method));
+    at = ChildOf(at, tables_.agent.nodes[path_[i]]);
     node_[path_[i]] = at;
   }
   return at;
+}
+
+// Native code is told by its address, methods by their names, with the line of the address.
+uint32_t AgentBinder::ChildOf(uint32_t parent, const profile::IntervalNode& node) {
+  uint32_t frame = Frame(node.method);
+  if (node.place == 0) return tree_.ChildOf(parent, frame);
+  const uint32_t address = node.place - 1;
+  if ((out_.frames[frame].flags & profile::kPseudo) == 0)
+    return tree_.ChildOf(parent, frame, addresses_.LineAt(address));
+  frame = addresses_.NativeAt(address).value_or(frame);
+  // Functions that are not told apart are one.
+  const bool unnamed = frame == Frame(node.method) || out_.frames[frame].IsWholeFile();
+  const bool same = unnamed && parent != 0 && out_.nodes[parent].frame == frame;
+  return same ? parent : tree_.ChildOf(parent, frame);
 }
 
 uint32_t AgentBinder::LabelsOf(const profile::IntervalLive& l) {

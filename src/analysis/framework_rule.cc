@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/file_name.h"
+
 namespace clrscope::analysis {
 namespace {
 
@@ -57,6 +59,10 @@ bool FrameworkRule::Matches(std::string_view name, std::string_view path) const 
                      [name](std::string_view p) { return name.starts_with(p); });
 }
 
+bool IsOfFramework(std::string_view path) {
+  return FrameworkRule().Matches(ModuleName(path), path);
+}
+
 bool IsRuntimeLibrary(std::string_view file_name) {
   constexpr std::string_view kNames[] = {"libcoreclr",       "libclrjit",     "libclrgc",
                                          "libhostfxr",       "libhostpolicy", "libmscordaccore",
@@ -69,7 +75,7 @@ bool IsRuntimeLibrary(std::string_view file_name) {
 }
 
 std::string_view ModuleName(std::string_view path) {
-  std::string_view name = path.substr(path.find_last_of("/\\") + 1);
+  std::string_view name = FileNameOf(path);
   for (const std::string_view extension : {".dll", ".exe", ".ni.dll"})
     if (name.ends_with(extension)) return name.substr(0, name.size() - extension.size());
   return name.substr(0, name.find(','));  // "Assembly, Version=…" of dynamic modules

@@ -21,6 +21,9 @@ class FrameworkRule {
   std::string patterns_;
 };
 
+// By the default rule, of a module's path.
+bool IsOfFramework(std::string_view path);
+
 // Libraries that are a part of the runtime, or that it runs on: libcoreclr.so, System.Native.
 bool IsRuntimeLibrary(std::string_view file_name);
 

@@ -64,6 +64,8 @@ ProcessFold::ProcessFold(StringPool* strings, profile::ProcessTables* tables, ui
                    Loss::kAllocationsUncounted) {
   slice_end_ns_ = options_.slice_ns;
   tables->counting.mode = options.count_mode;
+  if (options.lines && tables->il_maps == nullptr)
+    tables->il_maps = std::make_shared<profile::IlMaps>();
   memo_generation_ = index + 1;
   LogGcs();
   cpu_.GiveTo(&requests_);
@@ -183,6 +185,8 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return;
     case EventTag::kR2rEntryPoint:
       return code_.OnEntryPoint(event, *strings_, *tables_);
+    case EventTag::kIlToNativeMap:
+      return CodeFold::OnIlMap(event, *tables_);
     case EventTag::kModuleLoad:
     case EventTag::kModuleDcEnd:
     case EventTag::kModuleDcStart:
@@ -407,6 +411,7 @@ void ProcessFold::OnBulkType(const clr::RawEvent& event) {
   clr::TypeRecord record;
   while (types.Next(record)) {
     if (record.name.empty()) continue;
+    types_.Define(record);
     const uint32_t type = TypeOf(record.type_id, record.name);
     const bool varies = SizesVary(record, strings_->Get(tables_->types[type].raw_name));
     type_counter_.Named(event.thread, type, varies,
@@ -429,7 +434,7 @@ void ProcessFold::OnException(const clr::RawEvent& event) {
   clr::ExceptionThrown e;
   if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   const uint32_t type = exception_types_.Find(e.type_name, *strings_, *tables_);
-  types_.NoteAdded(*tables_);  // it may be new
+  types_.NoteAdded(*strings_, *tables_);  // it may be new
   ++events_.exceptions;
   events_.exception_frames += event.stack.frames;
   if (storm_.reading()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "analysis/families/allocations/type_counter.h"
 #include "analysis/families/code/code_fold.h"
@@ -33,6 +34,7 @@ struct FoldOptions {
   profile::CountMode count_mode = profile::CountMode::kUnknown;  // what the runtime was asked for
   bool messages = false;                                         // of exceptions are kept
   bool requests = false;  // are asked for: a histogram is to tell their routes
+  bool lines = false;     // maps of code to IL are kept
   bool gc_marks = true;   // how long marking took and what it found, by kind of root
 };
 
@@ -53,6 +55,8 @@ class ProcessFold {
         return false;
       case clr::EventTag::kGcMarkWithType:
         return options.gc_marks;
+      case clr::EventTag::kIlToNativeMap:
+        return options.lines;
       default:
         return true;
     }
@@ -67,6 +71,12 @@ class ProcessFold {
   // Events were lost between two times.
   void OnGap(int64_t after_ns, int64_t before_ns) { gcs_.OnGap(after_ns, before_ns); }
 
+  // Whose names may lack their owners. Whoever finds these out tells it.
+  const TypeIndex& types() const { return types_; }
+  void SetOwners(std::span<const TypeIndex::Owner> owners) {
+    types_.SetOwners(owners, *strings_, *tables_);
+  }
+
   // What was mapped there is gone: the same addresses mean something else from now on.
   void Retire(uint64_t start, uint64_t size) {
     if (tables_->stacks.Retire(start, size)) OutdateMemos();
@@ -78,6 +88,7 @@ class ProcessFold {
               profile::ProcessTables* tables, uint32_t index, profile::SliceSink* sink);
 
   profile::ProcessTables& tables() { return *tables_; }
+  const profile::ProcessTables& tables() const { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
   // Who opens sessions tells what is recorded of a storm of exceptions.
   // What comes next is of the session that asks for the pool's counters.
@@ -97,6 +108,12 @@ class ProcessFold {
   const Events& events() const { return events_; }
   RequestFold& requests() { return requests_; }
   CpuFold& cpu() { return cpu_; }
+  // It must outlive this.
+  void TellCode(CodeListener* listener) { code_.TellTo(listener); }
+  // As StackTree::Retire(), for samples that come later than events.
+  void RetireCode(uint64_t start, uint64_t size) {
+    if (tables_->stacks.Retire(start, size)) OutdateMemos();
+  }
   WallFold& wall() { return wall_; }
   ThreadSamples& thread_samples() { return thread_samples_; }
   UniversalFold& universal() { return universal_; }

@@ -59,7 +59,27 @@ uint32_t ProfileTree::LabelFor(const profile::LabelSet& labels) {
   return it->second;
 }
 
-uint32_t ProfileTree::ChildOf(uint32_t parent, uint32_t frame) {
+uint32_t ProfileTree::FileOf(const profile::SourceFile& file) {
+  const auto [at, is_new] =
+      files_.try_emplace({file.path, file.hash}, static_cast<uint32_t>(out_.source_files.size()));
+  if (is_new) out_.source_files.push_back(file);
+  return at->second;
+}
+
+uint32_t ProfileTree::LineOf(uint32_t file, uint32_t line, profile::Place::Sure sure) {
+  const auto [at, is_new] =
+      lines_.try_emplace({file, line, sure}, static_cast<uint32_t>(out_.lines.size()));
+  if (is_new) out_.lines.push_back({file, line, sure});
+  return at->second;
+}
+
+uint32_t ProfileTree::ChildOf(uint32_t parent, uint32_t frame, uint32_t line) {
+  if (line != 0) {
+    const auto [at, is_new] = child_at_line_.try_emplace({PairKey(parent, frame), line},
+                                                         static_cast<uint32_t>(out_.nodes.size()));
+    if (is_new) out_.nodes.push_back({parent, frame, line});
+    return at->second;
+  }
   uint32_t child = child_of_.Find(PairKey(parent, frame));
   if (child == FlatMap::kNone) {
     child = static_cast<uint32_t>(out_.nodes.size());

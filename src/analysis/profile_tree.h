@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -28,7 +29,10 @@ class ProfileTree {
   uint32_t FindFrame(const profile::Frame& frame);
   uint32_t PseudoFrame(std::string_view text,
                        profile::FrameKind kind = profile::FrameKind::kManaged);
-  uint32_t ChildOf(uint32_t parent, uint32_t frame);
+  uint32_t ChildOf(uint32_t parent, uint32_t frame, uint32_t line = 0);
+  // The index of a file, and of a line in it, which is added when it is new.
+  uint32_t FileOf(const profile::SourceFile& file);
+  uint32_t LineOf(uint32_t file, uint32_t line, profile::Place::Sure sure);
   // Of the process that was begun last: an index into the cells.
   uint32_t CellIndexAt(uint32_t node, uint32_t type, uint32_t process, profile::HeapKind kind);
   // The same; valid until the next call.
@@ -43,6 +47,9 @@ class ProfileTree {
   std::unordered_map<uint64_t, size_t> cell_of_;
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> labelled_cell_of_;
   std::map<profile::LabelSet, uint32_t> labels_;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> child_at_line_;  // by parent and frame, line
+  std::map<std::tuple<uint32_t, uint32_t, profile::Place::Sure>, uint32_t> lines_;
+  std::map<std::pair<StringId, StringId>, uint32_t> files_;  // by path and hash
   FlatMap child_of_, frame_by_name_;
 };
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/hex.h"
+
 namespace clrscope {
 namespace {
 
@@ -20,13 +22,7 @@ std::optional<std::string> BuildIdAmong(Bytes notes) {
     in.Skip((size_t{note.n_namesz} + 3) / 4 * 4);
     const Bytes id = in.Take((size_t{note.n_descsz} + 3) / 4 * 4);
     if (!in.ok() || note.n_type != NT_GNU_BUILD_ID) continue;
-    std::string out;
-    for (const std::byte b : id.first(note.n_descsz)) {
-      constexpr const char* kDigits = "0123456789abcdef";
-      out += kDigits[static_cast<uint8_t>(b) >> 4];
-      out += kDigits[static_cast<uint8_t>(b) & 15];
-    }
-    return out;
+    return HexText(id.first(note.n_descsz));
   }
   return std::nullopt;
 }

@@ -53,6 +53,9 @@ constexpr LossInfo kTable[] = {
     {"agent_types_unloaded",
      "samples whose type was unloaded before the agent could read its name; they are shown as an "
      "unknown type"},
+    {"agent_async_callers_unknown",
+     "samples of resumed async methods whose callers were not all found; their stacks begin at the "
+     "thread pool, or at [truncated]"},
     {"agent_intervals_deaf",
      "intervals in which the program allocated, as its collections show, and the runtime sent the "
      "agent no allocation event; what was allocated in them is missing"},
@@ -78,6 +81,8 @@ constexpr LossInfo kTable[] = {
     {"images_capped",
      "files that were mapped for execution and are not remembered, as there were too many; "
      "addresses in them have no name"},
+    {"il_maps_capped",
+     "versions of methods whose code has no source lines, as there were too many to remember"},
     {"storm_uncounted_ms",
      "milliseconds of a storm of exceptions in which no counter of the runtime told how many were "
      "thrown; what was thrown then is missing"},
@@ -111,8 +116,14 @@ constexpr LossInfo kTable[] = {
     {"cpu_samples_dropped", "samples of CPU time that clrscope had no room for"},
     {"cpu_threads_missed",
      "threads whose CPU time could not be sampled; it is shown as (not sampled)"},
-    {"cpu_callers_missed",
-     "samples of CPU time in native code whose managed caller could not be told"},
+    {"cpu_callers_missed", "samples of CPU time of which callers may be missing"},
+    {"native_files_unread",
+     "files of native code that could not be read; their functions are shown as the file"},
+    {"symbols_capped",
+     "functions of very large files that have no name, as there were more than are kept"},
+    {"names_late",
+     "addresses of native code whose function was not found before the recording was over; they "
+     "are shown as the file"},
     {"agent_losses", "losses of the agent that this version has no name for"},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));

@@ -36,6 +36,7 @@ enum class Loss : uint8_t {
   kAgentTurnover,         // births and deaths that the agent had no room for
   kAgentGcEvents,         // events of GCs that the agent had no room for
   kAgentUnloaded,         // samples whose type was unloaded before its name could be read
+  kAgentAsyncCallers,     // samples of async methods whose callers were not all found
   kAgentDeaf,             // intervals without an allocation event although the program allocates
   kAgentNoSession,        // milliseconds in which the agent had no session in its runtime
   kAgentFiles,            // files of the agent's spool that could not be written
@@ -46,6 +47,7 @@ enum class Loss : uint8_t {
   kThreadsCapped,         // samples of no thread: too many of them in a span of time
   kWaitsUnended,          // waits whose end the runtime did not write
   kImagesCapped,          // files that were mapped for execution and not remembered: too many
+  kIlMapsCapped,          // methods whose code has no source lines: too many
   kStormUncounted,        // milliseconds of a storm of exceptions that no counter told of
   kAllocationsUncounted,  // milliseconds of windows of allocations that no counter told of
   kRequestsCapped,        // requests that were not followed: too many at one time
@@ -59,6 +61,9 @@ enum class Loss : uint8_t {
   kCpuSamplesDropped,     // … that clrscope had no room for
   kCpuThreadsMissed,      // threads whose CPU time could not be sampled
   kCpuCallersMissed,      // samples of CPU time whose caller could not be told
+  kNativeFilesUnread,     // mapped files whose functions could not be read
+  kSymbolsCapped,         // functions of very large files that have no name: too many
+  kNamesLate,             // addresses of native code whose function was not found in time
   kAgentOther,            // losses of the agent that this version has no name for
   kCount,
 };

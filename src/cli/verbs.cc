@@ -7,8 +7,11 @@
 #include <numeric>
 
 #include "base/program_version.h"
+#include "cli/man/man_page.h"
+#include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/agent.h"
+#include "cli/verbs/completion.h"
 #include "cli/verbs/convert.h"
 #include "cli/verbs/diff.h"
 #include "cli/verbs/doctor.h"
@@ -46,30 +49,51 @@ constexpr Verb kVerbs[] = {
     {"status", "say what the agent in a process does and costs", RunStatus},
     {"env", "print the variables that load the agent when a program starts", RunEnv},
     {"inspect", "show what a file holds: events, losses, time span", RunInspect},
+    {"completion", "print what a shell needs to complete command lines", RunCompletion},
 };
 
+constexpr std::string_view kAbout =
+    "clrscope tells where the memory of a running .NET program goes.\n";
+constexpr std::string_view kExamples =
+    "  clrscope ps                          which .NET processes are there?\n"
+    "  clrscope record -p 1234 -d 30s       record process 1234 for 30 seconds\n"
+    "  clrscope report orders.clrscope      top types and who allocates them\n"
+    "  clrscope convert trace.nettrace -o trace.html\n"
+    "                                       a page with a flame graph, from any tool's trace\n";
+constexpr std::string_view kExitCodes =
+    "0 done, 1 failure, 2 usage, 3 nothing found,\n"
+    "4 no such or no .NET process, 5 permission, 6 refused,\n"
+    "7 a condition of --fail-on holds,\n"
+    "8 incomplete data (what could be read was shown).\n";
+
 std::string Help() {
-  std::string text =
-      "clrscope tells where the memory of a running .NET program goes.\n"
-      "\n"
-      "Examples:\n"
-      "  clrscope ps                          which .NET processes are there?\n"
-      "  clrscope record -p 1234 -d 30s       record process 1234 for 30 seconds\n"
-      "  clrscope report orders.clrscope      top types and who allocates them\n"
-      "  clrscope convert trace.nettrace -o trace.html\n"
-      "                                       a page with a flame graph, from any tool's trace\n"
-      "\n"
-      "Verbs:\n";
-  for (const Verb& verb : kVerbs) text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
-  text +=
-      "\n"
-      "`clrscope VERB --help` starts with examples too.\n"
-      "\n"
-      "Exit codes: 0 done, 1 failure, 2 usage, 3 nothing found, 4 no such or no .NET process,\n"
-      "5 permission, 6 refused, 7 a condition of --fail-on holds, 8 incomplete data (what could be "
-      "read\n"
-      "was shown).\n";
+  std::string text = fmt::format("{}\nExamples:\n{}\nVerbs:\n", kAbout, kExamples);
+  for (const Verb& verb : kVerbs) text += fmt::format("  {:<11} {}\n", verb.name, verb.summary);
+  text += fmt::format("\n`clrscope VERB --help` starts with examples too.\n\nExit codes: {}",
+                      kExitCodes);
   return text;
+}
+
+// clrscope(1), of the verbs' own texts.
+int WriteManPage(std::string_view date) {
+  {
+    Output out;
+    out.Write(ManTitle(Version(), date));
+    out.Write(fmt::format(".SH DESCRIPTION\n{}.PP\nVerbs:\n", ManText(kAbout)));
+    for (const Verb& verb : kVerbs)
+      out.Write(fmt::format(".TP 12\n.B {}\n{}\n", verb.name, ManText(verb.summary)));
+    out.Write(fmt::format(".SH EXAMPLES\n{}.SH COMMANDS\n", ManVerbatim(kExamples).substr(4)));
+  }
+  for (const Verb& verb : kVerbs)
+    if (const int code = verb.run({std::string(VerbOptions::kManPage)}); code != kExitOk)
+      return code;
+  Output out;
+  out.Write(
+      fmt::format(".SH EXIT STATUS\n{}"
+                  ".SH ENVIRONMENT\nEvery option can be given as CLRSCOPE_ and its name: "
+                  "CLRSCOPE_SAMPLING=tick.\n",
+                  ManText(kExitCodes)));
+  return kExitOk;
 }
 
 // Levenshtein, for "did you mean".
@@ -105,11 +129,11 @@ int UnknownVerb(std::string_view word) {
 
 std::span<const Verb> Verbs() { return kVerbs; }
 
-int Run(const Args& args) {
+int Run(const Args& args, const Build& build) {
   const std::string_view first = args.empty() ? std::string_view{} : args.front();
   if (first == "--version" || first == "-V" || first == "version") {
     Output out;
-    out.Write(std::string(ProgramVersion()) + "\n");
+    out.Write(VersionText(build));
     return kExitOk;
   }
   if (first == "--help" || first == "-h" || (first == "help" && args.size() == 1)) {
@@ -117,6 +141,7 @@ int Run(const Args& args) {
     out.Write(Help());
     return kExitOk;
   }
+  if (first == VerbOptions::kManPage) return WriteManPage(args.size() > 1 ? args[1] : "");
   if (first.empty()) {
     Warn("a verb is missing: `clrscope --help` lists them, with examples");
     return kExitUsage;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/version.h"
+
 namespace clrscope::cli {
 
 using Args = std::vector<std::string>;  // of a verb: what follows it on the command line
@@ -19,6 +21,6 @@ struct Verb {
 std::span<const Verb> Verbs();
 
 // The whole program: `args` is the command line without the program's name.
-int Run(const Args& args);
+int Run(const Args& args, const Build& build);
 
 }  // namespace clrscope::cli

@@ -53,6 +53,8 @@ inline bool Decode(const RawEvent& event, SampledObjectAllocation& out) {
   return true;
 }
 
+inline constexpr uint32_t kArrayType = 8;  // of TypeRecord::flags
+
 // One element of GCBulkType; it arrives after the first event that uses the type.
 struct TypeRecord {
   uint64_t type_id = 0;

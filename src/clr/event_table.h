@@ -302,6 +302,7 @@ inline constexpr uint64_t kLoader = 0x8;
 inline constexpr uint64_t kJit = 0x10;
 inline constexpr uint64_t kNGen = 0x20;
 inline constexpr uint64_t kContention = 0x4000;
+inline constexpr uint64_t kIlToNativeMap = 0x20000;
 inline constexpr uint64_t kException = 0x8000;
 inline constexpr uint64_t kType = 0x80000;
 inline constexpr uint64_t kSampledObjectHigh = 0x200000;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "clr/element_types.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
 
@@ -41,6 +42,45 @@ TEST(TypeName, ArgumentsOfAMissingOwnerStayVisible) {
       CsharpTypeName(
           "AsyncStateMachineBox`1[System.Int32,System.IO.StreamReader+<ReadBufferAsync>d__72]"),
       "AsyncStateMachineBox<int, System.IO.StreamReader.ReadBufferAsync [state machine]>");
+}
+
+TEST(TypeName, OwnersMayBeMissingOfTheOutermostTypeAlone) {
+  const auto parts = [](std::string_view raw) {
+    const auto name = BareNameOf(raw);
+    return name ? name->name + " " + std::to_string(name->arguments) : "complete";
+  };
+  EXPECT_EQ(parts("Slot[System.Int32]"), "Slot 1");
+  EXPECT_EQ(parts("Slot[System.Int32][,][]"), "Slot 1");
+  EXPECT_EQ(parts("Nested"), "Nested 0");
+  EXPECT_EQ(parts("Nested[]"), "Nested 0");
+  EXPECT_EQ(parts("Nested[,]"), "Nested 0");
+  EXPECT_EQ(parts("Nested[*]"), "Nested 0");
+  EXPECT_EQ(parts("Nested*[]"), "Nested 0");
+  EXPECT_EQ(parts("Deep`2[System.Int32,Shop.Box`1+Slot[A,B],System.Int32[,]]"), "Deep`2 3");
+  EXPECT_EQ(parts("<Names-For.Each<TKey,TItem>>d__5[System.Int32]"),
+            "<Names-For.Each<TKey,TItem>>d__5 1");
+  EXPECT_EQ(parts("<>c"), "<>c 0");
+  EXPECT_EQ(parts("Box[Shop.<>c[],System.Int32]"), "Box 2");
+  for (const char* whole :
+       {"System.Int32", "Shop.Box`1+Slot[System.Int32]", "Box+Slot", "", "[", "[]"})
+    EXPECT_EQ(parts(whole), "complete") << whole;
+  EXPECT_EQ(parts("Open[System.Int32"), "Open 1") << "cut";
+}
+
+TEST(TypeName, ElementsOfSignaturesHaveNames) {
+  EXPECT_EQ(ElementTypeName(0x08), "System.Int32");
+  EXPECT_EQ(ElementTypeName(0x0e), "System.String");
+  EXPECT_EQ(ElementTypeName(0x18), "System.IntPtr");
+  EXPECT_EQ(ElementTypeName(0x1c), "System.Object");
+  for (const uint32_t element : {0x00u, 0x0fu, 0x12u, 0x17u, 0x1du, 0x1000u})
+    EXPECT_EQ(ElementTypeName(element), "") << element;
+}
+
+TEST(TypeName, OwnersCanBeLeftOut) {
+  EXPECT_EQ(WithoutOwner("Shop.Box`1+Slot[System.Int32]"), "Slot[System.Int32]");
+  EXPECT_EQ(WithoutOwner("A+B+<C+D>d__1[E+F][]"), "<C+D>d__1[E+F][]");
+  EXPECT_EQ(WithoutOwner("Shop.Box`1[A+B]"), std::nullopt);
+  EXPECT_EQ(WithoutOwner("Slot"), std::nullopt);
 }
 
 TEST(TypeName, DeepNestingIsKeptAsItIs) {

@@ -27,6 +27,22 @@ std::string_view Alias(std::string_view name) {
   return name;
 }
 
+bool EndsName(char c) { return c == '[' || c == ']' || c == ',' || c == '&' || c == '*'; }
+
+// Commas and brackets inside of compiler-made names are part of these.
+class NameScan {
+ public:
+  // Whether the character, the next one, is not inside.
+  bool Outside(char c) {
+    if (c == '<') ++angle_;
+    if (c == '>' && angle_ > 0) --angle_;
+    return angle_ == 0;
+  }
+
+ private:
+  int angle_ = 0;
+};
+
 // Generic arity after a backtick; strips it from `name`.
 size_t TakeArity(std::string_view& name) {
   const size_t tick = name.rfind('`');
@@ -119,14 +135,8 @@ class TypeParser {
     if (nesting > kMaxNesting) failed_ = true;
     if (failed_) return {};
     const size_t start = pos_;
-    int angle = 0;  // inside compiler-made names commas and brackets are part of the name
-    while (pos_ < text_.size()) {
-      const char c = text_[pos_];
-      if (c == '<') ++angle;
-      if (c == '>' && angle > 0) --angle;
-      if (angle == 0 && (c == '[' || c == ']' || c == ',' || c == '&' || c == '*')) break;
-      ++pos_;
-    }
+    for (NameScan scan; pos_ < text_.size(); ++pos_)
+      if (scan.Outside(text_[pos_]) && EndsName(text_[pos_])) break;
     const std::string_view name = text_.substr(start, pos_ - start);
     std::vector<std::string> args;
     if (Peek() == '[' && Peek(1) != ']' && Peek(1) != ',' && Peek(1) != '*') {
@@ -263,6 +273,39 @@ bool ParseCompilerName(std::string_view component, CompilerName& out) {
 }
 
 std::string CsharpTypeName(std::string_view raw) { return TypeParser(raw).Whole(); }
+
+std::optional<std::string_view> WithoutOwner(std::string_view raw) {
+  std::optional<std::string_view> out;
+  NameScan scan;
+  for (size_t at = 0; at < raw.size(); ++at) {
+    if (!scan.Outside(raw[at])) continue;
+    if (EndsName(raw[at])) break;
+    if (raw[at] == '+') out = raw.substr(at + 1);
+  }
+  return out;
+}
+
+std::optional<BareName> BareNameOf(std::string_view raw) {
+  size_t at = 0;
+  for (NameScan scan; at < raw.size(); ++at) {
+    if (!scan.Outside(raw[at])) continue;
+    if (EndsName(raw[at])) break;
+    if (raw[at] == '.' || raw[at] == '+') return std::nullopt;
+  }
+  if (at == 0) return std::nullopt;
+  BareName out{std::string(raw.substr(0, at)), 0};
+  // "[]", "[,]" and "[*]" are ranks.
+  if (at + 1 >= raw.size() || raw[at] != '[' || EndsName(raw[at + 1])) return out;
+  out.arguments = 1;
+  int depth = 0;
+  for (NameScan scan; at < raw.size(); ++at) {
+    if (!scan.Outside(raw[at])) continue;
+    if (raw[at] == '[') ++depth;
+    if (raw[at] == ']' && --depth == 0) break;
+    if (raw[at] == ',' && depth == 1) ++out.arguments;
+  }
+  return out;
+}
 
 std::string CsharpSignatureType(std::string_view il) { return SignatureType(il, 0); }
 

@@ -3,9 +3,11 @@
 //   System.Collections.Generic.Dictionary`2+Entry[System.String,System.Int32][]
 //   System.Collections.Generic.Dictionary<string, int>.Entry[]
 // The runtime's grammar is that of TypeString (dotnet/runtime src/coreclr/vm/typestring.cpp); names
-// in allocation events lack the owner of a nested type.
+// in allocation events lack the owner of a nested type, until symbol_files/type_owners.h finds it.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,18 @@ namespace clrscope::clr {
 
 // What does not parse is returned as it is.
 std::string CsharpTypeName(std::string_view raw);
+
+// What may be missing before a name of an allocation event: the owner of its outermost type, whose
+// arguments are written with theirs.
+struct BareName {
+  std::string name;      // "Slot" of "Slot[System.Int32][]", as metadata have it
+  size_t arguments = 0;  // those of the owners included
+};
+// Nothing where the name says all: it has a namespace or an owner.
+std::optional<BareName> BareNameOf(std::string_view raw);
+
+// "Slot[System.Int32]" of "Shop.Box`1+Slot[System.Int32]"; nothing where there is no owner.
+std::optional<std::string_view> WithoutOwner(std::string_view raw);
 
 // One type of an IL signature: "value class System.Span`1<unsigned int8>&" → "ref
 // System.Span<byte>".

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/file_name.h"
 #include "base/utf.h"
 
 namespace clrscope::dac {
@@ -18,8 +19,6 @@ constexpr size_t kMaxString = 512;
 using CreateInstance = HResult (*)(const Guid& iid, ICLRDataTarget* target, void** out);
 using DllMain = int32_t (*)(void* module, uint32_t reason, void* reserved);
 constexpr uint32_t kProcessAttach = 1;
-
-std::string LastName(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 }  // namespace
 
@@ -112,7 +111,7 @@ std::string Runtime::ModuleOf(Address method) {
   std::array<char16_t, kMaxName> name{};
   if (Succeeded(sos_->GetModuleData(data.module, &module)) &&
       Succeeded(sos_->GetPEFileName(module.file, kMaxName - 1, name.data(), &needed)))
-    at->second = LastName(Utf8(name.data(), kMaxName));
+    at->second = FileNameOf(Utf8(name.data(), kMaxName));
   return at->second;
 }
 

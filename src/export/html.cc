@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "export/html_data.h"
+#include "export/html_lines.h"
 #include "export/html_page.h"
 
 #ifndef CLRSCOPE_WEB_OFF
@@ -48,9 +49,11 @@ Result<std::string> PackToFit(const profile::Profile& p, const HtmlOptions& opti
   const double room =
       static_cast<double>(options.max_bytes > viewer_bytes ? options.max_bytes - viewer_bytes : 0) *
       3 / 4;
+  PageTexts texts(options.source_text,
+                  std::min(options.max_source_bytes, static_cast<uint64_t>(room / 2)));
   for (;;) {
     ASSIGN_OR_RETURN(std::string packed,
-                     Deflate(PackPage(p, PrunePage(p, nodes, options.only_shown))));
+                     Deflate(PackPage(p, PrunePage(p, nodes, options.only_shown), texts)));
     const auto size = static_cast<double>(packed.size());
     if (size <= room || nodes <= kFewestNodes) return packed;
     const double share = std::clamp(room / size * 0.9, 0.05, 0.8);
@@ -59,6 +62,8 @@ Result<std::string> PackToFit(const profile::Profile& p, const HtmlOptions& opti
 }
 
 }  // namespace
+
+bool HasWebPage() { return !ReportViewer().empty(); }
 
 Status WriteHtml(const profile::Profile& profile, const HtmlOptions& options, ByteSink& sink) {
   const std::string_view page = ReportViewer();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "export/html_columns.h"
+#include "export/html_lines.h"
 #include "export/html_views.h"
 #include "profile/interval/interval_frame.h"
 
@@ -215,7 +216,7 @@ void AppendU32(std::string& out, uint32_t value) {
 
 }  // namespace
 
-std::string PackPage(const Profile& p, const PageTree& page) {
+std::string PackPage(const Profile& p, const PageTree& page, PageTexts& texts) {
   Names names(p);
   Columns columns;
   PackNodes(p, page, names, columns);
@@ -230,6 +231,7 @@ std::string PackPage(const Profile& p, const PageTree& page) {
   PackGcs(p, columns);
 
   nlohmann::json json = Describe(p, page);
+  PackLines(p, page, texts, columns, json);
   json["strings"] = names.list();
   json["columns"] = columns.index();
   const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

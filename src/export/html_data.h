@@ -14,10 +14,13 @@ namespace clrscope::exporter {
 inline constexpr uint32_t kOtherFrame = ~uint32_t{0};
 inline constexpr uint32_t kOtherType = ~uint32_t{0};
 
+class PageTexts;  // export/html_lines.h
+
 struct PageNode {
   uint32_t parent = 0;  // node 0 is the root, its own parent
   uint32_t frame = 0;   // index into Profile::frames, or kOtherFrame
   uint32_t folded = 0;  // for kOtherFrame: how many nodes of the profile it stands for
+  uint32_t line = 0;    // index into Profile::lines, 0 = not known
 };
 
 // What of a measure of events is on a page.
@@ -61,6 +64,7 @@ PageTree PrunePage(const profile::Profile& profile, uint32_t max_nodes, bool onl
 //   "CLRP"  u32 version = 1  u32 length of JSON  JSON (UTF-8)  columns
 // JSON names the columns in order, with type (u8, u32, f32, f64) and count. A column of n values of
 // w bytes is stored as w planes of n bytes each, which deflate packs far better than values.
-std::string PackPage(const profile::Profile& profile, const PageTree& page);
+// `texts`: of the files that the page's lines are in.
+std::string PackPage(const profile::Profile& profile, const PageTree& page, PageTexts& texts);
 
 }  // namespace clrscope::exporter

@@ -228,13 +228,13 @@ FoldedNodes FoldNodes(const Profile& p, const std::vector<char>& used,
     if (kept[i]) {
       nearest[i] = i;
       out.home[i] = static_cast<uint32_t>(out.nodes.size());
-      out.nodes.push_back({out.home[p.nodes[i].parent], p.nodes[i].frame, 0});
+      out.nodes.push_back({out.home[p.nodes[i].parent], p.nodes[i].frame, 0, p.nodes[i].line});
       continue;
     }
     const uint32_t ancestor = nearest[i] = nearest[p.nodes[i].parent];
     if (other[ancestor] == kNone) {
       other[ancestor] = static_cast<uint32_t>(out.nodes.size());
-      out.nodes.push_back({out.home[ancestor], kOtherFrame, 0});
+      out.nodes.push_back({out.home[ancestor], kOtherFrame, 0, 0});
     }
     out.home[i] = other[ancestor];
     ++out.nodes[out.home[i]].folded;

@@ -20,6 +20,7 @@
 #include "export/html_data.h"
 #include "export/testing/events.h"
 #include "export/testing/full_sink.h"
+#include "export/testing/line_profiles.h"
 #include "export/testing/page_profiles.h"
 
 namespace clrscope::exporter {
@@ -337,8 +338,8 @@ TEST_F(WriteHtmlTest, ReportsWhatTheSinkSays) {
 // where CLRSCOPE_HTML_OUT names a directory.
 TEST_F(WriteHtmlTest, WritesPagesForTheBrowserTest) {
   const char* directory = std::getenv("CLRSCOPE_HTML_OUT");
-  const auto write = [&](const char* name, const Profile& p) {
-    const std::string page = Html(p);
+  const auto write = [&](const char* name, const Profile& p, const HtmlOptions& options = {}) {
+    const std::string page = Html(p, options);
     EXPECT_TRUE(page.ends_with("</html>\n")) << name;
     if (directory != nullptr)
       std::ofstream(std::string(directory) + "/" + name, std::ios::binary) << page;
@@ -359,6 +360,11 @@ TEST_F(WriteHtmlTest, WritesPagesForTheBrowserTest) {
               profile::EstimateSampled(9, 100));
   write("hostile.html", hostile.profile());
   write("empty.html", Profile{});
+  PageBuilder lines;
+  testing::FillLines(lines);
+  HtmlOptions with_text;
+  with_text.source_text = testing::TextOfLines;
+  write("lines.html", lines.profile(), with_text);
 }
 
 }  // namespace

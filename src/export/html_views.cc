@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "profile/overhead_note.h"
+#include "profile/overhead/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/views/show_live.h"
 

@@ -11,7 +11,7 @@
 #include "base/program_version.h"
 #include "export/stack_walk.h"
 #include "profile/notes.h"
-#include "profile/overhead_note.h"
+#include "profile/overhead/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/byte_sink.h"
@@ -58,7 +60,8 @@ class PprofExport {
                                              .lives = out.empty(),
                                              .figure = f,
                                              .by_labels = f->by_thread(),
-                                             .by_request = f->by_request()}));
+                                             .by_request = f->by_request(),
+                                             .lines = true}));
     return out;
   }
 
@@ -120,13 +123,16 @@ class PprofExport {
     return {module_name, ""};
   }
 
-  uint64_t LocationOfFrame(uint32_t index) {
-    uint64_t& id = frame_locations_[index];
+  uint64_t LocationOfFrame(const profile::Node& node) {
+    uint64_t& id =
+        node.line == 0 ? frame_locations_[node.frame] : line_locations_[{node.frame, node.line}];
     if (id != 0) return id;
-    const profile::Frame& f = profile_.frames[index];
-    return id = out_.MethodLocation({profile_.str(f.module), profile_.str(f.method),
-                                     profile_.str(f.raw), f.token, f.flags},
-                                    image_of_);
+    const profile::Frame& f = profile_.frames[node.frame];
+    const profile::SourceLine& line = profile_.lines[node.line];
+    return id = out_.MethodLocation(
+               {profile_.str(f.module), profile_.str(f.method), profile_.str(f.raw), f.token,
+                f.flags, profile_.str(profile_.source_files[line.file].path), line.line},
+               image_of_);
   }
 
   uint64_t LocationOfType(uint32_t index) {
@@ -141,8 +147,8 @@ class PprofExport {
     PathTo(stacks, s.node, path_);
     ids.clear();
     if (typed) ids.push_back(LocationOfType(s.type));
-    for (auto frame = path_.rbegin(); frame != path_.rend(); ++frame)
-      ids.push_back(LocationOfFrame(*frame));
+    for (auto node = path_.rbegin(); node != path_.rend(); ++node)
+      ids.push_back(LocationOfFrame(**node));
     if (!ids.empty()) return;
     if (plumbing_ == 0)
       plumbing_ = out_.MethodLocation({"", kPlumbing, "", 0, profile::kPseudo}, image_of_);
@@ -220,7 +226,8 @@ class PprofExport {
   } image_of_{this};
   std::vector<uint64_t> frame_locations_, type_locations_;  // location ids; 0 = none yet
   uint64_t plumbing_ = 0;
-  std::vector<uint32_t> path_;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> line_locations_;  // by frame and line
+  std::vector<const profile::Node*> path_;
 };
 
 }  // namespace

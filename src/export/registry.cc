@@ -40,7 +40,8 @@ Status WriteFoldedRow(const Profile& profile, const ExportOptions& options, Byte
 }
 
 Status WriteHtmlRow(const Profile& profile, const ExportOptions& options, ByteSink& sink) {
-  return WriteHtml(profile, {.only_shown = options.only_shown}, sink);
+  return WriteHtml(profile, {.only_shown = options.only_shown, .source_text = options.source_text},
+                   sink);
 }
 
 constexpr std::string_view kPprofExtensions[] = {".pb.gz", ".pprof", ".pprof.gz"};

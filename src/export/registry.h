@@ -10,6 +10,7 @@
 #include "base/byte_sink.h"
 #include "base/result.h"
 #include "export/folded.h"
+#include "export/source_text.h"
 #include "profile/profile.h"
 
 namespace clrscope::exporter {
@@ -19,6 +20,7 @@ struct ExportOptions {
   bool keep_machinery = false;
   bool only_shown = false;                      // one measure was asked for: a file holds no other
   std::optional<FoldedWeight> folded_weight{};  // none: the measure's first quantity
+  SourceTextOf source_text{};                   // of formats that carry it
 };
 
 struct Format {

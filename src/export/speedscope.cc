@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/byte_sink.h"
@@ -44,7 +46,8 @@ class SpeedscopeWriter {
     for (const profile::Figure* f : figures_)
       stacks_.push_back(CollectStacks(profile, {.keep_machinery = options.keep_machinery,
                                                 .identity = Identity::kModuleAndName,
-                                                .figure = f}));
+                                                .figure = f,
+                                                .lines = true}));
   }
 
   Status Run() {
@@ -125,7 +128,6 @@ class SpeedscopeWriter {
 
   // Only what samples use: methods first, then types.
   Status WriteFrames() {
-    frame_ids_.assign(profile_.frames.size(), kNoFrame);
     type_ids_.assign(profile_.types.size(), kNoFrame);
     uint32_t next = 0;
     Add("\"shared\":{{\"frames\":[");
@@ -138,13 +140,17 @@ class SpeedscopeWriter {
         for (uint32_t n = s.node; n != 0 && !used[n]; n = stacks.nodes[n].parent) used[n] = 1;
       }
       for (size_t i = 1; i < stacks.nodes.size(); ++i) {
-        const uint32_t frame = stacks.nodes[i].frame;
-        if (!used[i] || frame_ids_[frame] != kNoFrame) continue;
-        Add("{}\n{{\"name\":{}", next == 0 ? "" : ",", Quoted(FrameName(profile_, frame)));
-        const std::string_view module_name = profile_.str(profile_.frames[frame].module);
-        if (!module_name.empty()) Add(",\"file\":{}", Quoted(module_name));
+        const profile::Node& node = stacks.nodes[i];
+        if (!used[i] || !frame_ids_.try_emplace({node.frame, node.line}, next).second) continue;
+        Add("{}\n{{\"name\":{}", next == 0 ? "" : ",", Quoted(FrameName(profile_, node.frame)));
+        const profile::SourceLine& line = profile_.lines[node.line];
+        const std::string_view file =
+            profile_.str(line.line != 0 ? profile_.source_files[line.file].path
+                                        : profile_.frames[node.frame].module);
+        if (!file.empty()) Add(",\"file\":{}", Quoted(file));
+        if (line.line != 0) Add(",\"line\":{}", line.line);
         Add("}}");
-        frame_ids_[frame] = next++;
+        ++next;
         RETURN_IF_ERROR(FlushIfFull());
       }
     }
@@ -178,10 +184,13 @@ class SpeedscopeWriter {
     Add("\"startValue\":0,\"endValue\":{},",
         std::accumulate(weights.begin(), weights.end(), int64_t{0}));
     Add("\"samples\":[");
+    std::vector<const profile::Node*> nodes;
     std::vector<uint32_t> path;
     for (size_t i = 0; i < samples.size(); ++i) {
-      PathTo(stacks_[figure], samples[i].node, path);
-      for (uint32_t& frame : path) frame = frame_ids_[frame];
+      PathTo(stacks_[figure], samples[i].node, nodes);
+      path.clear();
+      for (const profile::Node* const node : nodes)
+        path.push_back(frame_ids_.at({node->frame, node->line}));
       if (typed) path.push_back(type_ids_[samples[i].type]);
       if (path.empty()) path.push_back(plumbing_);
       Add("{}[{}]", i == 0 ? "" : ",", fmt::join(path, ","));
@@ -201,7 +210,9 @@ class SpeedscopeWriter {
   std::vector<Stacks> stacks_;                   // of each of them
   ByteSink& sink_;
   std::string buffer_;
-  std::vector<uint32_t> frame_ids_, type_ids_;  // indexes into shared.frames
+  // Indexes into shared.frames; of methods by frame and line.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> frame_ids_;
+  std::vector<uint32_t> type_ids_;
   uint32_t plumbing_ = kNoFrame;
   bool first_ = true;  // no profile is written yet
 };

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include "profile/notes.h"
 #include "profile/shown_names.h"
@@ -53,7 +53,7 @@ std::vector<uint32_t> TypeClasses(const Profile& p, Identity identity) {
 std::vector<uint32_t> FoldTree(const Profile& p, const StackOptions& options,
                                std::vector<Node>& nodes) {
   const std::vector<uint32_t> classes = FrameClasses(p, options.identity);
-  std::unordered_map<uint64_t, uint32_t> children;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> children;  // by parent and frame, line
   std::vector<uint32_t> shown(p.nodes.size(), 0);
   nodes.assign(1, Node{});
   for (size_t i = 1; i < p.nodes.size(); ++i) {
@@ -64,8 +64,9 @@ std::vector<uint32_t> FoldTree(const Profile& p, const StackOptions& options,
       continue;
     }
     const uint64_t key = uint64_t{parent} << 32 | classes[frame];
-    const auto [it, added] = children.try_emplace(key, static_cast<uint32_t>(nodes.size()));
-    if (added) nodes.push_back(Node{parent, classes[frame]});
+    const uint32_t line = options.lines ? p.nodes[i].line : 0;
+    const auto [it, added] = children.try_emplace({key, line}, static_cast<uint32_t>(nodes.size()));
+    if (added) nodes.push_back(Node{parent, classes[frame], line});
     shown[i] = it->second;
   }
   return shown;
@@ -176,6 +177,12 @@ Stacks CollectStacks(const Profile& profile, const StackOptions& options) {
 void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path) {
   path.clear();
   for (; node != 0; node = stacks.nodes[node].parent) path.push_back(stacks.nodes[node].frame);
+  std::reverse(path.begin(), path.end());
+}
+
+void PathTo(const Stacks& stacks, uint32_t node, std::vector<const Node*>& path) {
+  path.clear();
+  for (; node != 0; node = stacks.nodes[node].parent) path.push_back(&stacks.nodes[node]);
   std::reverse(path.begin(), path.end());
 }
 

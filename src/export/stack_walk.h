@@ -28,6 +28,7 @@ struct StackOptions {
   const profile::Figure* figure = nullptr;  // whose cells; null: the one that is shown
   bool by_labels = false;                   // of events: keep threads and their like apart
   bool by_request = false;                  // keep routes apart
+  bool lines = false;  // keep frames at different lines apart, where lines are known
 };
 
 // Indexes as in profile::Cell, but `node` is one of Stacks::nodes.
@@ -62,6 +63,9 @@ Stacks CollectStacks(const profile::Profile& profile, const StackOptions& option
 
 // Replaces `path` by the frame indexes from the root to `node`.
 void PathTo(const Stacks& stacks, uint32_t node, std::vector<uint32_t>& path);
+
+// The same as nodes of `stacks`.
+void PathTo(const Stacks& stacks, uint32_t node, std::vector<const profile::Node*>& path);
 
 using pprof::kPlumbing;
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "capture/sessions/maps_line.h"
+#include "capture/proc/maps_line.h"
 #include "inspect/findings.h"
 #include "inspect/kernel_threads.h"
 #include "inspect/look.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <thread>
 
-#include "capture/sessions/maps_line.h"
+#include "capture/proc/maps_line.h"
 #include "inspect/stack_copies.h"
 #include "ipc/processes/proc_linux.h"
 

@@ -47,11 +47,12 @@ enum LocationField : protozero::pbf_tag_type {
   kLocationMappingId = 2,
   kLocationLine = 4,
 };
-enum LineField : protozero::pbf_tag_type { kLineFunctionId = 1 };
+enum LineField : protozero::pbf_tag_type { kLineFunctionId = 1, kLineLine = 2 };
 enum FunctionField : protozero::pbf_tag_type {
   kFunctionId = 1,
   kFunctionName = 2,
   kFunctionSystemName = 3,
+  kFunctionFilename = 4,
 };
 
 }  // namespace
@@ -83,8 +84,9 @@ void Encoder::Time(int64_t start_unix_ns, int64_t duration_ns) {
 
 void Encoder::Comment(std::string_view text) { out_.add_int64(kComment, String(text)); }
 
-uint64_t Encoder::Location(std::string_view name, std::string_view system_name, uint64_t mapping) {
-  locations_.push_back({String(name), String(system_name), mapping});
+uint64_t Encoder::Location(std::string_view name, std::string_view system_name, uint64_t mapping,
+                           std::string_view file, uint32_t line) {
+  locations_.push_back({String(name), String(system_name), mapping, String(file), line});
   return locations_.size();
 }
 
@@ -130,6 +132,7 @@ Status Encoder::WriteLocations() {
       function.add_uint64(kFunctionId, id);
       function.add_int64(kFunctionName, l.name);
       function.add_int64(kFunctionSystemName, l.system_name);
+      if (l.file != 0) function.add_int64(kFunctionFilename, l.file);
     }
     {
       pbf_writer location{out_, kLocation};
@@ -137,6 +140,7 @@ Status Encoder::WriteLocations() {
       location.add_uint64(kLocationMappingId, l.mapping);
       pbf_writer line{location, kLocationLine};
       line.add_uint64(kLineFunctionId, id);
+      if (l.line != 0) line.add_int64(kLineLine, l.line);
     }
     RETURN_IF_ERROR(FlushIfFull());
   }

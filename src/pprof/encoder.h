@@ -31,7 +31,7 @@ struct Label {
   int64_t unit = 0;
 };
 
-// Memory: the string table, and three numbers for each location; samples leave it for the sink as
+// Memory: the string table, and five numbers for each location; samples leave it for the sink as
 // they come. The same calls give the same bytes.
 class Encoder {
  public:
@@ -66,7 +66,9 @@ class Encoder {
   // A new location with a function of its own. A system name that differs from the name keeps
   // pprof from demangling it: `Repo<string>.Load` would be taken for a C++ template and lose its
   // arguments.
-  uint64_t Location(std::string_view name, std::string_view system_name, uint64_t mapping);
+  // `file` and `line`: of the source; "" and 0 where they are not known.
+  uint64_t Location(std::string_view name, std::string_view system_name, uint64_t mapping,
+                    std::string_view file = {}, uint32_t line = 0);
 
   // `locations`: leaf first. `values`: as many as there are sample types.
   Status Sample(std::span<const uint64_t> locations, std::span<const int64_t> values,
@@ -82,6 +84,8 @@ class Encoder {
   struct LocationRow {
     int64_t name, system_name;
     uint64_t mapping;
+    int64_t file;
+    uint32_t line;
   };
 
   void ValueType(protozero::pbf_tag_type field, std::string_view type, std::string_view unit);

@@ -85,7 +85,9 @@ class MemoryWriter {
   struct Method {
     std::string_view module, method, raw;
     uint32_t token = 0;
-    uint8_t flags = 0;  // profile::FrameFlag
+    uint8_t flags = 0;        // profile::FrameFlag
+    std::string_view file{};  // of the source; "" when it is not known
+    uint32_t line = 0;        // from 1
   };
   template <class ImageOf>
   uint64_t MethodLocation(const Method& m, ImageOf&& image_of) {
@@ -93,7 +95,8 @@ class MemoryWriter {
     const std::string_view module = pseudo ? std::string_view() : m.module;
     const std::string_view name = profile::ShownMethod(m.method, m.raw);
     MethodSystemName(module, m.token, m.raw.empty() ? name : m.raw, system_name_);
-    return out_.Location(name, system_name_, pseudo ? Synthetic() : out_.Mapping(module, image_of));
+    return out_.Location(name, system_name_, pseudo ? Synthetic() : out_.Mapping(module, image_of),
+                         m.file, m.line);
   }
   uint64_t TypeLocation(std::string_view name, std::string_view raw);
 

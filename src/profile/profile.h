@@ -18,9 +18,10 @@
 #include "profile/estimate/cpu_sampler.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
-#include "profile/overhead.h"
+#include "profile/overhead/overhead.h"
 #include "profile/requests.h"
 #include "profile/tables/labels.h"
+#include "profile/tables/places.h"
 
 namespace clrscope::profile {
 
@@ -47,6 +48,10 @@ struct Frame {
   uint32_t token = 0;  // MethodDef token; 0 = none
   uint8_t flags = 0;
   FrameKind kind = FrameKind::kManaged;
+  // Native code of a file whose functions are not told apart.
+  bool IsWholeFile() const {
+    return kind != FrameKind::kManaged && module.value != 0 && module == method;
+  }
 };
 
 // A type of one process. Two runtime types may share a name: they stay two types.
@@ -63,13 +68,26 @@ struct Type {
 struct Module {
   StringId name;
   StringId path;
-  StringId mvid;  // PDB or module GUID as hex, "" when unknown
+  StringId mvid;  // PDB or module GUID as hex, of native code the build id; "" when unknown
   bool framework = false;
+};
+
+// Where in its method a frame of a stack is.
+struct SourceLine {
+  uint32_t file = 0;  // index into source_files
+  uint32_t line = 0;  // from 1
+  Place::Sure sure = Place::Sure::kExact;
+  // Whether it may be another one, of this measure.
+  bool approximate(Measure measure) const {
+    return sure == Place::Sure::kApproximate ||
+           (sure == Place::Sure::kAfterThrow && measure != Measure::kExceptions);
+  }
 };
 
 struct Node {
   uint32_t parent = 0;  // node 0 is the root, its own parent
   uint32_t frame = 0;   // index into frames; meaningless for node 0
+  uint32_t line = 0;    // index into lines, where lines were asked for; 0: not known
 };
 
 // What one stack allocated of one type on one heap.
@@ -268,8 +286,10 @@ struct Profile {
   std::vector<Frame> frames;
   std::vector<Type> types;
   std::vector<Module> modules;
-  std::vector<Node> nodes;         // a parent comes before its children
-  std::vector<Figure> figures{1};  // one per measure; never empty
+  std::vector<Node> nodes;                  // a parent comes before its children
+  std::vector<SourceFile> source_files{1};  // 0 is none
+  std::vector<SourceLine> lines{1};         // distinct; 0 is none
+  std::vector<Figure> figures{1};           // one per measure; never empty
   std::vector<Process> processes;
   GcRecords gcs;  // by process, then by time
   LossCounters losses;

@@ -22,6 +22,38 @@ using profile::HeapKind;
 using testing::MakeProcess;
 using testing::TempFile;
 
+TEST(CaptureOfAgents, PlacesOfTheAgentComeBack) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  const auto before =
+      static_cast<uint32_t>(recording.processes[0]->stacks.addresses().size());  // of a session
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  analysis::IntervalFold fold(&recording, 0, writer->get(), true);
+  profile::IntervalFrame f;
+  f.end_ns = kSecond;
+  f.methods = {{"App", "00", "Main", "", 0, 0}};
+  f.places = {{0x7f00'0000'1010, 7}};
+  f.nodes = {{0, 0, 1}, {1, 0}};
+  ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+  recording.end_ns = kSecond;
+  profile::Place place;
+  place.il_offset = 6;
+  recording.processes[0]->places.Set(before, place);
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::ProcessTables& t = *(*reader)->recording().processes[0];
+  ASSERT_EQ(t.agent.nodes.size(), 3u);
+  EXPECT_EQ(t.agent.nodes[1].place, before + 1);
+  EXPECT_EQ(t.agent.nodes[2].place, 0u);
+  ASSERT_EQ(t.stacks.addresses().size(), before + size_t{1});
+  EXPECT_EQ(t.stacks.addresses()[before].address, 0x7f00'0000'1010u);
+  ASSERT_NE(t.places.At(before), nullptr);
+  EXPECT_EQ(t.places.At(before)->il_offset, 6);
+}
+
 // What the agent told comes back, however long ago it was: flows and turnover add up over the
 // intervals that were merged, what lives is the last state.
 TEST(CaptureOfAgents, IntervalsOfTheAgentComeBack) {

@@ -295,6 +295,7 @@ Status CaptureReader::LoadRest() {
     t->images.Restore(image);
   }
   RETURN_IF_ERROR(LoadThreads());
+  RETURN_IF_ERROR(LoadPlaces());
   RETURN_IF_ERROR(LoadMessages());
   RETURN_IF_ERROR(LoadRequests());
   RETURN_IF_ERROR(LoadGcs());
@@ -362,6 +363,8 @@ Status CaptureReader::LoadAgents() {
         f.first_node != a.nodes.size() || a.nodes.size() > kMaxEntries ||
         a.types.size() > kMaxEntries || a.methods.size() > kMaxEntries)
       return Damaged("what its agent told");
+    for (profile::IntervalNode& n : f.nodes)
+      if (f.first_place != 0 || n.place > t->stacks.addresses().size()) n.place = 0;
     a.used = true;
     a.source = f.source;
     a.methods.insert(a.methods.end(), std::make_move_iterator(f.methods.begin()),

@@ -64,6 +64,7 @@ class CaptureReader {
   Status LoadCode();
   Status LoadRest();
   Status LoadThreads();
+  Status LoadPlaces();
   Status LoadMessages();
   Status LoadRequests();
   Status LoadOperations();

@@ -45,6 +45,46 @@ profile::Counting Counted() {
   return c;
 }
 
+TEST(Capture, PlacesOfAddressesAreKeptAsTheyChange) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  profile::ProcessTables& t = *recording.processes.front();
+  StringPool& s = recording.strings;
+  const uint32_t source = t.places.FileOf(
+      {s.Intern("/src/A.cs"), s.Intern("sha256:00"), s.Intern("https://a"), s.Intern("text")});
+  const profile::Place line{{}, 12, 20, source, 34, profile::Place::Sure::kAfterThrow};
+  profile::Place native;
+  native.symbol = s.Intern("memset");
+  {
+    auto writer = CaptureWriter::Create(file.str(), &recording);
+    ASSERT_TRUE(writer.ok());
+    t.places.Set(1, {{}, 12, 20, 0, 0, profile::Place::Sure::kExact});
+    ASSERT_TRUE((*writer)->Commit(1).ok());
+    t.places.Set(1, line);
+    t.places.Set(0, native);
+    ASSERT_TRUE((*writer)->Finish(true).ok());
+  }
+  const auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok());
+  const profile::Recording& read = (*reader)->recording();
+  const profile::Places& places = read.processes.front()->places;
+  ASSERT_NE(places.At(0), nullptr);
+  EXPECT_EQ(read.strings.Get(places.At(0)->symbol), "memset");
+  const profile::Place* const at = places.At(1);
+  ASSERT_NE(at, nullptr);
+  EXPECT_EQ(at->il_offset, 12);
+  EXPECT_EQ(at->il_next, 20u);
+  EXPECT_EQ(at->line, 34u);
+  EXPECT_EQ(at->sure, profile::Place::Sure::kAfterThrow);
+  const profile::SourceFile& f = places.files().at(at->file);
+  EXPECT_EQ(read.strings.Get(f.path), "/src/A.cs");
+  EXPECT_EQ(read.strings.Get(f.hash), "sha256:00");
+  EXPECT_EQ(read.strings.Get(f.url), "https://a");
+  EXPECT_EQ(read.strings.Get(f.text), "text");
+  EXPECT_EQ(places.At(2), nullptr);
+}
+
 TEST(Capture, RoundTripKeepsDictionariesAndSums) {
   TempFile file;
   profile::Recording recording;
@@ -240,6 +280,31 @@ TEST(Capture, OneOfSchema1StillReads) {
   Totals got;
   ASSERT_TRUE((*reader)->ForEachSlice({}, [&](const Slice& s) { AddTo(got, s); }).ok());
   EXPECT_EQ(got, want);
+}
+
+TEST(Capture, ATypeWhoseOwnerIsFoundAfterItWasWrittenIsWrittenAnew) {
+  TempFile file;
+  profile::Recording recording;
+  recording.processes.push_back(MakeProcess(recording.strings, 1, 5));
+  profile::ProcessTables& t = *recording.processes[0];
+  t.types[1].raw_name = recording.strings.Intern("Slot[System.Int32]");
+  auto writer = CaptureWriter::Create(file.str(), &recording);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->Commit(kSecond).ok());
+  t.types[1].raw_name = recording.strings.Intern("Shop.Box`1+Slot[System.Int32]");
+  ++t.types_renamed;
+  t.types.push_back({0x9000, recording.strings.Intern("Entry")});
+  ASSERT_TRUE((*writer)->Commit(2 * kSecond).ok());
+  t.types.back().raw_name = recording.strings.Intern("Shop.Map+Entry");
+  ++t.types_renamed;
+  ASSERT_TRUE((*writer)->Finish(true).ok());
+  auto reader = CaptureReader::Open(file.str());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const profile::Recording& read = (*reader)->recording();
+  ASSERT_EQ(read.processes[0]->types.size(), t.types.size());
+  EXPECT_EQ(read.strings.Get(read.processes[0]->types[1].raw_name),
+            "Shop.Box`1+Slot[System.Int32]");
+  EXPECT_EQ(read.strings.Get(read.processes[0]->types.back().raw_name), "Shop.Map+Entry");
 }
 
 TEST(Capture, AnImageThatEndsAfterItWasWrittenKeepsItsTimes) {

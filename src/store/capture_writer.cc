@@ -22,6 +22,18 @@ Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& 
                                                              profile::Recording* recording,
                                                              Readable readable) {
   ASSIGN_OR_RETURN(Database db, Database::Open(path, Database::Mode::kCreate));
+  return Begin(std::move(db), recording, readable);
+}
+
+Result<std::unique_ptr<CaptureWriter>> CaptureWriter::CreateInMemory(
+    profile::Recording* recording) {
+  ASSIGN_OR_RETURN(Database db, Database::OpenImage());
+  return Begin(std::move(db), recording, Readable::kWhenFinished);
+}
+
+Result<std::unique_ptr<CaptureWriter>> CaptureWriter::Begin(Database db,
+                                                            profile::Recording* recording,
+                                                            Readable readable) {
   RETURN_IF_ERROR(db.Execute("pragma page_size=8192"));
   // In KB: a recorder stays small, whoever converts a file is soon gone.
   RETURN_IF_ERROR(db.Execute(readable == Readable::kAlways ? "pragma cache_size=-512"
@@ -63,6 +75,8 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_type_, "insert or replace into type values(?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_mapping_, "insert or replace into mapping values(?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_place_, "insert or replace into place values(?,?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_source_file_, "insert into source_file values(?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_, "insert into gc values(?,?,?,?,?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_detail_, "insert into gc_detail values(?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_gc_fact_, "insert or replace into gc_fact values(?,?,?)"));
@@ -171,6 +185,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteTypes(index));
   RETURN_IF_ERROR(WriteMethods(index, last));
   RETURN_IF_ERROR(WriteModules(index, last));
+  RETURN_IF_ERROR(WritePlaces(index));
   RETURN_IF_ERROR(WriteMessages(index));
   RETURN_IF_ERROR(WriteRequests(index));
   if (last) RETURN_IF_ERROR(WriteThreads(index));
@@ -296,12 +311,19 @@ Status CaptureWriter::WriteTypes(uint32_t index) {
   Progress& done = progress_[index];
   const auto write = [&](uint32_t i) -> Status {
     const profile::RuntimeType& type = t.types[i];
+    done.type_names[i] = type.raw_name;
     insert_type_.Bind(0, int64_t{index})
         .Bind(1, int64_t{i})
         .Bind(2, Signed(type.id))
         .Bind(3, recording_->strings.Get(type.raw_name));
     return insert_type_.Run();
   };
+  done.type_names.resize(t.types.size());
+  if (done.types_renamed != t.types_renamed) {
+    for (uint32_t i = 0; i < done.types; ++i)
+      if (t.types[i].raw_name != done.type_names[i]) RETURN_IF_ERROR(write(i));
+    done.types_renamed = t.types_renamed;
+  }
   for (size_t i = 0; i < done.unnamed.size();) {
     const uint32_t type = done.unnamed[i];
     if (t.types[type].raw_name.value == 0) {

@@ -27,6 +27,9 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   static Result<std::unique_ptr<CaptureWriter>> Create(const std::string& path,
                                                        profile::Recording* recording,
                                                        Readable readable = Readable::kAlways);
+  // In memory: the file is Image() once it is finished.
+  static Result<std::unique_ptr<CaptureWriter>> CreateInMemory(profile::Recording* recording);
+  Bytes Image() const { return db_.Image(); }
 
   // Takes a slice; it is on disk after the next Commit().
   void Add(const profile::Slice& slice);
@@ -59,7 +62,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   // How far each table of a process was written.
   struct Progress {
     uint32_t nodes = profile::StackTree::kFirstReal, addresses = 0, series = 0, types = 0,
-             modules = 0, images = 0, labels = 0, messages = 0;
+             modules = 0, images = 0, labels = 0, messages = 0, source_files = 1;
+    size_t places = 0;  // changes of what is known of addresses
     size_t agent_methods = 0, agent_types = 1, agent_nodes = 1;
     size_t methods_seen = 0;  // of the code map, when names were last looked up
     // Addresses without a method so far, or with one of which only the entry point is known: a
@@ -67,7 +71,9 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
     // they are. The first so many were looked at with this code.
     std::vector<uint32_t> unsettled;
     size_t looked_at = 0;
-    std::vector<uint32_t> unnamed;         // types without a name so far
+    std::vector<uint32_t> unnamed;     // types without a name so far
+    std::vector<StringId> type_names;  // as they were written last
+    uint64_t types_renamed = 0;
     std::unordered_set<uint32_t> methods;  // indexes that were written
     uint64_t gcs = 0;                      // rows of table gc
     uint64_t requests = 0;                 // changes of what is known of them
@@ -77,6 +83,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
 
   explicit CaptureWriter(Database db, profile::Recording* recording)
       : db_(std::move(db)), recording_(recording) {}
+  static Result<std::unique_ptr<CaptureWriter>> Begin(Database db, profile::Recording* recording,
+                                                      Readable readable);
   Status Prepare();
   Status Write(int64_t end_ns, bool last, bool complete);
   Status WriteProcess(uint32_t index, bool last);
@@ -89,6 +97,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status WriteMessages(uint32_t process);
   Status WriteRequests(uint32_t process);
   Status WriteThreads(uint32_t process);
+  Status WritePlaces(uint32_t process);
   Status WriteModules(uint32_t index, bool last);
   Status WriteGcs(uint32_t index, bool last);
   Status WriteGcDetails(uint32_t index, uint64_t first, std::span<const profile::GcRecord> records);
@@ -124,7 +133,8 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
       insert_type_, insert_mapping_, insert_gc_, insert_gc_detail_, insert_gc_fact_,
       insert_gc_type_, insert_counting_, insert_sampler_, insert_overhead_, insert_loss_,
       insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_, insert_interval_,
-      insert_route_, insert_operation_, delete_slow_, insert_slow_;
+      insert_route_, insert_operation_, delete_slow_, insert_slow_, insert_place_,
+      insert_source_file_;
 };
 
 }  // namespace clrscope::store

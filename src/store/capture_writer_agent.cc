@@ -34,6 +34,7 @@ Status CaptureWriter::WriteAgentDictionary(uint32_t index) {
   rest(t.methods, done.agent_methods, frame.first_method, frame.methods);
   rest(t.types, done.agent_types, frame.first_type, frame.types);
   rest(t.nodes, done.agent_nodes, frame.first_node, frame.nodes);
+  frame.first_place = 0;
   insert_agent_dictionary_.Bind(0, int64_t{index})
       .Bind(1, BytesOf(CompressBlob(profile::EncodeInterval(frame))));
   return insert_agent_dictionary_.Run();

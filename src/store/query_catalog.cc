@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/flat_map.h"
 #include "profile/views/tables.h"
 #include "store/slice_codec.h"
 
@@ -76,9 +77,11 @@ class AgentNodes {
 
 }  // namespace
 
-Result<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path) {
+Result<std::unique_ptr<Catalog>> Catalog::Open(
+    const std::string& path, const std::function<Status(profile::Recording&)>& prepare) {
   std::unique_ptr<Catalog> catalog(new Catalog());
   ASSIGN_OR_RETURN(catalog->reader_, CaptureReader::Open(path));
+  if (prepare) RETURN_IF_ERROR(prepare(catalog->reader_->mutable_recording()));
   RETURN_IF_ERROR(catalog->Bind());
   return catalog;
 }
@@ -130,11 +133,17 @@ Status Catalog::Bind() {
   analysis::BindOptions options;
   options.places = &places_;
   options.agent_places = &agent_places_;
+  options.frames_of_addresses = &frames_of_addresses_;
   profile_ = analysis::Bind(recording(), aggregate, options);
   agent_stacks_ = used.In(profile_, agent_places_);
   FindEventTypes();
   sites_ = profile::SiteFrames(profile_, /*raw_leaf=*/false);
   return OkStatus();
+}
+
+std::optional<uint32_t> Catalog::FrameOfAddress(uint32_t process, uint32_t address) const {
+  const uint32_t frame = frames_of_addresses_[process][address];
+  return frame == FlatMap::kNone ? std::nullopt : std::optional<uint32_t>(frame);
 }
 
 void Catalog::FindEventTypes() {

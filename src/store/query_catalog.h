@@ -2,6 +2,7 @@
 // What SQL over a recording reads from: the bound profile, and the slices one after another.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,9 @@ class SliceStream {
 class Catalog {
  public:
   // A capture; it stays open. errors: as CaptureReader::Open
-  static Result<std::unique_ptr<Catalog>> Open(const std::string& path);
+  // `prepare`: adds to the recording, before its addresses get their names.
+  static Result<std::unique_ptr<Catalog>> Open(
+      const std::string& path, const std::function<Status(profile::Recording&)>& prepare = {});
   // A recording in memory, with its slices by process and time.
   static std::unique_ptr<Catalog> Of(std::unique_ptr<profile::Recording> recording,
                                      std::vector<profile::Slice> slices);
@@ -38,6 +41,8 @@ class Catalog {
   const analysis::SeriesPlace& PlaceOf(uint32_t process, uint32_t series) const {
     return places_[process][series];
   }
+  // By the address's index in the process's tree; nothing: it is on no stack that was bound.
+  std::optional<uint32_t> FrameOfAddress(uint32_t process, uint32_t address) const;
   // By node: the frame that is its site, see profile::SiteFrames.
   uint32_t SiteOf(uint32_t node) const { return sites_[node]; }
   // Whether anything that an agent told ends in this node.
@@ -65,6 +70,7 @@ class Catalog {
   profile::Profile profile_;
   std::vector<std::vector<analysis::SeriesPlace>> places_;
   std::vector<analysis::AgentPlaces> agent_places_;
+  std::vector<std::vector<uint32_t>> frames_of_addresses_;
   std::vector<bool> agent_stacks_;  // by node
   std::vector<bool> event_types_;   // by type
   std::vector<uint32_t> sites_;

@@ -16,6 +16,7 @@ std::unique_ptr<TableCursor> Locks(const Catalog& catalog, std::optional<int64_t
 std::unique_ptr<TableCursor> Waits(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Cpu(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> Wall(const Catalog& catalog, std::optional<int64_t> argument);
+std::unique_ptr<TableCursor> Addresses(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> RequestCosts(const Catalog& catalog, std::optional<int64_t> argument);
 std::unique_ptr<TableCursor> SlowestRequests(const Catalog& catalog,
                                              std::optional<int64_t> argument);

@@ -267,6 +267,12 @@ constexpr QueryTable kTables[] = {
      "integer, machinery integer, "
      "id integer hidden",
      7, Frames},
+    {"addresses",
+     "addresses of stacks as they were recorded, and their names; leaf_samples, samples: of CPU "
+     "time, that end there, that have it on their stack",
+     "process text, pid integer, address integer, first_s real, method text, module text, raw "
+     "text, kind text, leaf_samples integer, samples integer, process_key integer",
+     -1, Addresses},
     {"processes", "the processes that were recorded",
      "process_key integer, process text, pid integer, command_line text, runtime text, os text, "
      "arch text, start_s real, "

@@ -169,6 +169,44 @@ TEST(QueryTest, EventsHaveTablesOfTheirOwn) {
             "0");
 }
 
+// `App.Run` at 0x1000 is called by itself and by `App.Main` at 0x2000; samples of CPU time end in
+// both.
+TEST(QueryTest, AddressesHaveNamesAndSamples) {
+  auto recording = std::make_unique<profile::Recording>();
+  auto tables = std::make_unique<profile::ProcessTables>();
+  for (const auto& [start, name] : {std::pair{0x1000, "Run"}, std::pair{0x2000, "Main"}}) {
+    profile::MethodCode code;
+    code.start = static_cast<uint64_t>(start);
+    code.size = 0x100;
+    code.method_id = code.start;
+    code.owner = recording->strings.Intern("App");
+    code.name = recording->strings.Intern(name);
+    tables->code.Add(code);
+  }
+  const auto fold = [&](std::vector<uint64_t> stack) {
+    return tables->stacks.Fold(reinterpret_cast<const std::byte*>(stack.data()),
+                               static_cast<uint32_t>(stack.size()), 8, 1, 0);
+  };
+  bool capped = false;
+  const auto series = [&](uint32_t node) {
+    return tables->series.Find(SeriesKey::Make(node, 0, HeapKind::kUnknown, Source::kCpuClock, 0),
+                               0, 1, &capped);
+  };
+  const uint32_t run = series(fold({0x1010, 0x1020, 0x1020, 0x2030}));
+  const uint32_t main = series(fold({0x2030}));
+  recording->processes.push_back(std::move(tables));
+  recording->end_ns = kSecond;
+  profile::Slice slice;
+  slice.end_ns = kSecond;
+  slice.rows = {{run, {3, 30, 3}}, {main, {2, 20, 2}}};
+  const auto query = Query::Open(Catalog::Of(std::move(recording), {slice})).Take();
+  EXPECT_EQ(One(*query, "select count(*) from addresses"), "3");
+  EXPECT_EQ(One(*query,
+                "select group_concat(method || ' ' || leaf_samples || ' ' || samples) from (select "
+                "* from addresses order by address)"),
+            "App.Run 3 3,App.Run 0 3,App.Main 2 5");
+}
+
 TEST(QueryTest, WhatIsAllocatedKnowsNothingOfEvents) {
   const auto query = Query::Open(EventCatalog()).Take();
   EXPECT_EQ(One(*query, "select sum(samples) from all_samples"), "1");

@@ -38,6 +38,10 @@ create table type(process integer, id integer, runtime_id integer, raw_name text
 create table mapping(process integer, start integer, end integer, file_offset integer, path text,
   build_id text, from_ns integer, to_ns integer, primary key(process, start, from_ns))
   without rowid;
+create table place(process integer, address integer, symbol text, il_offset integer,
+  il_next integer, file integer, line integer, approximate integer, primary key(process, address)) without rowid;
+create table source_file(process integer, id integer, path text, hash text, url text, text text,
+  primary key(process, id));
 create table gc(process integer, number integer, generation integer, type integer, reason integer,
   start_ns integer, end_ns integer, gen0_bytes integer, gen1_bytes integer, gen2_bytes integer,
   loh_bytes integer, poh_bytes integer);

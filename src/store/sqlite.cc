@@ -130,6 +130,26 @@ Result<Database> Database::Open(const std::string& path, Mode mode) {
 
 Result<Database> Database::OpenMemory() { return Open(":memory:", Mode::kCreate); }
 
+Result<Database> Database::OpenImage() {
+  Database db;
+  db.path_ = "the capture in memory";
+  sqlite3* raw = nullptr;
+  // sqlite.org/inmemorydb.html: a name without a slash belongs to this connection alone.
+  const int rc =
+      sqlite3_open_v2("file:image?vfs=memdb", &raw,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, nullptr);
+  db.db_.reset(raw);
+  if (rc != SQLITE_OK)
+    return Error{CodeOf(rc), fmt::format("cannot open {}: {}", db.path_, sqlite3_errmsg(raw))};
+  return db;
+}
+
+Bytes Database::Image() const {
+  sqlite3_int64 size = 0;
+  const unsigned char* data = sqlite3_serialize(db_.get(), "main", &size, SQLITE_SERIALIZE_NOCOPY);
+  return AsBytes(data, data == nullptr ? 0 : static_cast<size_t>(size));
+}
+
 Status Database::Execute(const char* sql) {
   if (const int rc = sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr); rc != SQLITE_OK)
     return Error{CodeOf(rc), fmt::format("{}: {}", path_, Words(db_.get()))};

@@ -51,6 +51,12 @@ class Database {
   enum class Mode { kCreate, kReadWrite, kReadOnly };
   static Result<Database> Open(const std::string& path, Mode mode);
   static Result<Database> OpenMemory();
+  // In one piece of memory, which Image() shows: at most 1 GB, SQLite's own limit of such a
+  // database.
+  static Result<Database> OpenImage();
+  // The database file as it would lie on a disk; of OpenImage(), between transactions, valid until
+  // the next statement.
+  Bytes Image() const;
 
   Status Execute(const char* sql);
   Result<Statement> Prepare(std::string_view sql);

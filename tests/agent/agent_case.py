@@ -3,12 +3,14 @@
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 import harness  # noqa: E402
-from harness import Case, Workload, clrscope  # noqa: E402
+from harness import Case, Workload, clrscope, start_clrscope, wait_until  # noqa: E402
 
 FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
 CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
@@ -91,6 +93,18 @@ class AgentCase(Case):
         work = Workload(*args, flavour=flavour, env=env)
         self.addCleanup(work.end)
         return work
+
+    def record_live(self, work, *options):
+        """Records all that a workload does which stands ready, and the interval after it; what it did."""
+        recorder = start_clrscope("record", "-p", work.pid, "--live", *options, "-o", self.path())
+        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        work.go()
+        truth = work.truth()
+        time.sleep(1.5)
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        return truth
 
     def load_variables(self, options):
         return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,

@@ -15,7 +15,10 @@ from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, bytes_of, cou
 import harness
 from harness import clrscope, start_clrscope, wait_until
 from agent_events import AgentEvents  # noqa: F401
+from async_callers import AsyncCallers  # noqa: F401
 from hazards import Hazards  # noqa: F401  (run with the others)
+from limits import Limits  # noqa: F401
+from musl import Musl  # noqa: F401
 from pprof_file import PprofFile
 from surroundings import Surroundings  # noqa: F401
 
@@ -87,9 +90,9 @@ class Stacks(AgentCase):
     LEFT_OVER = {"funclets": 0.25}
 
     def walk(self, flavour, mode):
-        work = self.workload(flavour, "--mode", mode, "--threads", "2", "--rate", "max", "--bytes", "5e8", "--seconds", "20",
+        work = self.workload(flavour, "--mode", mode, "--threads", "2", "--rate", "max", "--bytes", "5e8", "--seconds", "60",
                              "--start-on-stdin", "--hold-on-stdin")
-        probe = Probe(work.pid, 60, "selftest=1")
+        probe = Probe(work.pid, 60, "selftest=1,native=1,lines=1")
         work.go()
         work.truth()
         state = status(work.pid)
@@ -573,14 +576,7 @@ class Recordings(AgentCase):
     def test_record_live(self):
         work = self.workload("alloc", "--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "3e9", "--seconds",
                              "30", "--start-on-stdin", "--hold-on-stdin")
-        recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", self.path())
-        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
-        work.go()
-        truth = work.truth()
-        time.sleep(1.5)
-        recorder.send_signal(signal.SIGINT)
-        _, err = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, err)
+        truth = self.record_live(work)
         self.assertFalse(has_agent(work.pid))
         report = harness.report(self.path())
         total = report["totals"]

@@ -89,6 +89,11 @@ class Hazards(AgentCase):
                 self.counted(flavour, "--mode", "generic", "--threads", "4", "--rate", "max", "--bytes", "1e9", "--seconds", "30",
                              "--start-on-stdin", "--hold-on-stdin")
 
+    def test_nor_where_callers_of_async_methods_are_followed(self):
+        for flavour in ("awaits", "awaits-net9", "awaits-net8"):
+            with self.subTest(flavour):
+                self.counted(flavour, "--seconds", "5", "--start-on-stdin", "--hold-on-stdin")
+
     def test_nor_where_cpu_time_is_sampled(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):

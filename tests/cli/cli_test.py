@@ -23,6 +23,9 @@ import tempfile
 import time
 import unittest
 
+import completion
+from completion import Completion  # noqa: F401  (run with the others)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLRSCOPE = None
 TRACES = {}
@@ -67,7 +70,7 @@ class Basics(Case):
     def test_help_starts_with_examples(self):
         text = self.ok("--help")
         self.assertIn("Examples:", text.splitlines()[2])
-        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "gcstats", "convert", "query", "inspect"):
+        for verb in ("ps", "doctor", "record", "watch", "report", "diff", "gcstats", "convert", "query", "inspect", "completion"):
             self.assertIn(verb, text)
             lines = self.ok(verb, "--help").splitlines()
             self.assertIn("Examples:", lines[:5])
@@ -83,7 +86,24 @@ class Basics(Case):
         self.assertLess(best, 0.05)  # 20 ms is the aim; the machine may be busy
 
     def test_version(self):
-        self.assertRegex(self.ok("--version"), r"^clrscope \d+\.\d+\.\d+\n$")
+        first, parts = self.ok("--version").splitlines()
+        self.assertRegex(first, r"^clrscope \d+\.\d+\.\d+ \(([0-9a-f]{12}(-dirty)?|unknown)\)$")
+        self.assertRegex(parts, r"^linux-(x64|arm64)(, static)?, agent \(glibc.*\)(, web page)?, TLS \(OpenSSL [\d.]+\)$")
+
+    def test_man_page(self):
+        page = self.ok("--man-page", "2026-01-02")
+        self.assertIn('.TH CLRSCOPE 1 "2026-01-02" "clrscope ', page)
+        shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-"], input=page, capture_output=True, text=True,
+                               env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"}, check=False) if shutil.which("man") else None
+        if shown is None:
+            self.skipTest("there is no man")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        words = " ".join(shown.stdout.replace("\u2010", "-").split())
+        for verb in re.findall(r"^  (\w+) +\S", self.ok("--help").split("Verbs:\n")[1].split("\n\n")[0] + "\n", re.M):
+            self.assertIn(f"clrscope {verb} ", words)
+            for line in self.ok(verb, "--list-options").splitlines():
+                for name in line.split("\t")[0].split():
+                    self.assertIn(name.partition("=")[0], words, verb)
 
     def test_usage_errors(self):
         self.fails(2, "a verb is missing")
@@ -970,7 +990,7 @@ def main():
     parser.add_argument("--clrscope", required=True)
     parser.add_argument("--traces", default=ROOT / "tests/golden/traces", type=pathlib.Path)
     options, rest = parser.parse_known_args()
-    CLRSCOPE = str(pathlib.Path(options.clrscope).resolve())
+    CLRSCOPE = completion.PROGRAM = str(pathlib.Path(options.clrscope).resolve())
     with tempfile.TemporaryDirectory(prefix="clrscope-cli-test.") as directory:
         TMP = pathlib.Path(directory)
         for path in sorted(options.traces.glob("*.nettrace*")) if options.traces.is_dir() else []:

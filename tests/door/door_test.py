@@ -18,6 +18,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import containers
 import harness
 from harness import Case, Workload, clrscope
 from roots import NOBODY, Root, debian, may_mount
@@ -369,6 +370,8 @@ class OldKernel(DoorCase):
         shown = self.run_there("report", capture, "--by", "process", "--json")
         self.assertLessEqual({work.pid, late.pid}, {row["pid"] for row in json.loads(shown.stdout)["rows"]})
 
+
+Containers = containers.cases(DoorCase)
 
 if __name__ == "__main__":
     harness.main(__name__)

@@ -2,6 +2,7 @@
 """`gcstats` on live processes: what the runtime itself counted, the same from a capture and from its trace, and the GC's threads."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -40,6 +41,16 @@ class Collector:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+
+def without_types(value):
+    """The same without the names of types: those of equal figures come in the order of their names, and so does which of them are left out."""
+    if isinstance(value, list):
+        out = [without_types(v) for v in value]
+        return sorted(out, key=json.dumps) if value and isinstance(value[0], dict) and "type" in value[0] else out
+    if not isinstance(value, dict):
+        return value
+    return {name: without_types(v) for name, v in value.items() if name not in ("type", "raw", "raw_type", "type_id")}
+
 
 class Collecting(Case):
     def watch(self, w, *args):
@@ -102,8 +113,9 @@ class Collecting(Case):
                     self.assertEqual(gc["pinned_objects"], info["pinned"], "pinned")
                 # While a background GC ends, the program allocates on, and foreground ones promote: the two are of different moments.
                 moving = {"gen0"} if info["concurrent"] else set()
-                if info["concurrent"] and any(gc["start_ms"] < other["start_ms"] < gc["end_ms"] for other in gcs if other is not gc):
-                    moving.add("gen1")
+                within = [other["generation"] for other in gcs if gc["start_ms"] < other["start_ms"] < gc["end_ms"]]
+                if info["concurrent"] and within:
+                    moving |= {"gen1", "gen2"} if 1 in within else {"gen1"}
                 for name, g in zip(GENERATIONS, info["generations"]):
                     self.assertEqual(gc["size_before_bytes"][name], g["before"], name)
                     if name not in moving:
@@ -184,13 +196,14 @@ class Collecting(Case):
             self.assertEqual(r.returncode, 0, err)
         capture, trace = (json.loads(clrscope("gcstats", self.path(n), "--json").stdout) for n in ("x.clrscope", "x.nettrace"))
         self.assertGreater(len(capture["gcs"]), 3)
-        self.assertEqual(capture["gcs"], trace["gcs"])
+        # A trace does not say whose nested types are.
+        self.assertEqual(without_types(capture["gcs"]), without_types(trace["gcs"]))
         # What only a recording knows: the GC's threads. How a command line is written, /proc and the runtime differ.
         for d in (capture, trace):
             [process] = d["processes"]
             for name in ("gc_cpu", "command_line"):
                 process.pop(name)
-        self.assertEqual(capture["processes"], trace["processes"])
+        self.assertEqual(without_types(capture["processes"]), without_types(trace["processes"]))
         # A few hundred bytes for each collection, everything included.
         self.assertLess(os.path.getsize(self.path("x.clrscope")), 300_000 + 1000 * len(capture["gcs"]))
 

@@ -10,7 +10,8 @@ import unittest
 from types import SimpleNamespace
 
 import harness
-from harness import Case, Workload, loss, report, start_clrscope
+from harness import Case, Workload, clrscope, loss, report, start_clrscope
+from nobody import Nobody, paranoid
 
 SAMPLERS = ("kernel", "agent")
 
@@ -26,6 +27,17 @@ class CpuHazards(Case):
         self.assertIn("Recording", first)
         time.sleep(0.5)
         return recorder, path
+
+    def whole(self, sampler, *program):
+        """The truth of a program of which all is recorded, and its methods."""
+        with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour="burns") as w:
+            recorder, path = self.begin(w, sampler)
+            w.go()
+            truth = w.truth()
+            recorder.send_signal(signal.SIGINT)
+            said = recorder.stderr.read()
+            self.assertEqual(recorder.wait(60), 0, said)
+        return truth, report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
 
     def test_a_thousand_threads(self):
         for sampler in SAMPLERS:
@@ -46,6 +58,78 @@ class CpuHazards(Case):
                     self.assertLess(open_files, 200)  # not one for each thread
                 gap = sum(row["self_cpu_ns"] for row in document["rows"] if row["method"] == "(not sampled)")
                 self.assertLess(gap, 0.1 * total)
+
+    @unittest.skipUnless(Nobody.can() and paranoid() <= 2, "needs root, to be somebody else, and a kernel that lets users sample")
+    def test_null_references(self):
+        """The runtime handles each on a small alternate stack, where another signal would end the program."""
+        for flavour in ("throws", "throws-net9", "throws-net8"):
+            with self.subTest(flavour), Workload("--kinds", "hardware", "--rounds", "2000000000", "--without-first-chance", flavour=flavour) as w:
+                path = self.path(f"{flavour}.clrscope")
+                begun = harness.cpu_clock_ns(w.pid)
+                result = clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "agent", "--rate", "1000", "-d", "2", "-q", "-f", "-o", path)
+                used = harness.cpu_clock_ns(w.pid) - begun
+                self.assert_ok(result)
+                self.assertIsNone(w.process.poll())
+                document = report(path, "--measure", "cpu", "--by", "method")
+                self.assertGreater(document["totals"]["samples"], 100)
+                self.assertTrue(0.7 * used < document["totals"]["cpu_ns"] < used, (document["totals"], used))
+                gap = sum(row["self_cpu_ns"] for row in document["rows"] if row["method"] == "(not sampled)")
+                self.assertLess(gap, 0.1 * document["totals"]["cpu_ns"])
+
+    def test_descriptors_of_many_threads_as_a_user(self):
+        """One for each thread and processor, whatever comes and goes; and none that is missed without being counted."""
+        threads = 300
+        nobody = Nobody(self.dir)
+        path = self.path()
+        with subprocess.Popen([*nobody.program("burns"), "--idle-threads", str(threads), "--seconds", "1.5", "--kinds", "churn", "--start-on-stdin",
+                               "--hold-on-stdin"], env=nobody.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as burns:
+            self.addCleanup(burns.kill)
+            pid = json.loads(burns.stdout.readline())["ready"]
+            recorder = subprocess.Popen([*nobody.clrscope, "record", "-p", str(pid), "--only", "cpu", "--sampler", "kernel", "--no-progress", "-o", path],
+                                        env=nobody.env, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(recorder.kill)
+            self.assertIn("Recording", recorder.stderr.readline())
+            time.sleep(0.5)
+            burns.stdin.write("go\n")
+            burns.stdin.flush()
+            truth = json.loads(burns.stdout.readline())
+            most = len(os.listdir(f"/proc/{recorder.pid}/fd"))
+            recorder.send_signal(signal.SIGINT)
+            said = recorder.stderr.read()
+            self.assertEqual(recorder.wait(60), 0, said)
+            burns.kill()
+        self.assertLess(most, (threads + 50) * os.cpu_count() + 100)
+        document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
+        self.assertLess(abs(document["totals"]["cpu_ns"] / truth["process_ns"] - 1), 0.05, truth)
+        self.assertEqual(loss(document, "cpu_samples_lost"), 0)
+        self.assertEqual(loss(document, "cpu_threads_missed"), 0)
+
+    def test_short_threads(self):
+        """Two hundred a second, of 2 ms of CPU each, beside two hundred that wait."""
+        for sampler in SAMPLERS:
+            with self.subTest(sampler):
+                truth, document = self.whole(sampler, "--seconds", "2", "--kinds", "churn", "--idle-threads", "200")
+                total = document["totals"]["cpu_ns"]
+                self.assertLess(abs(total / truth["process_ns"] - 1), 0.05, (total, truth["process_ns"]))
+                self.assertEqual(loss(document, "cpu_samples_lost"), 0)
+                self.assertEqual(loss(document, "cpu_threads_missed"), 0)
+                rows = {row["method"].rpartition(".")[2]: row for row in document["rows"]}
+                short = rows["ShortThread"]["total_cpu_ns"]
+                self.assertGreater(short, 0.5 * truth["methods"]["ShortThread"])
+                gap = rows.get("(not sampled)", {"self_cpu_ns": 0})["self_cpu_ns"]
+                self.assertGreater(short + gap, 0.9 * truth["methods"]["ShortThread"])
+                self.assertLess(short + gap, 1.05 * truth["process_ns"])
+
+    def test_a_program_that_forks(self):
+        """Copies of it and other programs that it starts use CPU time of their own, which is not its."""
+        for sampler in SAMPLERS:
+            with self.subTest(sampler):
+                truth, document = self.whole(sampler, "--seconds", "1.6", "--kinds", "fork")
+                total = document["totals"]["cpu_ns"]
+                self.assertLess(abs(total / truth["process_ns"] - 1), 0.05, (total, truth["process_ns"]))
+                rows = {row["method"].rpartition(".")[2]: row for row in document["rows"]}
+                self.assertLess(rows.get("Copy", {"total_cpu_ns": 0})["total_cpu_ns"], 0.05 * total)
+                self.assertGreater(rows["Forking"]["total_cpu_ns"], 0.9 * truth["methods"]["Forking"])
 
     def test_a_program_that_is_killed(self):
         """What was used until then is there."""

@@ -32,6 +32,20 @@ def threads_of(pid):
     return "\n".join(lines)
 
 
+def stacks_of(pid):
+    """Native stacks of its threads, where a debugger is at hand: three looks, as a thread may spin."""
+    if shutil.which("gdb") is None:
+        return ""
+    looks = []
+    for _ in range(3):
+        try:
+            looks.append(subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all backtrace 25"], capture_output=True,
+                                        text=True, timeout=60, check=False).stdout)
+        except subprocess.TimeoutExpired:
+            looks.append("gdb does not answer")
+    return "\n".join(looks)
+
+
 class Workload:
     """A program that counts what it did and prints that at its end; `alloc`, if nothing else is said."""
 
@@ -56,7 +70,7 @@ class Workload:
 
         def give_up():
             if not done:
-                self.stuck = f"the program did not print {what}; its threads:\n{threads_of(self.process.pid)}"
+                self.stuck = f"the program did not print {what}; its threads:\n{threads_of(self.process.pid)}\n{stacks_of(self.process.pid)}"
                 self.process.kill()
 
         timer = threading.Timer(self.PATIENCE_S, give_up)
@@ -109,6 +123,11 @@ def report(path, *args):
     if not result.stdout:
         raise AssertionError(f"report ended with {result.returncode}: {result.stderr}")
     return json.loads(result.stdout)
+
+
+def cpu_clock_ns(pid):
+    """What all threads of a process have used so far, those that have ended included. Source: linux/posix-timers.h, make_process_cpuclock"""
+    return time.clock_gettime_ns(~pid << 3 | 2)
 
 
 def sockets(pid):
@@ -171,6 +190,17 @@ class Case(unittest.TestCase):
             self.assertEqual(recording.returncode, 0, words)
             ended(w.pid)
         return truth, words
+
+    def record_to_its_end(self, w, path, *options):
+        """Records all that a workload does which stands ready: from before its work until after it."""
+        recorder = start_clrscope("record", "-p", w.pid, "-f", "-o", path, *options)
+        self.addCleanup(recorder.kill)
+        self.assertIn("Recording", recorder.stderr.readline())
+        w.go()
+        w.truth()
+        recorder.send_signal(signal.SIGINT)
+        said = recorder.stderr.read()
+        self.assertEqual(recorder.wait(60), 0, said)
 
     def check_waited(self, wait_ns, kind):
         """Within 2 % of what the workload `locks` measured: at least what its threads stood still, at most what the calls took, spinning before it and waking up included."""

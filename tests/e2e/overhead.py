@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import sqlite3
+import threading
 import time
 import unittest
 
 import harness
+import request_case
 from harness import Case, Workload, clrscope, report, start_clrscope
 
 SIGMAS = 4  # standard errors that an estimate may be off
@@ -96,19 +98,22 @@ class Overhead(Case):
             r = clrscope("record", f"--max-overhead={text}", "-p", str(os.getpid()))
             self.assertEqual(r.returncode, 2, text)
             self.assertIn("--max-overhead", r.stderr)
-        for options in (("--live",), ("--requests",), ("--measures", "requests"), ("--keep-nettrace",), ("--cpu", "--sampler", "runtime")):
+        for options in (("--requests=all",), ("--keep-nettrace",), ("--cpu", "--sampler", "runtime")):
             r = clrscope("record", "--max-overhead", "1%", *options, "-p", str(os.getpid()))
             self.assertEqual(r.returncode, 2, options)
             self.assertIn("max-overhead", r.stderr)
+        r = clrscope("record", "--max-overhead", "1%", "--exact", "--", "true")
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--exact and --types count everything", r.stderr)
 
     def test_samples_of_cpu_time_are_made_rare_enough(self):
         with Workload("--rate", "20e6", "--seconds", "60") as w:
-            r = clrscope("record", "-p", w.pid, "--max-overhead", "0.1%", "--only", "cpu", "--sampler", "kernel", "-d", "2s", "-o", self.path())
+            r = clrscope("record", "-p", w.pid, "--max-overhead", "0.3%", "--only", "cpu", "--sampler", "kernel", "-d", "2s", "-o", self.path())
             if "perf_event" in r.stderr and r.returncode != 0:
                 self.skipTest(r.stderr)
             self.assert_ok(r)
         with sqlite3.connect(self.path()) as db:
-            self.assertEqual(db.execute("select hz from cpu_sampler").fetchall(), [(20,)])  # half of 0.1 % at 25 us each
+            self.assertEqual(db.execute("select hz from cpu_sampler").fetchall(), [(20,)])  # half of 0.3 % at 75 us each
 
     def test_top_shows_what_is_allocated_in_all(self):
         with Workload("--rate", "2e9", "--seconds", "60") as w:
@@ -121,3 +126,54 @@ class Overhead(Case):
         # Five seconds of it at the least; what comes last is counted a second or two later.
         self.assertGreater(seconds[-1]["totals"]["bytes"], 0.8 * 2e9 * (len(seconds) - 4))
         self.assertLess(seconds[-1]["totals"]["bytes"], 1.2 * 2e9 * len(seconds))
+
+
+class OverheadOfRequests(request_case.RequestCase):
+    """One limit for everything, requests included: what the runtime counts is exact, and the rest follows from windows of time."""
+    LOADS = {"/small": 1, "/items/17": 1, "/delay/20": 2, "/throws/1": 1}
+
+    def drive(self, service, seconds=18):
+        threads = [threading.Thread(target=service.wrk, args=(path, seconds, connections, 1)) for path, connections in self.LOADS.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def check(self, *options, limit):
+        service = self.service("--background", "30000000")
+        ledger, path = self.record(service, self.drive, "--max-overhead", f"{100 * limit:g}%", *options, requests="--requests")
+        rows, truth, overhead = self.rows(path), request_case.known(ledger), report(path)["overhead"]
+        self.assertIn("answers more requests than can all be followed", self.said)
+        for name, sums in truth.items():
+            self.assertEqual(rows[name]["count"], sums["count"], name)
+        self.assertGreaterEqual(part({"overhead": overhead}, "requests")["windows"], 1)
+        busy = rows["GET /small"]
+        self.assertGreater(busy["watched"], 10)  # how many windows there are depends on what else the machine does
+        self.assertLess(busy["watched"], 0.7 * busy["count"], "some of them")
+        # What was recorded before windows began, and one window of each measure more than is paid for.
+        bursts = sum(p["cpu_s"] / (p["windows"] + 1) * 2 for p in overhead["parts"] if p["windows"] > 0) / overhead["program_cpu_s"]
+        fixed = sum(p["share"] for p in overhead["parts"] if p["part"] in ("clrscope", "waits", "cpu", "agent"))
+        self.assertLess(overhead["share"], max(limit, fixed + limit / 3) + bursts + 0.2 * limit, overhead)
+        return path, rows, truth
+
+    def test_requests_and_allocations_share_one_limit(self):
+        path, rows, truth = self.check(limit=0.06)
+        slow = truth["GET /delay/{ms:int}"]
+        mean_ns = slow["duration_ns"] / slow["count"]
+        self.assertLess(abs(rows["GET /delay/{ms:int}"]["duration_ns"]["mean"] / mean_ns - 1), 0.15)
+        # The same bytes, by request or not.
+        of_all = [report(path, "--by", by)["totals"]["bytes"] for by in ("type", "request")]
+        self.assertLess(abs(of_all[1] / of_all[0] - 1), 0.05, of_all)
+
+    def test_everything_at_once(self):
+        path, _, truth = self.check("--measures", "all", limit=0.04)
+        thrown = report(path, "--measure", "exceptions")["totals"]["count"]
+        self.assertLess(abs(thrown / sum(sums["exceptions"] for sums in truth.values()) - 1), 0.2)
+
+    def test_everything_with_live_objects(self):
+        service = self.service("--background", "30000000", "--holds", "5000000")  # enough of it for few windows to see some
+        _, path = self.record(service, self.drive, "--max-overhead", "2%", "--measures", "all", "--live", requests="--requests")
+        profile = report(path)
+        self.assertGreater(part(profile, "agent")["share"], 0)
+        self.assertEqual(profile["overhead"]["limit"], 0.02)
+        self.assertGreater(report(path, "--live")["totals"]["bytes"], 0)

@@ -95,10 +95,14 @@ class Requests(RequestCase):
 
         ledger, path = self.record(service, work, requests="--requests")
         rows, truth = self.rows(path), known(ledger)
+        if "GET (404)" not in rows:
+            # A client went away before its answer. Its status is another one for the server (499), while the ledger may
+            # have noted it before. `wrk` ends with one request under way for each connection.
+            row = rows.pop("GET (no route)")
+            noted = [truth.pop(name) for name in list(truth) if name.startswith("GET (")]
+            self.assertEqual(row["count"], sum(sums["count"] for sums in noted))
+            self.assertGreaterEqual(row["statuses"]["404"], row["count"] - loads["/nowhere"])
         for name, sums in truth.items():
-            if name == "GET (404)" and name not in rows:  # a client went away before the answer, which is another status
-                self.assertEqual(rows["GET (no route)"]["statuses"]["404"], sums["count"])
-                continue
             row = rows[name]
             self.assertEqual(row["count"], sums["count"], name)
             self.assertEqual(row["errors"], sums["errors"], name)

@@ -14,11 +14,6 @@ def sigma(row):
     return (row["bytes_high"] - row["bytes_low"]) / (2 * 1.96)
 
 
-def short(name):
-    """Nested types lose their owner's name in allocation events."""
-    return name.split(".")[-1]
-
-
 class Threads(Case):
     def record_load(self, flavour, *options):
         opened = {"opened": self.wait_for_agent} if "--live" in options else {}
@@ -38,10 +33,10 @@ class Threads(Case):
             rows = report(self.path(), "--by", "type", "--thread", f"^{thread['thread']}$", "-n", "0")["rows"]
             told = {}
             for row in rows:
-                told.setdefault(short(row["type"]), []).append(row)
+                told.setdefault(row["type"], []).append(row)
             counted = {}
             for t in thread["types"]:
-                counted[short(t["type"])] = counted.get(short(t["type"]), 0) + t["bytes"]
+                counted[t["type"]] = t["bytes"]
             for name, found in told.items():
                 if sum(r["samples"] for r in found) < 30 or name not in counted:
                     continue

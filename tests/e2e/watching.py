@@ -9,8 +9,8 @@ import subprocess
 import time
 
 import harness
-from agent_cpu import without_perf
 from harness import Case, Workload, clrscope, loss, report, start_clrscope, wait_until
+from seccomp import without_perf
 
 
 class Watching(Case):

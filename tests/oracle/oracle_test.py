@@ -11,6 +11,7 @@ import time
 import urllib.request
 
 from collections_comparison import CollectionsComparison
+from lines_comparison import LinesComparison
 
 CLRSCOPE, ORACLE, WORKLOADS, FOLDER = [os.path.abspath(p) for p in sys.argv[1:5]]
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
@@ -20,6 +21,7 @@ TICKS = f"{RUNTIME}:{1 | CODE:x}:5"
 SAMPLES = f"{RUNTIME}:{0x80000000000 | 1 | CODE:x}:4"
 EVERY_OBJECT = f"{RUNTIME}:{0x2200000 | 1 | CODE:x}:4"
 THREADS = f"{RUNTIME}:{1 | CODE:x}:4,Microsoft-DotNETCore-SampleProfiler:0:5"
+LINES = f"{RUNTIME}:{0x80000000000 | 0x20000 | CODE:x}:5"  # JittedMethodILToNativeMap
 OBJECTS = f"{RUNTIME}:{0x80000000000 | 0x2000000 | 0x1000000 | 0x80000 | 1 | CODE:x}:4"
 
 
@@ -283,14 +285,10 @@ def all_traces():
 
 def main():
     passed = failed = 0
-    for trace in all_traces():
+
+    def judge(trace, differences, notes):
+        nonlocal passed, failed
         name = os.path.basename(trace)
-        if not os.path.exists(trace):
-            print(f"FAIL {name}: no trace was recorded")
-            failed += 1
-            continue
-        comparison = Comparison(trace)
-        differences = comparison.run()
         if differences:
             failed += 1
             print(f"FAIL {name}: {len(differences)} differences")
@@ -298,7 +296,17 @@ def main():
                 print("    " + d)
         else:
             passed += 1
-            print(f"ok   {name} ({os.path.getsize(trace) / 1e6:.1f} MB)" + "".join(f"; {note}" for note in comparison.notes))
+            print(f"ok   {name} ({os.path.getsize(trace) / 1e6:.1f} MB)" + "".join(f"; {note}" for note in notes))
+
+    for trace in all_traces():
+        if not os.path.exists(trace):
+            judge(trace, ["no trace was recorded"], [])
+            continue
+        comparison = Comparison(trace)
+        judge(trace, comparison.run(), comparison.notes)
+    lines_trace = record("lines", LINES, ["dotnet", os.path.join(WORKLOADS, "lines/lines.dll"), "--seconds", "4"])
+    lines = LinesComparison(CLRSCOPE, ORACLE, lines_trace, os.path.join(WORKLOADS, "lines"))
+    judge(lines_trace, lines.run(), [lines.note])
     print(f"passed={passed} failed={failed}")
     sys.exit(1 if failed else 0)
 

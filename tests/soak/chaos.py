@@ -170,9 +170,9 @@ class Combination:
         if grown:
             life.fail(f"descriptors stay: {grown}; they were {life.descriptors}")
         with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
-            libraries = {line.split()[4] for line in file if "clrscope-agent" in line}
+            libraries = dict(line.rstrip().split(None, 5)[4:] for line in file if "clrscope-agent" in line)  # by inode
         if len(libraries) > 1:
-            life.fail(f"the agent's library is mapped from {len(libraries)} files")
+            life.fail(f"the agent's library is mapped from {len(libraries)} files: {', '.join(libraries.values())}")
         if left := lives.children_of(pid):
             life.fail(f"children stay: {left}")
 

@@ -29,12 +29,11 @@ class Types(Case):
         return json.loads(r.stdout.splitlines()[1]), report(self.path(), "--by", "type")
 
     def rows_of(self, truth, p):
-        """(type of the ledger, its row), by the name that the runtime gives: without a nested type's owner."""
+        """(type of the ledger, its row)."""
         by_name = {row["raw"]: row for row in p["rows"]}
         for t in truth["types"]:
-            name = t["clr_type"].split("+")[-1]
             if t["clr_type"] not in SHARED:
-                yield t, by_name[name]
+                yield t, by_name[t["clr_type"]]
 
     def check_equal(self, flavour, threads):
         truth, p = self.count("all", flavour=flavour, threads=threads)

@@ -78,6 +78,15 @@ export const settle = (page) =>
     }
   });
 
+export const kRow = 19; // of the icicle, in pixels
+
+// `row`: from the root's, 0.
+export async function clickRow(page, x, row) {
+  const box = await page.locator("#icicle").boundingBox();
+  await page.mouse.click(box.x + x, box.y + (row + 0.5) * kRow);
+  await settle(page);
+}
+
 // `options`: of Playwright's page.screenshot
 export const shot = (page, name, options = {}) => page.screenshot({ path: join(pages, "shots", `${name}.png`), ...options });
 export const text = (page, selector) => page.locator(selector).innerText();

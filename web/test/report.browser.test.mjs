@@ -2,16 +2,9 @@
 // The report in a real browser: see browser.mjs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { browserTests, look, pages, ready, rows, settle, shot, text } from "./browser.mjs";
+import { browserTests, clickRow, kRow, look, pages, ready, rows, settle, shot, text } from "./browser.mjs";
 
-const kRow = 19;
 const check = browserTests("shop.html");
-
-async function clickRow(page, x, row) {
-  const box = await page.locator("#icicle").boundingBox();
-  await page.mouse.click(box.x + x, box.y + (row + 0.5) * kRow);
-  await settle(page);
-}
 
 check("draws the icicle, the time strip and the figures", "shop.html", { colorScheme: "light" }, async (page) => {
   assert.ok((await look(page)).colours > 20);

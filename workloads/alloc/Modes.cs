@@ -44,6 +44,7 @@ static class Modes
             (1, TypeSites.Large), (5, TypeSites.Pinned), (20, TypeSites.Text),
             (20, TypeSites.Bytes),
         ],
+        "nested" => NestedSites.All,
         "funclets" =>
         [
             (1, FuncletSites.InCatch), (1, FuncletSites.InFinally), (1, FuncletSites.InFilter),
@@ -66,6 +67,6 @@ static class Modes
         ],
         _ => throw new ArgumentException(
             $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types, "
-            + "funclets, stackalloc, interop, osr, values, check, keep or stress"),
+            + "nested, funclets, stackalloc, interop, osr, values, check, keep or stress"),
     };
 }

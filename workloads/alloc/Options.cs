@@ -12,7 +12,7 @@ sealed class Options
                      [--seed N] [--lean] [--collect] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
-                            types, funclets, stackalloc, interop, osr, values, check, keep,
+                            types, nested, funclets, stackalloc, interop, osr, values, check, keep,
                             stress
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes

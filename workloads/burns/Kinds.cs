@@ -10,10 +10,11 @@ namespace Clrscope.Workloads.Burns;
 static class Kinds
 {
     public static readonly string[] Names =
-        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "exceptions", "allocations", "kernel", "threads"];
+        ["loops", "recursion", "generics", "delegates", "dynamic", "async", "native", "back", "callback", "exceptions", "allocations", "garbage", "osr", "kernel",
+         "threads"];
 
     // Those that are run only by name.
-    public static readonly string[] OtherNames = ["churn", "collect"];
+    public static readonly string[] OtherNames = ["churn", "collect", "fork", "unloaded"];
 
     // By marker method, ns.
     public static readonly Dictionary<string, long> Truth = [];
@@ -37,12 +38,17 @@ static class Kinds
             case "async": Count(nameof(AsyncPart), Async(ns).GetAwaiter().GetResult()); break;
             case "native": Count(nameof(Native), Native(ns)); break;
             case "back": Count(nameof(Back), Back(ns)); break;
+            case "callback": Count(nameof(Callback), Callback(ns)); break;
             case "exceptions": Count(nameof(Throwing), Throwing(ns)); break;
             case "allocations": Count(nameof(Allocating), Allocating(ns)); break;
+            case "garbage": Count(nameof(Garbage), Garbage(ns)); break;
+            case "osr": Count(nameof(Replaced), Replaced(ns)); break;
             case "kernel": Count(nameof(Kernel), Kernel(ns)); break;
             case "threads": ShortThreads(ns); break;
             case "collect": Count(nameof(Collecting), Collecting(ns)); break;
             case "churn": Churn(ns); break;
+            case "unloaded": Count(nameof(Unloaded), Unloaded(ns)); break;
+            case "fork": Count(nameof(Children.Forking), Children.Forking(ns)); break;
         }
     }
 
@@ -120,10 +126,9 @@ static class Kinds
         return ThreadClock.ThreadNs - start;
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    static long Dynamic(long ns)
+    static Func<int, int> Made(string name)
     {
-        var method = new DynamicMethod("spin", typeof(int), [typeof(int)]);
+        var method = new DynamicMethod(name, typeof(int), [typeof(int)]);
         ILGenerator il = method.GetILGenerator();
         Label again = il.DefineLabel();
         LocalBuilder i = il.DeclareLocal(typeof(int));
@@ -141,10 +146,39 @@ static class Kinds
         il.Emit(OpCodes.Blt, again);
         il.Emit(OpCodes.Ldarg_0);
         il.Emit(OpCodes.Ret);
-        var spin = method.CreateDelegate<Func<int, int>>();
+        return method.CreateDelegate<Func<int, int>>();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Dynamic(long ns)
+    {
+        Func<int, int> spin = Made("spin");
         long end = Until(ns, out long start);
         while (ThreadClock.ThreadNs < end) s_number = spin(s_number);
         return ThreadClock.ThreadNs - start;
+    }
+
+    // Each method for 20 ms; then its code goes, and the next one's takes its place.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Unloaded(long ns)
+    {
+        long end = Until(ns, out long start);
+        for (int i = 0; ThreadClock.ThreadNs < end; i++)
+        {
+            RunMade($"spin{i}");
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            GC.Collect();
+        }
+        return ThreadClock.ThreadNs - start;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void RunMade(string name)
+    {
+        Func<int, int> spin = Made(name);
+        long end = ThreadClock.ThreadNs + 20_000_000;
+        while (ThreadClock.ThreadNs < end) s_number = spin(s_number);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -199,21 +233,50 @@ static class Kinds
         return ThreadClock.ThreadNs - start;
     }
 
+    [DllImport("libc", EntryPoint = "qsort")]
+    static unsafe extern void SortByDelegate(int* items, nuint count, nuint size, Comparison compare);
+
+    unsafe delegate int Comparison(int* a, int* b);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static unsafe int Slowly(int* a, int* b)
+    {
+        s_number = Spin(s_number);
+        return *a - *b;
+    }
+
+    // Nearly all of it is what the native code calls, by a delegate.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static unsafe long Callback(long ns)
+    {
+        int* items = stackalloc int[16];
+        Comparison compare = Slowly;
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+        {
+            for (int i = 0; i < 16; i++) items[i] = (i * 7919) & 0xFF;
+            SortByDelegate(items, 16, sizeof(int), compare);
+        }
+        GC.KeepAlive(compare);
+        return ThreadClock.ThreadNs - start;
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Throwing(long ns)
     {
         long end = Until(ns, out long start);
         while (ThreadClock.ThreadNs < end)
-        {
-            try
+            for (int i = 0; i < 20; i++)
             {
-                throw new InvalidOperationException();
+                try
+                {
+                    throw new InvalidOperationException();
+                }
+                catch (InvalidOperationException)
+                {
+                    s_number++;
+                }
             }
-            catch (InvalidOperationException)
-            {
-                s_number++;
-            }
-        }
         return ThreadClock.ThreadNs - start;
     }
 
@@ -224,6 +287,35 @@ static class Kinds
         long end = Until(ns, out long start);
         while (ThreadClock.ThreadNs < end)
             for (int i = 0; i < 1000; i++) s_sink = new byte[40];
+        return ThreadClock.ThreadNs - start;
+    }
+
+    // Much of what it makes lives on for a while, so that collections mark and move it.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Garbage(long ns)
+    {
+        var kept = new object[20_000];
+        uint at = 1;
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+            for (int i = 0; i < 1000; i++)
+            {
+                at = at * 1664525 + 1013904223;
+                kept[(at >> 8) % kept.Length] = new object[] { new byte[100], kept.Length };
+            }
+        GC.KeepAlive(kept);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    // Called once: its loop is replaced by optimized code while it runs.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Replaced(long ns)
+    {
+        uint x = 1;
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end)
+            for (int i = 0; i < 20_000; i++) x = x * 1664525 + 1013904223;
+        s_number = (int)x;
         return ThreadClock.ThreadNs - start;
     }
 

@@ -11,10 +11,13 @@ sealed class Options
         usage: burns [--seconds S] [--kinds NAME,...] [--start-on-stdin] [--hold-on-stdin]
 
           --seconds S       of CPU time for each kind (default 1)
-          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,exceptions,allocations,kernel,threads (default all),
-                            or churn (200 threads a second), collect (74 % in the garbage collector)
+          --kinds NAMES     of loops,recursion,generics,delegates,dynamic,async,native,back,callback,exceptions,allocations,
+                            garbage,osr,kernel,threads (default all), or churn (200 threads a second), collect (74 % in the garbage collector),
+                            fork (children that use CPU time, too), unloaded (methods of which one takes another's place)
           --own-sigprof     take SIGPROF for every 10 ms of CPU time, and tell how many came
           --idle-threads N  that wait meanwhile
+          --steady N        in place of all that: N threads do the same piece of work again and again until the input ends, and each line of it is
+                            answered with {"pieces":…,"cpu_ns":…} so far
           --start-on-stdin  begin with the first line of the input
           --hold-on-stdin   wait for a line after the report
 
@@ -24,7 +27,7 @@ sealed class Options
     public double Seconds = 1;
     public string[] Kinds = Workloads.Burns.Kinds.Names;
     public bool StartOnStdin, HoldOnStdin, OwnSigprof, ShowHelp;
-    public int IdleThreads;
+    public int IdleThreads, Steady;
 
     public static Options Parse(string[] args)
     {
@@ -40,6 +43,7 @@ sealed class Options
                 case "--hold-on-stdin": o.HoldOnStdin = true; break;
                 case "--own-sigprof": o.OwnSigprof = true; break;
                 case "--idle-threads": o.IdleThreads = int.Parse(Value(), CultureInfo.InvariantCulture); break;
+                case "--steady": o.Steady = int.Parse(Value(), CultureInfo.InvariantCulture); break;
                 case "--help" or "-h": o.ShowHelp = true; break;
                 default: throw new ArgumentException($"unknown option {args[i]}");
             }

@@ -26,6 +26,11 @@ static class Program
         using OwnSignals? signals = options.OwnSigprof ? new OwnSignals() : null;
         using var idle = new IdleThreads(options.IdleThreads);
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
+        if (options.Steady > 0)
+        {
+            new Steady().Run(options.Steady);
+            return 0;
+        }
         if (options.StartOnStdin) Console.In.ReadLine();
         long start = ThreadClock.ProcessNs;
         foreach (string kind in options.Kinds) Kinds.Run(kind, options.Seconds);

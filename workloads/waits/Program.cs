@@ -3,11 +3,13 @@
 //   waits [--seconds N] [--short-ms N] [--collections N] [--start-on-stdin] [--hold-on-stdin]
 // --collections: a thread runs on while another collects garbage N times; what the runtime says
 //   they stopped it is the state gc.
-// Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state.
+// Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state. `running` is CPU time, `file` is reading a pipe by its
+//   name, `pool` what all threads of the pool together wait for a task, so that nothing else gets one.
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Clrscope.Workloads.Waits;
 
@@ -56,13 +58,22 @@ static class Program
         using var client = new TcpClient();
         client.Connect((IPEndPoint)listener.LocalEndpoint);
         using TcpClient server = listener.AcceptTcpClient();
+        string pipe = Path.Combine(Path.GetTempPath(), $"waits-{Environment.ProcessId}");
+        if (mkfifo(pipe, 0x180) != 0) throw new IOException(pipe);
+        using var file = new FileStream(pipe, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite, 0);
+        File.Delete(pipe);
+        var answer = new TaskCompletionSource<int>();
+        int workers = Environment.ProcessorCount;
+        ThreadPool.SetMinThreads(workers, 1);
+        ThreadPool.SetMaxThreads(workers, 1);
         Thread[] threads =
         [
             new(() => Timed("sleep", SleepFor)),
             new(() => Timed("lock", () => WaitForLock(gate, held))),
             new(() => Timed("wait", () => WaitForSignal(signal))),
             new(() => Timed("io", () => ReadSocket(client.GetStream()))),
-            new(() => Timed("running", Burn)),
+            new(() => WaitForFile(file)),
+            new(Burn),
         ];
         Thread holder = new(() =>
         {
@@ -75,10 +86,20 @@ static class Program
         holder.Start();
         held.Wait();
         foreach (Thread thread in threads) thread.Start();
+        using var blocked = new CountdownEvent(workers);
+        for (int i = 0; i < workers; ++i)
+            ThreadPool.UnsafeQueueUserWorkItem(_ =>
+            {
+                BlockPool(answer.Task);
+                blocked.Signal();
+            }, null);
         Thread.Sleep(TimeSpan.FromSeconds(s_seconds));
         over.Set();
         signal.Set();
         server.GetStream().WriteByte(1);
+        file.WriteByte(1);
+        answer.SetResult(1);
+        blocked.Wait();
         foreach (Thread thread in threads) thread.Join();
         holder.Join();
     }
@@ -145,12 +166,35 @@ static class Program
     static void ReadSocket(NetworkStream stream) => stream.ReadByte();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
+    static void WaitForFile(FileStream file) => Timed("file", () => file.ReadByte());
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void BlockPool(Task<int> task) => Timed("pool", () => task.Wait());
+
+    [DllImport("libc")]
+    static extern unsafe int clock_gettime(int clock, long* time);
+
+    // Of the calling thread.
+    static unsafe double CpuSeconds()
+    {
+        const int ThreadCpu = 3;
+        long* time = stackalloc long[2];
+        return clock_gettime(ThreadCpu, time) == 0 ? time[0] + time[1] / 1e9 : throw new InvalidOperationException();
+    }
+
+    [DllImport("libc")]
+    static extern int mkfifo([MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint mode);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
     static void Burn()
     {
         long begin = Stopwatch.GetTimestamp();
+        double used = CpuSeconds();
         ulong x = 1;
         while (Stopwatch.GetElapsedTime(begin).TotalSeconds < s_seconds)
             for (int i = 0; i < 1000; ++i) x = x * 6364136223846793005 + 1442695040888963407;
         if (x == 42) Console.WriteLine();
+        used = CpuSeconds() - used;
+        lock (s_states) s_states["running"] = used;
     }
 }

@@ -41,6 +41,11 @@ struct GenerationRange {
   uintptr_t start;
   size_t length, reserved;
 };
+// Of GetClassLayout: a field of the type itself, none of its base's.
+struct FieldOffset {
+  uint32_t token;
+  uint32_t offset;
+};
 // function 0: a run of native frames. Another result than kOk ends the walk.
 using StackSnapshotCallback = HResult(FunctionId function, uintptr_t ip, FrameInfo frame,
                                       uint32_t registers_size, uint8_t* registers, void* context);
@@ -220,7 +225,8 @@ class ICorProfilerInfo : public IUnknown {
                                    ModuleId* module, uint32_t* token, uint32_t capacity,
                                    uint32_t* count, ClassId* arguments) = 0;
   virtual HResult GetStringLayout() = 0;
-  virtual HResult GetClassLayout() = 0;
+  virtual HResult GetClassLayout(ClassId type, FieldOffset* fields, uint32_t capacity,
+                                 uint32_t* count, uint32_t* size) = 0;
   virtual HResult GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* token, ClassId* parent,
                                   uint32_t capacity, uint32_t* count, ClassId* arguments) = 0;
   virtual HResult GetCodeInfo2() = 0;

@@ -11,7 +11,8 @@
 
 namespace clrscope::agent {
 
-inline constexpr size_t kCpuFrames = 127, kCpuStackBytes = 4096;
+// What throws and collects uses 12 KB of its stack and more.
+inline constexpr size_t kCpuFrames = 127, kCpuStackBytes = 16384;
 
 struct CpuCell {
   std::atomic<uint64_t> turn;  // 2 * lap: free in that lap; one more: filled

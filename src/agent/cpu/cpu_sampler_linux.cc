@@ -66,6 +66,7 @@ void CpuTimeSampler::Watch(pid_t thread, Known& known) {
   switch (CpuSignal::Watch(thread, &known.slot)) {
     case CpuSignal::Made::kMade:
       known.watched = true;
+      if (known.tries >= 2) --blocked_;
       return;
     case CpuSignal::Made::kGone:
       return;
@@ -106,6 +107,12 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
           "with: it is not sampled any more";
       return Stop();
     }
+    if (!CpuSignal::spares_fault_handlers()) {
+      trouble_ =
+          "the program set a handler of SIGSEGV that signals may interrupt on an alternate stack: "
+          "CPU time is not sampled any more";
+      return Stop();
+    }
     // Half of what is left is the program's.
     CpuSignal::SetRoom(SignalsLeft() / 2);
   }
@@ -124,7 +131,7 @@ void CpuTimeSampler::Follow(int64_t now_ns) {
   next_look_ns_ = now_ns + (MonotonicNs() - begin) * kLookShare;
 }
 
-bool CpuTimeSampler::half_full() const { return ring_->waiting() > CpuSignal::kCells / 2; }
+bool CpuTimeSampler::half_full() const { return ring_->waiting() > ring_->size() / 2; }
 
 bool CpuTimeSampler::has_more() const { return ring_->Front() != nullptr; }
 

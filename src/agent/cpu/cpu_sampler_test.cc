@@ -23,6 +23,11 @@
 #include "agent/cpu/thread_files.h"
 #include "agent/host/clock.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+// Its handler of SIGSEGV is on an alternate stack, and any signal may interrupt it there.
+extern "C" const char* __asan_default_options() { return "use_sigaltstack=0"; }
+#endif
+
 namespace clrscope::agent {
 namespace {
 
@@ -193,29 +198,75 @@ TEST(CpuTimeSampler, LeavesNothingBehind) {
   }
 }
 
-TEST(CpuTimeSampler, TakesNoSignalThatSomebodyHas) {
-  // All are taken but one.
-  std::vector<int> taken;
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  const int left = SIGRTMIN + 5;
-  for (int s = SIGRTMIN + 1; s <= SIGRTMAX; ++s)
-    if (s != left && ::sigaction(s, &ignore, nullptr) == 0) taken.push_back(s);
+struct sigaction ActionOf(int signal) {
+  struct sigaction now {};
+  (void)::sigaction(signal, nullptr, &now);
+  return now;
+}
+
+std::atomic<int> g_passed_on{0}, g_of_timers{0};
+
+// As the runtime has one for the signal, with its own mask and flags.
+TEST(CpuTimeSampler, PassesOnWhatNoTimerSent) {
+  struct sigaction runtimes {
+  }, standard{};
+  runtimes.sa_sigaction = [](int, siginfo_t* info, void*) {
+    g_passed_on.fetch_add(1);
+    if (info->si_code == SI_TIMER) g_of_timers.fetch_add(1);
+  };
+  runtimes.sa_flags = SA_SIGINFO | SA_RESTART;
+  ASSERT_EQ(::sigaction(SIGRTMIN, &runtimes, nullptr), 0);
+  constexpr int kSent = 500;
   {
-    Running running;
+    Running running(997);
     ASSERT_TRUE(running.status().ok()) << running.status().error().message;
-    EXPECT_EQ(CpuSignal::number(), left);
+    const struct sigaction ours = ActionOf(SIGRTMIN);
+    EXPECT_NE(ours.sa_sigaction, runtimes.sa_sigaction);
+    EXPECT_EQ(ours.sa_flags & ~0x04000000, runtimes.sa_flags);  // SA_RESTORER, the C library's
+    EXPECT_EQ(::sigismember(&ours.sa_mask, SIGUSR1), 0);
+    for (int i = 0; i < kSent; ++i) {
+      ::pthread_kill(::pthread_self(), SIGRTMIN);
+      Burn(400'000);
+    }
+    running.End();
+    EXPECT_GT(running.reader.of(::gettid()).periods, 20u);
   }
-  ASSERT_EQ(::sigaction(left, &ignore, nullptr), 0);
+  EXPECT_EQ(ActionOf(SIGRTMIN).sa_sigaction, runtimes.sa_sigaction);
+  ::pthread_kill(::pthread_self(), SIGRTMIN);
+  EXPECT_EQ(g_passed_on.load(), kSent + 1);
+  EXPECT_EQ(g_of_timers.load(), 0);
+  standard.sa_handler = SIG_DFL;
+  (void)::sigaction(SIGRTMIN, &standard, nullptr);
+}
+
+// A signal on top of a handler that is on a small alternate stack may end the process.
+TEST(CpuTimeSampler, SparesHandlersOfFaults) {
+  struct sigaction others {
+  }, before{};
+  others.sa_handler = [](int) { ::_exit(1); };
+  others.sa_flags = SA_ONSTACK;
+  ASSERT_EQ(::sigaction(SIGSEGV, &others, &before), 0);
   {
     Running running;
     ASSERT_FALSE(running.status().ok());
     EXPECT_EQ(running.status().error().code, ErrorCode::kRefused);
+    EXPECT_NE(running.status().error().message.find("SIGSEGV"), std::string::npos);
   }
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  taken.push_back(left);
-  for (const int s : taken) (void)::sigaction(s, &standard, nullptr);
+  ::sigaddset(&others.sa_mask, SIGRTMIN);
+  ASSERT_EQ(::sigaction(SIGSEGV, &others, nullptr), 0);
+  {
+    Running running;
+    ASSERT_TRUE(running.status().ok()) << running.status().error().message;
+    ::sigemptyset(&others.sa_mask);
+    ASSERT_EQ(::sigaction(SIGSEGV, &others, nullptr), 0);
+    for (int i = 0; i < 100 && running.sampler().trouble().empty(); ++i) {
+      const timespec pause{0, 50'000'000};
+      (void)::nanosleep(&pause, nullptr);
+    }
+    running.End();
+    EXPECT_NE(running.sampler().trouble().find("SIGSEGV"), std::string::npos);
+  }
+  (void)::sigaction(SIGSEGV, &before, nullptr);
 }
 
 TEST(CpuTimeSampler, GivesWayToTheProgram) {

@@ -35,10 +35,17 @@ struct CpuThread {
   int timer;  // guarded by g_cpu_lock
 };
 
+// Enough for a quarter of a second of what the processors can use.
+size_t CpuCells() {
+  constexpr long kOfEach = 64;
+  return static_cast<size_t>(
+      std::clamp(::sysconf(_SC_NPROCESSORS_CONF) * kOfEach, 2 * kOfEach, 16 * kOfEach));
+}
+
 // All of it is there for as long as the process.
 struct CpuState {
   CpuThread threads[CpuSignal::kMostThreads];
-  CpuRing ring{CpuSignal::kCells};
+  CpuRing ring{CpuCells()};
 };
 CpuState* g_cpu = nullptr;
 std::atomic<bool> g_cpu_on{false};
@@ -76,18 +83,21 @@ class StackReader {
   StackReader(uintptr_t sp, const StackBounds& own)
       : sp_(sp), high_(own.Holds(sp) ? own.high : 0) {}
   // Two words.
-  bool Record(uintptr_t at, uintptr_t (&words)[2]) const { return Copy(at, words, sizeof words); }
-  bool Copy(uintptr_t at, void* to, size_t bytes) const {
+  bool Record(uintptr_t at, uintptr_t (&words)[2]) const {
+    return Copy(at, words, sizeof words) == sizeof words;
+  }
+  // Returns how many bytes there were.
+  size_t Copy(uintptr_t at, void* to, size_t bytes) const {
 #if !defined(__SANITIZE_ADDRESS__)  // which has places in a stack that nobody may read
     if (at >= sp_ && at < high_ && bytes <= high_ - at) {
       ::memcpy(to, reinterpret_cast<const void*>(at), bytes);  // NOLINT(performance-no-int-to-ptr)
-      return true;
+      return bytes;
     }
 #endif
     const iovec local{to, bytes};
     const iovec remote{reinterpret_cast<void*>(at), bytes};  // NOLINT(performance-no-int-to-ptr)
-    return ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0) ==
-           static_cast<ssize_t>(bytes);
+    const long n = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0);
+    return n > 0 ? static_cast<size_t>(n) : 0;
   }
   size_t left() const { return high_ == 0 ? kCpuStackBytes : high_ - sp_; }
 
@@ -129,8 +139,8 @@ void TakeCpuSample(const siginfo_t& info, const ucontext_t& context) {
   cell->cut = false;
   StackBounds own = thread.stack.Get();
   if (!own.Holds(cell->sp)) {
-    uintptr_t self;  // as pthread_self()
-    __asm__("mov %%fs:0x10, %0" : "=r"(self));
+    uintptr_t self;  // as pthread_self(); the psABI has it there under every C library
+    __asm__("mov %%fs:0, %0" : "=r"(self));
     thread.self.store(self, std::memory_order_relaxed);
     thread.stack_wanted.store(true, std::memory_order_release);
   }
@@ -149,17 +159,25 @@ void TakeCpuSample(const siginfo_t& info, const ucontext_t& context) {
   }
   cell->frames = static_cast<uint16_t>(frames);
   const size_t bytes = std::min(kCpuStackBytes, stack.left() / 8 * 8);
-  const bool copied = cell->sp % 8 == 0 && stack.Copy(cell->sp, cell->stack, bytes);
-  cell->stack_bytes = copied ? static_cast<uint16_t>(bytes) : 0;
+  cell->stack_bytes = static_cast<uint16_t>(
+      cell->sp % 8 == 0 ? stack.Copy(cell->sp, cell->stack, bytes) / 8 * 8 : 0);
   CpuRing::Commit(cell);
 }
 
+// To whom the signal belongs.
+void PassOn(int signal, siginfo_t* info, void* context) {
+  if ((g_cpu_before.sa_flags & SA_SIGINFO) != 0)
+    g_cpu_before.sa_sigaction(signal, info, context);
+  else if (g_cpu_before.sa_handler != SIG_IGN && g_cpu_before.sa_handler != SIG_DFL)
+    g_cpu_before.sa_handler(signal);
+}
+
 // Async-signal-safe: no lock, no allocation, no thread-local but errno.
-void OnCpuSignal(int, siginfo_t* info, void* context) {
+void OnCpuSignal(int signal, siginfo_t* info, void* context) {
+  if (info == nullptr || info->si_code != SI_TIMER) return PassOn(signal, info, context);
   const int error = errno;
   g_cpu_inside.fetch_add(1, std::memory_order_seq_cst);
-  if (g_cpu_on.load(std::memory_order_seq_cst) && info != nullptr && info->si_code == SI_TIMER &&
-      !IsForkedChild())
+  if (g_cpu_on.load(std::memory_order_seq_cst) && !IsForkedChild())
     TakeCpuSample(*info, *static_cast<const ucontext_t*>(context));
   g_cpu_inside.fetch_sub(1, std::memory_order_release);
   errno = error;
@@ -169,26 +187,9 @@ bool IsOurs(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == OnCpuSignal;
 }
 
-bool IsFree(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
-         now.sa_handler == SIG_DFL;
-}
-
-// The highest of those that fewest threads have blocked: who waits for a signal blocks it.
-int FreeSignal() {
-  constexpr int kMost = 65;
-  uint32_t blocked[kMost] = {};
-  ForEachThread([&](pid_t thread) {
-    const uint64_t mask = BlockedSignals(thread);
-    for (int s = SIGRTMIN; s <= SIGRTMAX && s < kMost; ++s)
-      blocked[s] += static_cast<uint32_t>(mask >> (s - 1) & 1);
-  });
-  int best = 0;
-  // The lowest ones are asked for by number (SIGRTMIN is the runtime's), the last one by debuggers.
-  for (int s = SIGRTMAX - 1; s > SIGRTMIN + 2; --s)
-    if (IsFree(s) && (best == 0 || blocked[s] < blocked[best])) best = s;
-  return best;
+bool HasHandler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
 // A note "Go" is in whatever the Go compiler links.
@@ -220,7 +221,11 @@ int MakeThreadTimer(pid_t thread, uintptr_t key, int* error) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = g_cpu_signal;
   event.sigev_value.sival_ptr = reinterpret_cast<void*>(key);  // NOLINT(performance-no-int-to-ptr)
+#ifdef sigev_notify_thread_id                                  // musl's name
+  event.sigev_notify_thread_id = thread;
+#else
   event._sigev_un._tid = thread;
+#endif
   // Source: linux include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED)
   const auto clock = static_cast<clockid_t>(~static_cast<uint32_t>(thread) << 3 | 6u);
   int timer = kNoTimer;
@@ -293,6 +298,13 @@ bool CpuSignal::is_ours() {
   return taken() && ::sigaction(g_cpu_signal, nullptr, &now) == 0 && IsOurs(now);
 }
 
+bool CpuSignal::spares_fault_handlers() {
+  struct sigaction fault {};
+  if (::sigaction(SIGSEGV, nullptr, &fault) != 0) return false;
+  return !HasHandler(fault) || (fault.sa_flags & SA_ONSTACK) == 0 ||
+         ::sigismember(&fault.sa_mask, SIGRTMIN) == 1;
+}
+
 Status CpuSignal::Take(int64_t period_ns) {
   if (taken()) return OkStatus();
   if (g_cpu == nullptr) {
@@ -305,16 +317,32 @@ Status CpuSignal::Take(int64_t period_ns) {
   }
   if (!g_cpu->ring.ok())
     return Error{ErrorCode::kFailed, "there is no memory for samples of CPU time"};
-  const int signal = FreeSignal();
-  if (signal == 0)
+  const int signal = SIGRTMIN;
+  struct sigaction before {};
+  if (::sigaction(signal, nullptr, &before) != 0)
+    return Error{ErrorCode::kFailed, "no signal can be had to sample CPU time with"};
+  if (!spares_fault_handlers())
+    return Error{
+        ErrorCode::kRefused,
+        "a handler of SIGSEGV that is not the runtime's may be interrupted on its "
+        "alternate stack, which could end the program: CPU time is not sampled by signals"};
+  const bool go = HasGoRuntime();
+  if (HasHandler(before) && ((before.sa_flags & static_cast<int>(SA_RESETHAND)) != 0 ||
+                             (go && (before.sa_flags & SA_ONSTACK) == 0)))
     return Error{ErrorCode::kRefused,
-                 "the program has handlers for all real-time signals: none is left to sample with"};
-  struct sigaction mine {};
+                 "the runtime's signal cannot be shared in this program, as its handler is not for "
+                 "all threads (a Go runtime?): CPU time is not sampled by signals"};
+  // What the runtime's handler expects stays so. It goes on to be called, from the first moment.
+  struct sigaction mine = before;
   mine.sa_sigaction = OnCpuSignal;
-  mine.sa_flags = SA_SIGINFO | SA_RESTART | (HasGoRuntime() ? SA_ONSTACK : 0);
-  ::sigfillset(&mine.sa_mask);
-  if (::sigaction(signal, &mine, &g_cpu_before) != 0)
-    return Error{ErrorCode::kRefused, "no signal can be had to sample with"};
+  if (!HasHandler(before)) {
+    mine.sa_flags = SA_RESTART | (go ? SA_ONSTACK : 0);
+    ::sigfillset(&mine.sa_mask);
+  }
+  mine.sa_flags |= SA_SIGINFO;
+  g_cpu_before = before;
+  if (::sigaction(signal, &mine, nullptr) != 0)
+    return Error{ErrorCode::kRefused, "no signal can be had to sample CPU time with"};
   g_cpu_signal = signal;
   g_cpu_period.store(period_ns);
   g_cpu_room.store(0);
@@ -328,9 +356,10 @@ void CpuSignal::GiveBack() {
   for (uint32_t i = 0; i < kMostThreads; ++i) Forget(i);
   if (is_ours()) {
     // What is still pending would end the process by the signal's default; ignoring it discards it.
+    // The runtime's handler drops what this process has not sent itself, and needs what it has.
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
-    (void)::sigaction(g_cpu_signal, &ignore, nullptr);
+    if (!HasHandler(g_cpu_before)) (void)::sigaction(g_cpu_signal, &ignore, nullptr);
     (void)::sigaction(g_cpu_signal, &g_cpu_before, nullptr);
   }
   const timespec pause{0, 100'000};

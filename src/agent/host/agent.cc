@@ -15,6 +15,7 @@
 #include "agent/host/forked.h"
 #include "agent/host/term_signal.h"
 #include "agent/host/thread.h"
+#include "agent/samples/given_up_handles.h"
 #include "base/units.h"
 
 namespace clrscope::agent {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr int64_t kOwnerPatience = 20 * kSecond;  // until whoever attached must be connected
 constexpr int kShutdownPatience = 3000;           // ms
+constexpr int kHandlePatience = 200;              // ms
 // ms for the disk, until a SIGTERM goes on, and at the agent's end.
 constexpr int kTermFlush = 2000, kLastFlush = 2000;
 // ms until the runtime first looks whether it may let go; 300 is the least that it takes. It looks
@@ -52,6 +54,7 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       desk_(gate_, WakeThread, this),
       code_(&gate_),
       resolver_(info),
+      async_types_(info, code_, ::getpid()),
       names_(info, gate_),
       collector_(names_, code_),
       generations_(info, phase_),
@@ -102,19 +105,24 @@ Status Agent::Start() {
   RETURN_IF_ERROR(SetMask(counts()));
   sampler_ = std::make_unique<Sampler>(
       info_, code_, gate_, names_.thrown(),
-      Sampler::Options{source_, options_.selftest, options_.snapshots}, WakeThread, this);
+      Sampler::Options{source_, options_.selftest, options_.snapshots, options_.native}, WakeThread,
+      this);
   sampler_->start_ns = start_ns_;
+  // Not where every object is counted: it would take the program many times what that does.
+  if (options_.async && !counts()) sampler_->FollowAsync(&async_types_);
   if (options_.live && !counts()) {
     profile::LiveSample::Options live;
     live.cap = options_.cap;
     live.source = source_;
     live.seed = static_cast<uint64_t>(start_unix_ns_);
     live.release = ReleaseHandle;
-    live.context = this;
     live_ = std::make_unique<profile::LiveSample>(live);
     sampler_->Follow(live_.get());
   }
   at_start_ = at_interval_ = SumShards();
+  if (options_.max_overhead > 0)
+    budget_ = std::make_unique<Budget>(options_.max_overhead, static_cast<uint64_t>(start_unix_ns_),
+                                       Now());
   // Shards keep what an earlier instance left in them.
   ShardPool::Get().ForEach([](Shard& s) {
     for (int side = 0; side < 2; ++side)
@@ -127,8 +135,7 @@ Status Agent::Start() {
     ready_.store(true);
     sampling_.store(samples());
     takes_events_.store(true);
-    if (options_.allocations)
-      (void)session_.Begin(AskForAllocations(source_), /*here=*/true, Now());
+    (void)BeginAllocations(/*here=*/true);
     (void)event_sessions_.Want(WantedEvents(), /*here=*/true, Now());
   }
   auto* self = new std::shared_ptr<Agent>(shared_from_this());
@@ -154,10 +161,7 @@ void* Agent::ThreadMain(void* raw) {
 
 void Agent::WakeThread(void* self) { static_cast<Agent*>(self)->waker_.Wake(); }
 
-void Agent::ReleaseHandle(void* self, uint64_t handle) {
-  (void)static_cast<Agent*>(self)->info_->DestroyHandle(
-      reinterpret_cast<ObjectHandle>(handle));  // NOLINT(performance-no-int-to-ptr)
-}
+void Agent::ReleaseHandle(void*, uint64_t handle) { GivenUpHandles::Get().Push(handle); }
 
 void Agent::OnAttachComplete() {
   ready_.store(true);
@@ -189,8 +193,7 @@ void Agent::Run() {
   if (attached_ && !ending_.load()) {
     sampling_.store(options_.allocations);
     takes_events_.store(true);
-    if (options_.allocations)
-      (void)session_.Begin(AskForAllocations(source_), /*here=*/false, Now());
+    (void)BeginAllocations(/*here=*/false);
     (void)event_sessions_.Want(WantedEvents(), /*here=*/false, Now());
     phase_.Forget();
   }
@@ -218,6 +221,16 @@ void Agent::HandOnTermSignal() {
   GiveBackTermSignal();
 }
 
+// What lives stays known for the last interval. The program's threads destroy the handles as long
+// as the session is there; where they hardly allocate some are left for the next agent.
+void Agent::GiveUpHandles() {
+  live_->GiveUpHandles();
+  handles_given_up_ = true;
+  const timespec pause{0, 1'000'000};
+  for (int i = 0; GivenUpHandles::Get().waiting() != 0 && i < kHandlePatience; ++i)
+    (void)::nanosleep(&pause, nullptr);
+}
+
 // False: it stays. The runtime does not let go of whoever had it use its slow allocation helpers:
 // that agent asks for no calls any more, and waits to be started again.
 bool Agent::LetGo() {
@@ -233,6 +246,7 @@ bool Agent::LetGo() {
     TakeGcNotes();
     if (live_ != nullptr && Drain() && !passes_.empty()) ScanHandles(Now());
     if (live_ != nullptr) Regrade();
+    if (live_ != nullptr) GiveUpHandles();
     const UnloadDesk::Closed closed(desk_);
     session_.End(Now());
     event_sessions_.End(Now());
@@ -247,8 +261,8 @@ bool Agent::LetGo() {
   control_.StopListening();
   control_.Flush(ending_.load() ? 500 : 5000);
   sampler_->Follow(nullptr);
-  if (ending_.load()) return true;  // handles and memory go with the process
-  if (live_ != nullptr) live_->Clear();
+  if (ending_.load()) return true;       // handles and memory go with the process
+  if (live_ != nullptr) live_->Clear();  // what came after its handles were given up
   control_.Close();
   (void)info_->RequestProfilerDetach(kDetachSoon);
   return true;

@@ -10,14 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "agent/async/async_types.h"
 #include "agent/com/corprof.h"
 #include "agent/control/control.h"
 #include "agent/cpu/cpu_sampler.h"
 #include "agent/gc/gc_log.h"
 #include "agent/gc/gc_threads.h"
+#include "agent/host/allocation_sessions.h"
+#include "agent/host/budget.h"
 #include "agent/host/event_sessions.h"
 #include "agent/host/options.h"
-#include "agent/host/session.h"
 #include "agent/host/unload_desk.h"
 #include "agent/host/waker.h"
 #include "agent/samples/collector.h"
@@ -61,6 +63,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
  private:
   static constexpr uint32_t kSlice = 64;   // frames that are looked up in one go
   static constexpr uint64_t kDeafGcs = 4;  // three budgets of the youngest generation, or more
+  bool IsToldAgain(const GcNote& note);
   bool OnRareEvent(const clr::RawEvent& event, Registers from);  // false: it is another one
   void OnGcEvent(const clr::RawEvent& event);
   static void* ThreadMain(void* self);
@@ -76,6 +79,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void ResolveInSlices();
   bool ResolveFrames(uint32_t limit);  // true: all are
   bool ResolveFrame(uint32_t id);      // false: it is still being written
+  void ResolveType(uint32_t id);
   void RetireNativeFrames();
   bool Drain();              // false: a shard's owner was in it
   bool Empty(Shard& shard);  // of what its owner has written up to now; false: it is in it
@@ -83,6 +87,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   bool Probe(uint64_t handle, int8_t* generation);
   void ScanHandles(int64_t now_ns);
   void Regrade();
+  void GiveUpHandles();
   void EndInterval(bool last);
   size_t MemoryBytes() const;
   void AddLosses(const ShardTotals& sums, profile::IntervalFrame& frame);
@@ -92,6 +97,14 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void StepCpu(int64_t now_ns);
   void FinishCpu();
   bool SendCpu(std::string_view batch);
+  // A limit of what it may take: agent_budget.cc
+  Status BeginAllocations(bool here);
+  void StepBudget(int64_t now_ns);
+  template <class Tell>
+  void StepWindows(WindowSteps& steps, double cost_ns, std::atomic<uint64_t>& word, Tell&& tell);
+  void RestartBudget();
+  void TellBudget(profile::IntervalFrame& frame);
+  bool in_windows() const;  // allocations are
   void HandOnTermSignal();
   bool LetGo();  // false: it stays, stopped
   void GiveUp() noexcept;
@@ -144,6 +157,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   CodeTable code_;
   std::unique_ptr<NativeMap> native_map_;
   CodeResolver resolver_;
+  AsyncTypes async_types_;
   Names names_;
   Collector collector_;
   std::unique_ptr<profile::LiveSample> live_;
@@ -154,10 +168,15 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   GcHistory gcs_;
   GcThreads gc_threads_;
   std::vector<profile::GcPass> passes_;
+  bool handles_given_up_ = false;  // none may be probed
   Control control_;
-  Session session_;  // of allocations
+  AllocationSessions session_;
   EventSessions event_sessions_;
   CpuTimeSampler cpu_;
+  std::unique_ptr<Budget> budget_;    // null: there is no limit
+  profile::IntervalWindows windows_;  // of allocations, since the start
+  // Where two sessions tell of collections: the one that was told last.
+  std::atomic<uint64_t> last_start_{~uint64_t{0}}, last_end_{~uint64_t{0}}, last_kind_{0};
   SpoolThread spool_;
 
   std::atomic<uint32_t> resolved_{kFirstFrame};  // frames below it were looked at

@@ -27,6 +27,8 @@ void Agent::OwnerCame() {
   (void)Drain();
   profile::IntervalFrame dropped;
   if (sequence_ != 0) collector_.FillFrame(dropped);
+  dropped.end_ns = Now();
+  TellBudget(dropped);
   collector_.Resend();
   collector_.activities().Resend();
 }
@@ -59,9 +61,8 @@ Status Agent::Resume() {
   sampling_.store(samples());
   takes_events_.store(true);
   const UnloadDesk::Closed closed(desk_);
-  Status begun = OkStatus();
-  if (options_.allocations)
-    begun = session_.Begin(AskForAllocations(source_), /*here=*/false, Now());
+  RestartBudget();
+  Status begun = BeginAllocations(/*here=*/false);
   if (begun.ok()) begun = event_sessions_.Want(WantedEvents(), /*here=*/false, Now());
   phase_.Forget();
   if (!begun.ok()) {
@@ -165,16 +166,31 @@ std::string Agent::StatusJson() const {
   add("events", sums.events - at_start_.events);
   add("event_ns", sums.event_ns - at_start_.event_ns);
   add("events_lost", sums.events_lost - at_start_.events_lost);
-  const auto ended = [&](const char* name, WalkEnd end) {
+  const auto ended = [&](const char* name, const auto& now, const auto& before, auto end) {
     const auto i = static_cast<size_t>(end);
-    add(name, sums.ends[i] - at_start_.ends[i]);
+    add(name, now[i] - before[i]);
   };
-  ended("walk_new", WalkEnd::kNew);
-  ended("walk_no_rule", WalkEnd::kNoRule);
-  ended("walk_stub", WalkEnd::kStub);
-  ended("walk_disagree", WalkEnd::kDisagree);
-  ended("walk_outside", WalkEnd::kOutside);
-  ended("walk_no_room", WalkEnd::kNoRoom);
+  const auto walk = [&](const char* name, WalkEnd end) {
+    ended(name, sums.ends, at_start_.ends, end);
+  };
+  walk("walk_new", WalkEnd::kNew);
+  walk("walk_no_rule", WalkEnd::kNoRule);
+  walk("walk_stub", WalkEnd::kStub);
+  walk("walk_disagree", WalkEnd::kDisagree);
+  walk("walk_outside", WalkEnd::kOutside);
+  walk("walk_no_room", WalkEnd::kNoRoom);
+  const auto async = [&](const char* name, AsyncEnd end) {
+    ended(name, sums.async_ends, at_start_.async_ends, end);
+  };
+  async("async_all", AsyncEnd::kAll);
+  async("async_new_type", AsyncEnd::kNewType);
+  async("async_no_box", AsyncEnd::kNoBox);
+  async("async_ambiguous", AsyncEnd::kAmbiguous);
+  async("async_other", AsyncEnd::kOther);
+  async("async_unreadable", AsyncEnd::kUnreadable);
+  async("async_too_deep", AsyncEnd::kTooDeep);
+  add("async_several", sums.async_several - at_start_.async_several);
+  add("async_ns", sums.async_ns - at_start_.async_ns);
   add("selftest_equal", sums.equal - at_start_.equal);
   add("selftest_different", sums.different - at_start_.different);
   add("selftest_skipped", sums.skipped - at_start_.skipped);
@@ -207,6 +223,7 @@ std::string Agent::StatusJson() const {
   add("files_dropped", files.dropped);
   add("files_waiting", files.waiting);
   add("frames_dropped", frames_dropped_);
+  if (budget_ != nullptr) out += ",\"overhead\":" + budget_->Json();
   out += ",\"failure\":";
   const std::string trouble = Trouble();
   JsonText(out, trouble);

@@ -45,7 +45,7 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, const Guid* ac
   event.kind = &kind;
   event.payload = payload;
   const auto allocated = [&](auto e) {
-    if (!sampling_.load(std::memory_order_relaxed)) return;
+    if (!sampling_.load(std::memory_order_relaxed)) return sampler_->DestroyGivenUp();
     if (!clr::Decode(event, e)) {
       unknown_events_.fetch_add(1, std::memory_order_relaxed);
       return;
@@ -95,17 +95,30 @@ bool Agent::OnRareEvent(const clr::RawEvent& event, Registers from) {
   return true;
 }
 
+// By another session, too. Collections begin and end one after the other; of the rest there are no
+// two of a kind in a row.
+bool Agent::IsToldAgain(const GcNote& note) {
+  if (note.kind == GcNote::Kind::kStart) return last_start_.exchange(note.number) == note.number;
+  if (note.kind == GcNote::Kind::kEnd && last_end_.exchange(note.number) == note.number)
+    return true;
+  const auto kind = static_cast<uint64_t>(note.kind) + 1;
+  return last_kind_.exchange(kind) == kind && note.kind != GcNote::Kind::kEnd;
+}
+
 void Agent::OnGcEvent(const clr::RawEvent& event) {
   GcNote n;
   bool readable = true;
+  // Ticks come at the level of collections, by a session of their own.
+  const bool twice = budget_ != nullptr && source_ == profile::Source::kTick;
   switch (event.kind->id) {
     case kGcStart: {
       clr::GcStart e;
       readable = clr::Decode(event, e);
-      if (readable) sampler_->gcs_begun.fetch_add(1);
-      if (e.type != clr::kBackgroundGc) phase_.Begun();  // else nothing moves
       n.kind = GcNote::Kind::kStart;
       n.number = e.number;
+      if (twice && readable && IsToldAgain(n)) return;
+      if (readable) sampler_->gcs_begun.fetch_add(1);
+      if (e.type != clr::kBackgroundGc) phase_.Begun();  // else nothing moves
       n.generation = static_cast<int8_t>(e.generation);
       n.type = static_cast<int8_t>(e.type);
       n.reason = static_cast<int8_t>(e.reason);
@@ -142,11 +155,13 @@ void Agent::OnGcEvent(const clr::RawEvent& event) {
     unknown_events_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (twice && n.kind != GcNote::Kind::kStart && IsToldAgain(n)) return;
   n.time_ns = Now();
   n.thread_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID);
   n.thread = static_cast<uint32_t>(::syscall(SYS_gettid));
   (void)gc_ring_.Push(n);
-  if (n.kind == GcNote::Kind::kRestart && live_ != nullptr) waker_.Wake();
+  // Under a limit the agent's thread comes by often enough, and a wake-up has its price.
+  if (n.kind == GcNote::Kind::kRestart && live_ != nullptr && budget_ == nullptr) waker_.Wake();
 }
 
 void Agent::OnObjectAllocated(ObjectId object, ClassId type, Registers from) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "agent/host/forked.h"
+#include "agent/samples/given_up_handles.h"
 #include "agent/testing/agent_on_fake.h"
 
 namespace clrscope::agent {
@@ -275,6 +276,29 @@ TEST(Bounded, NamesOfOneInterval) {
   EXPECT_EQ(a.Ask("interval"), "ok");
   EXPECT_LE(a.Status("types"), static_cast<double>(Names::kMostTypes));
   EXPECT_LT(a.Status("agent_bytes"), 80e6);
+}
+
+// A collection does not stop the agent's thread, which so must leave the table of handles alone.
+TEST(Handles, AreDestroyedByThreadsThatAllocate) {
+  while (GivenUpHandles::Get().waiting() != 0) GivenUpHandles::Get().DestroySome([](uint64_t) {});
+  AgentOnFake a("every=1h,cap=64");
+  a.runtime.AddModule(kApp, false);
+  a.runtime.AddType(5, kApp);
+  for (int i = 0; i < 20'000; ++i) {
+    a.Allocate(5);
+    if (i % 500 == 0) (void)a.Status("handles");  // they are drained
+  }
+  const uint64_t before = a.runtime.destroyed();
+  EXPECT_GT(before, a.runtime.handles() / 2);  // there is room for 64
+  std::thread detaches([&] { a.Detach(); });
+  while (!a.ended()) {
+    a.Allocate(5);
+    std::this_thread::yield();
+  }
+  detaches.join();
+  EXPECT_GT(a.runtime.destroyed(), before);
+  EXPECT_EQ(a.runtime.destroyed_by(std::this_thread::get_id()), a.runtime.destroyed());
+  EXPECT_EQ(a.runtime.destroyed() + GivenUpHandles::Get().waiting(), a.runtime.handles());
 }
 
 TEST(Exact, StaysWhenItIsToGoAndAsksForNoCallsAnyMore) {

@@ -82,6 +82,7 @@ void Agent::EndInterval(bool last) {
     meter_.live_mean_bytes = live_->live_mean_bytes();
   }
   f.meter = meter_;
+  TellBudget(f);
   meter_ = {};
   AddLosses(sums, f);
   at_interval_ = sums;
@@ -139,6 +140,7 @@ void Agent::AddLosses(const ShardTotals& sums, profile::IntervalFrame& f) {
                                 at_interval_.handle_failed);
   lost(Loss::kMissingStack,
        sums.snapshot_failed - at_interval_.snapshot_failed + sums.shallow - at_interval_.shallow);
+  lost(Loss::kAgentAsyncCallers, sums.async_unknown() - at_interval_.async_unknown());
   lost(Loss::kAgentEvents, sums.events_lost - at_interval_.events_lost);
   lost(Loss::kExceptionTypesCapped, sums.types_capped - at_interval_.types_capped);
   lost(Loss::kWaitsUnended, sums.unended - at_interval_.unended);

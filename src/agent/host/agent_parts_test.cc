@@ -31,8 +31,8 @@ TEST(Options, AreReadFromOneLine) {
   EXPECT_EQ(changed->output, "/tmp/%n.pb");
   EXPECT_EQ(changed->labels,
             (std::vector<std::pair<std::string, std::string>>{{"env", "test"}, {"zone", "a"}}));
-  for (const char* fixed :
-       {"live=1", "cap=100", "exact=1", "owned=0", "selftest=1", "walk=snapshot", "requests=1"})
+  for (const char* fixed : {"live=1", "cap=100", "exact=1", "owned=0", "selftest=1",
+                            "walk=snapshot", "requests=1", "lines=1", "native=1"})
     EXPECT_EQ(ChangeOptions(fixed, *o).error().code, ErrorCode::kRefused) << fixed;
   EXPECT_EQ(ChangeOptions("sometimes=1", *o).error().code, ErrorCode::kUsage);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/async/async_roles.h"
 #include "agent/host/agent.h"
 #include "agent/host/clock.h"
 #include "agent/host/term_signal.h"
@@ -43,6 +44,7 @@ void Agent::Wait() {
   if (!passes_.empty() || (live_ != nullptr && live_->derived() != 0))
     wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
   if (cpu_.on()) wait = std::min(wait, cpu_.next_ns() - now);
+  if (budget_ != nullptr && !paused_.load()) wait = std::min(wait, budget_->due_ns(now) - now);
   wait = control_.has_lines() ? 0 : std::clamp<int64_t>(wait, 0, kSecond);
   std::vector<pollfd> polls = {{waker_.fd(), POLLIN, 0}};
   control_.AddPolls(polls);
@@ -54,6 +56,7 @@ void Agent::Wait() {
 void Agent::Step(int64_t now) {
   if (TermSignalCame()) HandOnTermSignal();
   StepCpu(now);
+  StepBudget(now);
   ResolveInSlices();
   TakeGcNotes();
   const uint64_t gcs = std::max<uint64_t>(gcs_seen_, gcs_finished_.load());
@@ -65,7 +68,7 @@ void Agent::Step(int64_t now) {
   bool filling = false;
   ShardPool::Get().ForEach(
       [&](Shard& s) { filling = filling || s.filling.load(std::memory_order_relaxed); });
-  if (code_.crowded()) ResetCode();
+  if (code_.crowded() || async_types_.crowded()) ResetCode();
   bool drained = false;
   const bool scan = live_ != nullptr && !passes_.empty() && now - last_scan_ns_ >= kScanEvery;
   if (filling || scan || now - last_drain_ns_ >= kDrainEvery) {
@@ -92,7 +95,7 @@ void Agent::Step(int64_t now) {
 }
 
 void Agent::TendSessions(uint64_t samples, uint64_t events, uint64_t gcs, int64_t now) {
-  if (counts() ? session_.Due(now) : session_.Due(samples, gcs, now)) {
+  if (session_.Due(/*heard=*/!counts() && !in_windows(), samples, gcs, now)) {
     const UnloadDesk::Closed closed(desk_);
     session_.Renew(now);
     phase_.Forget();
@@ -119,7 +122,7 @@ void Agent::TendShards(int64_t now) {
 
 // GCs that allocation causes while no sample comes.
 void Agent::Listen(uint64_t samples) {
-  if (samples != samples_heard_) allocating_gcs_ = 0;
+  if (samples != samples_heard_ || in_windows()) allocating_gcs_ = 0;
   samples_heard_ = samples;
 }
 
@@ -151,11 +154,16 @@ bool Agent::ResolveFrame(uint32_t id) {
   CodeTable::Frame* f = code_.frame(id);
   if (f == nullptr) return false;
   if (!code_.current(id)) return true;
-  FrameRule native;
+  if ((f->ip & kTypeKey) != 0) {
+    ResolveType(id);
+    return true;
+  }
+  unwind::FrameRule native;
   bool unloadable = false;
   if (CodeResolver::ResolveNative(f->ip, native_map_.get(), &native, &unloadable)) {
     if (unloadable) native_frames_.push_back(id);
     code_.SetRule(id, native, 0);
+    if (options_.native) collector_.BindPlace(id, f->ip, Names::kNativeMethod, unloadable, Now());
     return true;
   }
   const LookupGate::Question may_ask(gate_, f->epoch);
@@ -167,6 +175,10 @@ bool Agent::ResolveFrame(uint32_t id) {
   if (answer.function != 0) {
     const Names::Method method = names_.MethodOf(answer.function);
     collector_.Bind(id, method.id);
+    ModuleId module = 0;
+    const profile::IntervalMethod& described = names_.methods()[method.id];
+    code_.SetRole(id, answer.dynamic ? 0 : RoleOf(info_, answer.function, described, &module));
+    if (module != 0 && described.module == kCoreLib) async_types_.SetCoreLib(module);
     if (ThrowsForOthers(names_.methods()[method.id])) answer.rule.managed = false;
     if (answer.dynamic) {
       seen_dynamic_.Add(answer.function);
@@ -174,9 +186,25 @@ bool Agent::ResolveFrame(uint32_t id) {
     } else if (method.collectible) {
       collectible_frames_.push_back(id);
     }
+    // Dynamic methods have no lines.
+    if (options_.lines && !answer.dynamic)
+      collector_.BindPlace(id, f->ip, method.id, method.collectible, Now());
   }
   code_.SetRule(id, answer.rule, answer.function, answer.dynamic);
   return true;
+}
+
+// A type that an async method waits by. It may be unloaded by itself: with the first that is, all
+// of them are looked at anew.
+void Agent::ResolveType(uint32_t id) {
+  const LookupGate::Question may_ask(gate_, code_.frame(id)->epoch);
+  if (!may_ask) {
+    code_.Retire(id);
+    return;
+  }
+  const ClassId machine = async_types_.Resolve(id);
+  if (machine != 0) collector_.Bind(id, names_.AsyncCaller(machine).id);
+  collectible_frames_.push_back(id);
 }
 
 bool Agent::ResolveFrames(uint32_t limit) {
@@ -236,6 +264,7 @@ void Agent::ResetCode() {
   for (int side = 0; side < 2; ++side) quiet = Drain() && quiet;
   if (quiet) {
     code_.Clear();
+    async_types_.Clear();
     sampler_->NumberAnew();
     collector_.UnbindAll();
     resolved_ = kFirstFrame;
@@ -259,6 +288,7 @@ bool Agent::Probe(uint64_t handle, int8_t* generation) {
 }
 
 void Agent::ScanHandles(int64_t now) {
+  if (handles_given_up_) return passes_.clear();
   const int64_t begin = MonotonicNs();
   if (session_.on()) (void)generations_.Take();
   live_->AfterGcs(passes_, now,
@@ -270,7 +300,7 @@ void Agent::ScanHandles(int64_t now) {
 
 void Agent::Regrade() {
   // Without a session nobody tells that a collection begins.
-  if (live_->derived() == 0 || !session_.on() || !generations_.Take()) return;
+  if (handles_given_up_ || live_->derived() == 0 || !session_.on() || !generations_.Take()) return;
   live_->Regrade([&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
 }
 

@@ -6,6 +6,8 @@
 namespace clrscope::agent {
 namespace {
 
+constexpr Ask kThrows{clr::keyword::kException, 2};
+
 Status Bring(Session& session, bool wanted, const Ask& ask, bool here, int64_t now_ns) {
   const bool same = session.ask() == ask;
   if (session.wanted() && (!wanted || !same)) session.End(now_ns);
@@ -19,9 +21,19 @@ Status EventSessions::Want(const EventMeasures& m, bool here, int64_t now_ns) {
   if (m != measures_) silence_ = {};
   measures_ = m;
   const Ask waits{keyword::kContention | (m.waits ? keyword::kWaitHandle : 0), m.waits ? 5u : 4u};
-  const Status thrown = Bring(exceptions_, m.exceptions, {keyword::kException, 2}, here, now_ns);
+  const Status thrown = Bring(exceptions_, m.exceptions, kThrows, here, now_ns);
   const Status waited = Bring(waits_, m.locks || m.waits, waits, here, now_ns);
   return thrown.ok() ? waited : thrown;
+}
+
+bool EventSessions::TellThrows(bool on, int64_t now_ns) {
+  if (!on) {
+    exceptions_.End(now_ns);
+    return true;
+  }
+  (void)exceptions_.Begin(kThrows, /*here=*/false, now_ns);
+  if (!exceptions_.on()) exceptions_.End(now_ns);
+  return exceptions_.on();
 }
 
 bool EventSessions::Due(uint64_t events, int64_t now_ns) {

@@ -30,6 +30,8 @@ class EventSessions {
     exceptions_.End(now_ns);
     waits_.End(now_ns);
   }
+  // Exceptions for a moment, or not for one; they stay among the measures. Whether it is so.
+  bool TellThrows(bool on, int64_t now_ns);
   // Whether a session is to be begun, or the runtime to be reminded as nothing comes. `events`: so
   // far.
   bool Due(uint64_t events, int64_t now_ns);

@@ -44,6 +44,27 @@ bool ParseSpan(std::string_view value, int64_t& out) {
   return out >= kSecond / 10;
 }
 
+// "0.5", "1%": a part of one.
+bool ParsePercent(std::string_view value, double& out) {
+  constexpr double kLeast = 0.01, kMost = 50;
+  if (value.ends_with('%')) value.remove_suffix(1);
+  uint64_t whole = 0;
+  std::string_view rest;
+  if (!ParseNumber(value, whole, &rest)) return false;
+  double percent = static_cast<double>(whole);
+  if (!rest.empty() && rest.front() != '.') return false;
+  double unit = 0.1;
+  for (const char c : rest.substr(rest.empty() ? 0 : 1)) {
+    if (c < '0' || c > '9') return false;
+    percent += unit * (c - '0');
+    unit /= 10;
+  }
+  constexpr double kDigits = 1e-9;
+  if (percent < kLeast - kDigits || percent > kMost) return false;
+  out = percent / 100;
+  return true;
+}
+
 // nullptr: it is no key that is on or off.
 bool* FlagOf(std::string_view key, Options& o) {
   if (key == "allocations") return &o.allocations;
@@ -52,7 +73,10 @@ bool* FlagOf(std::string_view key, Options& o) {
   if (key == "locks") return &o.locks;
   if (key == "waits") return &o.waits;
   if (key == "requests") return &o.requests;
+  if (key == "lines") return &o.lines;
+  if (key == "native") return &o.native;
   if (key == "owned") return &o.owned;
+  if (key == "async") return &o.async;
   if (key == "selftest") return &o.selftest;
   if (key == "exact") return &o.exact;
   return nullptr;
@@ -98,6 +122,8 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
       std::string_view rest;
       ok = ParseNumber(value, n, &rest) && rest.empty() && n <= CpuTimeSampler::kMostHz;
       o.cpu_hz = static_cast<uint32_t>(n);
+    } else if (key == "max_overhead") {
+      ok = ParsePercent(value, o.max_overhead);
     } else if (key == "output") {
       o.output = value;
     } else if (key.starts_with("label.") && key.size() > 6) {
@@ -109,6 +135,10 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
   }
   o.locks = o.locks || o.waits;
   o.live = o.live && o.allocations;
+  if (o.max_overhead > 0 && o.exact)
+    return Error{ErrorCode::kUsage,
+                 "CLRSCOPE_OPTS: exact counts every object, whatever that takes: max_overhead does "
+                 "not go with it"};
   if (!o.allocations && !o.exceptions && !o.locks && o.cpu_hz == 0)
     return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is nothing to measure"};
   return o;
@@ -116,16 +146,20 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
 
 Result<Options> ChangeOptions(std::string_view text, const Options& now) {
   ASSIGN_OR_RETURN(Options o, ParseOptions(text, now));
-  const char* fixed = o.allocations != now.allocations ? "whether allocations are sampled"
-                      : o.live != now.live             ? "whether objects are followed"
-                      : o.cap != now.cap               ? "how many objects are followed"
-                      : o.cpu_hz != now.cpu_hz         ? "how CPU time is sampled"
-                      : o.requests != now.requests     ? "whether requests are told apart"
-                      : o.exact != now.exact           ? "exact"
-                      : o.owned != now.owned           ? "owned"
-                      : o.selftest != now.selftest     ? "selftest"
-                      : o.snapshots != now.snapshots   ? "walk"
-                                                       : nullptr;
+  const char* fixed = o.allocations != now.allocations     ? "whether allocations are sampled"
+                      : o.live != now.live                 ? "whether objects are followed"
+                      : o.cap != now.cap                   ? "how many objects are followed"
+                      : o.cpu_hz != now.cpu_hz             ? "how CPU time is sampled"
+                      : o.requests != now.requests         ? "whether requests are told apart"
+                      : o.lines != now.lines               ? "whether addresses are told"
+                      : o.native != now.native             ? "whether native code is told apart"
+                      : o.max_overhead != now.max_overhead ? "how much it may take"
+                      : o.exact != now.exact               ? "exact"
+                      : o.owned != now.owned               ? "owned"
+                      : o.async != now.async               ? "async"
+                      : o.selftest != now.selftest         ? "selftest"
+                      : o.snapshots != now.snapshots       ? "walk"
+                                                           : nullptr;
   if (fixed != nullptr)
     return Error{ErrorCode::kRefused, std::string(fixed) + " cannot be changed while it is loaded"};
   return o;

@@ -31,6 +31,13 @@ Ask AskForAllocations(profile::Source source) {
   return ask;
 }
 
+Ask AskForSamples(profile::Source source) {
+  return source == profile::Source::kSampled ? Ask{clr::keyword::kAllocationSampling, 4}
+                                             : AskForAllocations(source);
+}
+
+Ask AskForCollections() { return {clr::keyword::kGc, 4}; }
+
 // A session that ends still counts when the runtime works out what is asked of it: its events go on
 // being made, stacks and all, and are thrown away, until another session begins or ends
 // (dotnet/runtime src/native/eventpipe/ep-config.c, config_compute_keyword_and_level).

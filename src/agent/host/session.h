@@ -21,6 +21,9 @@ struct Ask {
   bool operator==(const Ask&) const = default;
 };
 Ask AskForAllocations(profile::Source source);
+// The same in two sessions, so that samples can end while collections go on.
+Ask AskForSamples(profile::Source source);
+Ask AskForCollections();
 
 class Session {
  public:

@@ -13,9 +13,16 @@ namespace {
 
 constexpr uint32_t kNoRoom = ~0u;
 
-// Exact below a million nodes and 2^28 types.
-uint64_t FlowKey(uint32_t node, uint32_t type, profile::HeapKind kind) {
-  return uint64_t{node} << 32 | uint64_t{type} << 2 | static_cast<uint64_t>(kind);
+// Exact below 16 million nodes, 2^28 types and 128 groups of windows.
+uint64_t FlowKey(uint32_t node, uint32_t type, profile::HeapKind kind, uint8_t window) {
+  return uint64_t{window} << 56 | uint64_t{node} << 32 | uint64_t{type} << 2 |
+         static_cast<uint64_t>(kind);
+}
+
+// A place is of one method.
+uint64_t ChildKey(uint32_t parent, uint32_t method, uint32_t place) {
+  constexpr uint32_t kOfPlace = 1u << 31;
+  return PairKey(parent, place != 0 ? place | kOfPlace : method);
 }
 
 // For how long a stack is kept after its last sample, and how much of them: the next one holds
@@ -49,12 +56,12 @@ void Collector::Bind(uint32_t frame, uint32_t method) {
   methods_[frame] = method;
 }
 
-uint32_t Collector::Child(uint32_t parent, uint32_t method) {
-  const uint64_t key = PairKey(parent, method);
+uint32_t Collector::Child(uint32_t parent, uint32_t method, uint32_t place) {
+  const uint64_t key = ChildKey(parent, method, place);
   const uint32_t there = children_.Find(key);
   if (there != FlatMap::kNone) return there;
   if (nodes_.size() >= kMaxNodes && parent != 0) return kNoRoom;
-  nodes_.push_back({parent, method});
+  nodes_.push_back({parent, method, place});
   node_seen_s_.push_back(clock_s_);
   const auto id = static_cast<uint32_t>(nodes_.size());
   children_.Set(key, id);
@@ -66,15 +73,16 @@ uint32_t Collector::NodeOf(std::span<const uint32_t> frames) {
   uint32_t node = 0;
   for (size_t i = frames.size(); i-- > 0;) {
     const uint32_t f = frames[i];
-    uint32_t method = Names::kUnknownMethod;
+    uint32_t method = Names::kUnknownMethod, place = 0;
     if (f == kNativeFrame) {
       method = Names::kNativeMethod;
     } else if (f == kTruncatedFrame) {
       method = Names::kTruncatedMethod;
     } else if (bound(f)) {
       method = methods_[f];
+      place = places_.OfFrame(f);
     }
-    node = Child(node, method);
+    node = Child(node, method, place);
     if (node != kNoRoom) continue;
     ++overflowed_;
     return Child(0, Names::kOtherMethod);
@@ -93,21 +101,23 @@ Collector::Placed Collector::AddFlow(const ShardTable& table, const ShardEntry& 
   type_seen_s_[at.type] = clock_s_;
   node_seen_s_[at.node - 1] = clock_s_;
   at.kind = e.kind;
-  uint64_t key = FlowKey(at.node, at.type, at.kind);
+  const uint8_t window = SampleWindow::GroupOf(e.window);
+  const profile::Estimate value = StandingFor(e.value, SampleWindow::WeightOf(e.window));
+  uint64_t key = FlowKey(at.node, at.type, at.kind, window);
   uint32_t i = flow_ids_.Find(key);
   if (i == FlatMap::kNone && flows_.size() >= kMaxFlows) {
     overflowed_ += e.value.samples;
     at.node = Child(0, Names::kOtherMethod);
-    key = FlowKey(at.node, at.type, at.kind);
+    key = FlowKey(at.node, at.type, at.kind, window);
     i = flow_ids_.Find(key);
   }
   if (i == FlatMap::kNone) {
     i = static_cast<uint32_t>(flows_.size());
     flow_ids_.Set(key, i);
-    flows_.push_back({at.node, at.type, at.kind, {}});
+    flows_.push_back({at.node, at.type, at.kind, {}, window});
   }
-  flows_[i].value += e.value;
-  AddPart(i, thread, e.value);
+  flows_[i].value += value;
+  AddPart(i, thread, value);
   return at;
 }
 
@@ -126,6 +136,15 @@ void Collector::AddPart(uint32_t flow, uint64_t thread, const profile::Estimate&
   parts_[i].value += value;
 }
 
+// Weights are no whole numbers: what is rounded off goes to the next row, so that sums stay right
+// and every row does on average.
+uint64_t Collector::Weighted(uint64_t events, double weight) {
+  const double exact = static_cast<double>(events) * weight + rounding_;
+  const auto whole = static_cast<uint64_t>(exact);
+  rounding_ = exact - static_cast<double>(whole);
+  return whole;
+}
+
 void Collector::AddEvent(std::span<const uint32_t> frames, const ShardKey& key,
                          const profile::Sums& sums, bool unfinished) {
   profile::IntervalEvent e;
@@ -135,6 +154,11 @@ void Collector::AddEvent(std::span<const uint32_t> frames, const ShardKey& key,
   e.owner = key.owner;
   e.unfinished = unfinished;
   e.sums = sums;
+  if (key.window != 0) {
+    const double weight = SampleWindow::WeightOf(key.window);
+    e.sums.amount = Weighted(sums.amount, weight);
+    e.sums.stands_for = Weighted(sums.stands_for, weight);
+  }
   if (key.event == profile::Source::kException) {
     e.type = names_.TypeThrown(static_cast<uint32_t>(key.type));
     const std::string_view name =
@@ -195,15 +219,21 @@ void Collector::Renumber(const std::vector<bool>& keep, profile::LiveSample* liv
   for (const profile::IntervalEvent& e : events_) types[e.type] = true;
   if (live != nullptr) live->ForEachPlace([&](uint32_t, uint32_t type) { types[type] = true; });
   const Names::Numbers names = names_.Trim(methods, types);
+  std::vector<bool> kept_places(places_.all().size() + 1);
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    if (keep[i + 1]) kept_places[nodes_[i].place] = true;
+  const std::vector<uint32_t> places =
+      places_.Trim(std::move(kept_places), [this](uint32_t frame) { return bound(frame); });
 
   std::vector<uint32_t> numbers(nodes_.size() + 1, 0);
   children_ = FlatMap();
   uint32_t kept = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!keep[i + 1]) continue;
-    nodes_[kept] = {numbers[nodes_[i].parent], names.methods[nodes_[i].method]};
+    nodes_[kept] = {numbers[nodes_[i].parent], names.methods[nodes_[i].method],
+                    places[nodes_[i].place]};
     node_seen_s_[kept] = node_seen_s_[i];
-    children_.Set(PairKey(nodes_[kept].parent, nodes_[kept].method), kept + 1);
+    children_.Set(ChildKey(nodes_[kept].parent, nodes_[kept].method, nodes_[kept].place), kept + 1);
     numbers[i + 1] = ++kept;
   }
   nodes_.resize(kept);
@@ -221,7 +251,7 @@ void Collector::Renumber(const std::vector<bool>& keep, profile::LiveSample* liv
     profile::IntervalFlow& f = flows_[i];
     f.node = numbers[f.node];
     f.type = names.types[f.type];
-    flow_ids_.Set(FlowKey(f.node, f.type, f.kind), i);
+    flow_ids_.Set(FlowKey(f.node, f.type, f.kind, f.window), i);
   }
   event_ids_.clear();
   for (uint32_t i = 0; i < events_.size(); ++i) {
@@ -261,12 +291,15 @@ void Collector::FillFrame(profile::IntervalFrame& frame) {
   frame.methods = from(names_.methods(), sent_methods_);
   frame.types = from(names_.types(), sent_types_);
   frame.nodes = from(nodes_, sent_nodes_);
+  frame.first_place = static_cast<uint32_t>(sent_places_) + 1;
+  frame.places = from(places_.all(), sent_places_);
   sent_methods_ = names_.methods().size();
   sent_types_ = names_.types().size();
   sent_nodes_ = nodes_.size();
+  sent_places_ = places_.all().size();
   for (const Part& p : parts_) {
     const profile::IntervalFlow& flow = flows_[p.flow];
-    frame.parts.push_back({flow.node, flow.type, flow.kind, p.thread, p.value});
+    frame.parts.push_back({flow.node, flow.type, flow.kind, p.thread, p.value, flow.window});
   }
   parts_.clear();
   part_ids_ = FlatMap();
@@ -280,7 +313,7 @@ void Collector::FillFrame(profile::IntervalFrame& frame) {
 
 size_t Collector::memory_bytes() const {
   constexpr size_t kMapEntry = 96;
-  return names_.memory_bytes() +
+  return names_.memory_bytes() + places_.memory_bytes() +
          (methods_.capacity() + node_seen_s_.capacity() + type_seen_s_.capacity()) *
              sizeof(uint32_t) +
          nodes_.capacity() * sizeof(profile::IntervalNode) + children_.size() * 24 +

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "agent/samples/activity_numbers.h"
+#include "agent/samples/place_table.h"
+#include "agent/samples/sample_window.h"
 #include "agent/samples/shard.h"
 #include "agent/stacks/code_table.h"
 #include "agent/stacks/names.h"
@@ -30,7 +32,16 @@ class Collector {
 
   // A frame of the code table is this method.
   void Bind(uint32_t frame, uint32_t method);
-  void UnbindAll() { methods_.clear(); }
+  // … and its address is told: see PlaceTable::Bind().
+  void BindPlace(uint32_t frame, uint64_t address, uint32_t method, bool may_unload,
+                 int64_t seen_ns) {
+    Bind(frame, method);
+    places_.Bind(frame, address, method, may_unload, seen_ns);
+  }
+  void UnbindAll() {
+    methods_.clear();
+    places_.UnbindAll();
+  }
   // Time by which it is told how long nothing was seen of a stack; seconds, any zero.
   void SetClock(uint32_t seconds) { clock_s_ = seconds; }
   bool bound(uint32_t frame) const {
@@ -68,6 +79,9 @@ class Collector {
       o.kind = at.kind;
       o.level = b.level;
       o.activity = activities_.Of(b.activity, b.alloc_ns);
+      const uint32_t window = table.entries()[b.entry].window;
+      o.weight = static_cast<float>(SampleWindow::WeightOf(window));
+      o.window = SampleWindow::GroupOf(window);
       if (live == nullptr || !live->Add(o)) refused(b.handle);
     }
   }
@@ -79,7 +93,7 @@ class Collector {
   // What was added to the dictionaries since the last call, and the flows, which begin anew.
   void FillFrame(profile::IntervalFrame& frame);
   // The next frame holds the dictionaries from their beginnings.
-  void Resend() { sent_methods_ = sent_types_ = sent_nodes_ = 0; }
+  void Resend() { sent_methods_ = sent_types_ = sent_nodes_ = sent_places_ = 0; }
 
   // Gives back what nobody needs: stacks that were not seen for a while and that no followed object
   // has, and the methods and types of these alone. What is left is numbered anew and sent again as
@@ -97,6 +111,7 @@ class Collector {
 
  private:
   struct NodeNames;
+  uint64_t Weighted(uint64_t events, double weight);
   static constexpr uint32_t kUnbound = ~0u;
   static constexpr size_t kFewNodes = 64 * 1024, kFewNames = 16 * 1024;  // not worth a trim
   struct Placed {
@@ -106,7 +121,7 @@ class Collector {
   Placed AddFlow(const ShardTable& table, const ShardEntry& e, uint64_t thread);
   void AddPart(uint32_t flow, uint64_t thread, const profile::Estimate& value);
   uint32_t NodeOf(std::span<const uint32_t> frames);
-  uint32_t Child(uint32_t parent, uint32_t method);
+  uint32_t Child(uint32_t parent, uint32_t method, uint32_t place = 0);
   size_t names_count() const { return names_.methods().size() + names_.types().size(); }
   std::vector<bool> NodesToKeep(const profile::LiveSample* live, uint32_t seen_within_s) const;
   void Renumber(const std::vector<bool>& keep, profile::LiveSample* live);
@@ -117,7 +132,8 @@ class Collector {
   std::vector<profile::IntervalNode> nodes_;  // node id - 1
   std::vector<uint32_t> node_seen_s_;         // when it was a sample's leaf, alike
   std::vector<uint32_t> type_seen_s_;         // by type id
-  FlatMap children_;                          // (parent, method) → node
+  PlaceTable places_;
+  FlatMap children_;  // (parent, place, or method where there is none) → node
   std::vector<profile::IntervalFlow> flows_;
   FlatMap flow_ids_;
   // What of each flow a thread did, by (flow, thread).
@@ -134,9 +150,10 @@ class Collector {
   bool dispatched_ = false;
   std::vector<Placed> nodes_of_;
   ActivityNumbers activities_;
-  size_t sent_methods_ = 0, sent_types_ = 0, sent_nodes_ = 0;
+  size_t sent_methods_ = 0, sent_types_ = 0, sent_nodes_ = 0, sent_places_ = 0;
   uint64_t overflowed_ = 0, unloaded_ = 0, trims_ = 0, threads_lost_ = 0;
   uint32_t clock_s_ = 0, dictionary_ = 0;
+  double rounding_ = 0.5;  // what weighted events leave over
   size_t trim_at_nodes_ = kFewNodes, trim_at_names_ = kFewNames;
 };
 

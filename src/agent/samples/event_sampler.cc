@@ -104,15 +104,21 @@ void Sampler::FoldEvent(Shard& shard, ShardTable& table, std::span<const uint32_
 }
 
 void Sampler::OnThrow(Utf16View type, bool again, Registers from) {
-  OnOwnShard([&](Shard& shard, ShardTable& table, int64_t) {
+  OnOwnShard([&](Shard& shard, ShardTable& table, int64_t now_ns) {
     if (paused_.load(std::memory_order_seq_cst) != 0) return Count(shard.counts.events_lost);
+    const uint64_t window = throw_window.load(std::memory_order_relaxed);
+    if (!SampleWindow::Holds(window, now_ns - start_ns)) return Count(shard.counts.throws_outside);
     ShardKey key;
+    key.window = SampleWindow::TagOf(window);
     key.event = Source::kException;
     key.type = thrown_.FindOrAdd(type);
     if (key.type == ThrownNames::kOther) Count(shard.counts.types_capped);
     const size_t count = Walk(shard, from);
+    Count(shard.counts.throw_frames, count);
     const uint64_t rethrown = again ? 1 : 0;
     FoldEvent(shard, table, {shard.frames, count}, key, {1, rethrown, 1 - rethrown});
+    Count(shard.counts.throws);
+    Count(shard.counts.throw_ns, static_cast<uint64_t>(MonotonicNs() - now_ns));
   });
 }
 

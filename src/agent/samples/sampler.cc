@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/samples/sampler.h"
 
+#include "agent/async/async_callers.h"
 #include "agent/host/clock.h"
+#include "agent/samples/given_up_handles.h"
 
 namespace clrscope::agent {
 namespace {
@@ -19,7 +21,7 @@ HResult CollectFrame(FunctionId function, uintptr_t ip, FrameInfo, uint32_t, uin
 bool IsLeftOut(CodeTable& code, uint32_t frame) {
   if (frame == kNativeFrame) return true;
   const CodeTable::Frame* f = code.frame(frame);
-  return f != nullptr && f->dynamic.load(std::memory_order_relaxed);
+  return f != nullptr && (f->dynamic.load(std::memory_order_relaxed) || code.is_native(frame));
 }
 
 bool Sampler::Snapshot(uint32_t (&frames)[kMaxDepth], size_t* count) {
@@ -56,8 +58,20 @@ void Sampler::Compare(Shard& shard, size_t count) {
   Count(i == count && j == others ? shard.counts.selftest_equal : shard.counts.selftest_different);
 }
 
+// Who awaits takes the place of the frames by which the thread pool resumed the method.
+void Sampler::AddAsyncCallers(Shard& shard, const StackBounds& own, size_t* count) {
+  const int64_t begin_ns = MonotonicNs();
+  const AsyncFollowed followed = FollowAsyncCallers(
+      code_, *async_, own, {shard.frames, shard.window, shard.spans, shard.frame_words}, count);
+  if (followed.end == AsyncEnd::kNotResumed) return;
+  Count(shard.counts.async_ends[static_cast<size_t>(followed.end)]);
+  if (followed.several) Count(shard.counts.async_several);
+  if (followed.new_type) wake_(wake_context_);
+  Count(shard.counts.async_ns, static_cast<uint64_t>(MonotonicNs() - begin_ns));
+}
+
 // Frame ids go to shard.frames.
-size_t Sampler::Walk(Shard& shard, Registers from) {
+size_t Sampler::Walk(Shard& shard, Registers from, bool async) {
   size_t count = 0;
   const StackBounds own = shard.stack.Get();
   const bool on_own = own.Holds(from.sp);
@@ -67,10 +81,12 @@ size_t Sampler::Walk(Shard& shard, Registers from) {
   }
   if (!options_.snapshots) {
     const WalkEnd end = WalkStack(code_, native_.load(std::memory_order_acquire), from, own,
-                                  {shard.frames, shard.window}, &count);
+                                  {shard.frames, shard.window, shard.spans, shard.frame_words},
+                                  &count, options_.native ? NativeRuns::kEach : NativeRuns::kOne);
     Count(shard.counts.ends[static_cast<size_t>(end)]);
     if (end == WalkEnd::kDone) {
       if (options_.selftest) Compare(shard, count);
+      if (async && async_ != nullptr) AddAsyncCallers(shard, own, &count);
       return count;
     }
   }
@@ -82,6 +98,13 @@ size_t Sampler::Walk(Shard& shard, Registers from) {
   Count(shard.counts.snapshots);
   if (!Snapshot(shard.frames, &count)) Count(shard.counts.snapshot_failed);
   return count;
+}
+
+void Sampler::DestroyGivenUp() {
+  GivenUpHandles::Get().DestroySome([this](uint64_t handle) {
+    (void)info_->DestroyHandle(
+        reinterpret_cast<ObjectHandle>(handle));  // NOLINT(performance-no-int-to-ptr)
+  });
 }
 
 void Sampler::TakeHandle(Shard& shard, ShardTable& table, uint32_t entry, const Allocation& a,
@@ -109,10 +132,13 @@ void Sampler::TakeHandle(Shard& shard, ShardTable& table, uint32_t entry, const 
 }
 
 void Sampler::Fold(Shard& shard, ShardTable& table, const Allocation& a, Registers from,
-                   int64_t now_ns) {
-  const size_t count = Walk(shard, from);
+                   int64_t now_ns, uint32_t window) {
+  const size_t count = Walk(shard, from, /*async=*/true);
+  Count(shard.counts.frames, count);
   // The type is there, as an object of it is being made.
-  const uint32_t entry = table.Fold({shard.frames, count}, a.type, a.kind, gate_.epoch());
+  ShardKey key{a.type, a.kind, gate_.epoch()};
+  key.window = window;
+  const uint32_t entry = table.Fold({shard.frames, count}, key);
   if (entry == ShardTable::kNone) {
     Count(shard.counts.full);
     shard.filling.store(true, std::memory_order_relaxed);
@@ -154,8 +180,12 @@ void Sampler::OnAllocation(const Allocation& a, Registers from) {
   }
   if (paused_.load(std::memory_order_seq_cst) != 0) {
     Count(shard->counts.paused);
+  } else if (const uint64_t window = allocation_window.load(std::memory_order_relaxed);
+             !SampleWindow::Holds(window, begin_ns - start_ns)) {
+    Count(shard->counts.outside);
   } else {
-    Fold(*shard, *table, a, from, begin_ns);
+    Fold(*shard, *table, a, from, begin_ns, SampleWindow::TagOf(window));
+    DestroyGivenUp();
     Count(shard->counts.samples);
     Count(shard->counts.nanoseconds, static_cast<uint64_t>(MonotonicNs() - begin_ns));
   }

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/async/async_types.h"
 #include "agent/com/corprof.h"
 #include "agent/host/lookup_gate.h"
+#include "agent/samples/sample_window.h"
 #include "agent/samples/shard_pool.h"
 #include "agent/samples/thrown_names.h"
 #include "agent/stacks/code_table.h"
@@ -36,6 +38,7 @@ class Sampler {
     profile::Source source = profile::Source::kSampled;
     bool selftest = false;
     bool snapshots = false;
+    bool native = false;  // each frame of native code between methods is told
   };
   // Wakes the agent's thread; called on the program's threads.
   using Wake = void (*)(void* context);
@@ -62,6 +65,11 @@ class Sampler {
 
   // nullptr: objects are not followed.
   void Follow(const profile::LiveSample* live) { live_.store(live, std::memory_order_release); }
+  // On a thread of the program that allocates: destroys some handles of objects that are followed
+  // no more.
+  void DestroyGivenUp();
+  // nullptr: the callers of async methods are not followed. Before the first sample.
+  void FollowAsync(const AsyncTypes* types) { async_ = types; }
   void SetNativeMap(const NativeMap* map) { native_.store(map, std::memory_order_release); }
   // Why samples are only counted. Tables: they are made anew. Unload: something was unloaded, and
   // addresses may mean something else until the agent's thread has seen to it.
@@ -72,14 +80,20 @@ class Sampler {
   // Frames are numbered anew from now on; while it is paused.
   void NumberAnew() { numbering_.fetch_add(1, std::memory_order_acq_rel); }
   uint32_t numbering() const { return numbering_.load(std::memory_order_acquire); }
+  // When they are sampled at all: words of SampleWindow.
+  std::atomic<uint64_t> allocation_window{SampleWindow::kAlways},
+      throw_window{SampleWindow::kAlways};
   std::atomic<uint32_t> gcs_begun{0};
   int64_t start_ns = 0;  // CLOCK_MONOTONIC at the agent's start
 
  private:
-  size_t Walk(Shard& shard, Registers from);
+  // `async`: the thread is in cooperative mode, so that no object moves.
+  size_t Walk(Shard& shard, Registers from, bool async = false);
+  void AddAsyncCallers(Shard& shard, const StackBounds& own, size_t* count);
   bool Snapshot(uint32_t (&frames)[kMaxDepth], size_t* count);
   void Compare(Shard& shard, size_t count);
-  void Fold(Shard& shard, ShardTable& table, const Allocation& a, Registers from, int64_t now_ns);
+  void Fold(Shard& shard, ShardTable& table, const Allocation& a, Registers from, int64_t now_ns,
+            uint32_t window);
   template <class TakeIn>
   void OnOwnShard(TakeIn&& take_in);
   void FoldEvent(Shard& shard, ShardTable& table, std::span<const uint32_t> stack, ShardKey key,
@@ -96,6 +110,7 @@ class Sampler {
   void* wake_context_;
   std::atomic<const profile::LiveSample*> live_{nullptr};
   std::atomic<const NativeMap*> native_{nullptr};
+  const AsyncTypes* async_ = nullptr;
   std::atomic<uint32_t> paused_{0}, numbering_{0};
 };
 

@@ -37,6 +37,7 @@ uint32_t ShardTable::Fold(std::span<const uint32_t> frames, const ShardKey& key)
       Mix(key.type, static_cast<uint64_t>(key.kind) | static_cast<uint64_t>(key.event) << 4 |
                         uint64_t{key.epoch} << 8);
   hash = Mix(hash, key.owner << 32 | key.thread);
+  if (key.window != 0) hash = Mix(hash, key.window);
   for (const uint32_t f : frames) hash = Mix(hash, f);
   size_t bucket = hash & (kBuckets - 1);
   for (;; bucket = (bucket + 1) & (kBuckets - 1)) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "agent/async/async_end.h"
 #include "agent/samples/open_waits.h"
 #include "agent/stacks/stack_bounds.h"
 #include "agent/stacks/stack_walk.h"
@@ -26,6 +27,7 @@ struct ShardKey {
   profile::Source event = profile::Source::kForeign;  // kException …; else it is an allocation
   uint32_t thread = 0;  // of events: the OS thread id, as an ended one's shard may be used again
   uint64_t owner = 0;   // of the lock: an OS thread id
+  uint32_t window = 0;  // SampleWindow::TagOf()
   bool operator==(const ShardKey&) const = default;
 };
 struct ShardEntry : ShardKey {
@@ -105,12 +107,19 @@ struct ShardCounts {
   std::atomic<uint64_t> paused{0};           // samples while tables were made anew
   std::atomic<uint64_t> full{0};             // samples that the table had no room for
   std::atomic<uint64_t> births_lost{0};
+  std::atomic<uint64_t> frames{0};   // of the stacks of samples
+  std::atomic<uint64_t> outside{0};  // events beside a window of time
   std::atomic<uint64_t> handle_failed{0};
   std::atomic<uint64_t> shallow{0};  // stacks near their end, that nobody walks
   std::atomic<uint64_t> selftest_equal{0}, selftest_different{0}, selftest_skipped{0};
   std::atomic<uint64_t> ends[kWalkEnds] = {};  // of the own walk, by WalkEnd
+  // Stacks of resumed async methods by how their callers ended, what following them took, and those
+  // that more than one waited for.
+  std::atomic<uint64_t> async_ends[kAsyncEnds] = {}, async_ns{0}, async_several{0};
   // Exceptions and waits, apart from samples: how many were taken in, what that took, and lost.
   std::atomic<uint64_t> events{0}, event_ns{0}, events_lost{0};
+  // … of these throws, with the frames of their stacks; and those beside a window of time.
+  std::atomic<uint64_t> throws{0}, throw_ns{0}, throw_frames{0}, throws_outside{0};
   std::atomic<uint64_t> types_capped{0};  // throws of more types than are kept apart
   std::atomic<uint64_t> unended{0};       // waits whose end was not told
 };
@@ -159,6 +168,8 @@ class Shard {
   std::atomic<uint32_t> thread_id{0};         // of the owner, as the kernel counts
   uint32_t frames[kMaxDepth];                 // the walk's: the owner's stack may be at its end
   uint32_t other_frames[kMaxDepth];           // the runtime's, in a self-test
+  FrameSpan spans[kMaxDepth];                 // of the walk's frames
+  uintptr_t frame_words[kFrameWords];         // … of one of them
   alignas(8) std::byte window[kStackWindow];  // of a stack that cannot be read in place
   std::atomic<void*> place{nullptr};          // of the pool's table
   OpenWaits waits;                            // of the owner

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "base/program_version.h"
 #include "base/round_to_total.h"
 #include "clr/method_name.h"
 #include "pprof/memory_writer.h"
 #include "profile/notes.h"
+#include "profile/overhead/overhead_note.h"
 
 namespace clrscope::agent {
 namespace {
@@ -45,10 +47,15 @@ class StackEncoder {
   void AddMethods(uint32_t node) {
     for (; node != 0; node = d_.nodes[node - 1].parent) {
       const uint64_t id = OfMethod(d_.nodes[node - 1].method);
-      if (id != kLeftOut) ids_.push_back(id);
+      // Native code has no names here: its frames are one, even where they are told apart.
+      const bool again = IsNative(d_.nodes[node - 1]) && !ids_.empty() && ids_.back() == id;
+      if (id != kLeftOut && !again) ids_.push_back(id);
     }
   }
 
+  bool IsNative(const profile::IntervalNode& node) const {
+    return node.place != 0 && (d_.methods[node.method].flags & profile::kPseudo) != 0;
+  }
   uint64_t OfMethod(uint32_t i) {
     if (methods_[i] != 0) return methods_[i];
     const profile::IntervalMethod& m = d_.methods[i];
@@ -99,6 +106,10 @@ std::vector<std::string> Notes(const profile::IntervalFrame& f, const profile::E
   for (const profile::SourceSpec& s : profile::kSourceSpecs)
     if (profile::IsEvent(s.id) && Has(f, s.measure))
       notes.push_back(profile::EventNote(s.id, /*by_callbacks=*/false, exact));
+  if (f.overhead.limit > 0) {
+    notes.push_back(profile::OverheadNote(f.overhead));
+    for (std::string& note : profile::WindowNotes(f.overhead)) notes.push_back(std::move(note));
+  }
   LossCounters losses;
   for (const auto& [name, count] : f.losses)
     if (!losses.AddByName(name, count)) losses.Add(Loss::kAgentOther, count);
@@ -107,16 +118,18 @@ std::vector<std::string> Notes(const profile::IntervalFrame& f, const profile::E
   return notes;
 }
 
-// Whole numbers that add up to the whole of the sum, as in `convert`.
+// Whole numbers that add up to the whole of the sum, as in `convert`. `windows`: what is right of
+// rows of windows.
 struct WholeNumbers {
   template <class Rows>
-  explicit WholeNumbers(const Rows& rows) {
+  WholeNumbers(const Rows& rows, double windows) {
+    const auto scale = [windows](const auto* r) { return r->window == 0 ? 1 : windows; };
     std::vector<double> values;
     values.reserve(rows.size());
-    for (const auto* r : rows) values.push_back(r->value.count);
+    for (const auto* r : rows) values.push_back(scale(r) * r->value.count);
     objects = RoundToTotal(values);
     values.clear();
-    for (const auto* r : rows) values.push_back(r->value.amount);
+    for (const auto* r : rows) values.push_back(scale(r) * r->value.amount);
     bytes = RoundToTotal(values);
   }
   std::vector<int64_t> objects, bytes;
@@ -153,7 +166,7 @@ std::string EncodePprof(const profile::IntervalFrame& f, const Dictionaries& d,
       return pprof::Image{name, own->mvid};
     });
   StackEncoder stacks(out, d);
-  const WholeNumbers allocated(flows), living(lives);
+  const WholeNumbers allocated(flows, f.windows.factor()), living(lives, f.all_windows.factor());
   for (size_t i = 0; i < flows.size(); ++i) {
     const profile::IntervalFlow& r = *flows[i];
     (void)out.Allocated(

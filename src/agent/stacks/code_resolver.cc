@@ -5,7 +5,7 @@
 #include <array>
 
 #include "agent/stacks/il_body.h"
-#include "agent/stacks/prologue.h"
+#include "unwind/prologue.h"
 
 namespace clrscope::agent {
 namespace {
@@ -16,23 +16,24 @@ constexpr size_t kPrologueBytes = 96;
 
 struct Body {
   uintptr_t start = 0;
-  Prologue prologue;
+  unwind::Prologue prologue;
   bool holds = false;  // the address
 };
 
 }  // namespace
 
-FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit, uintptr_t ip) const {
-  FrameRule rule;
+unwind::FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit,
+                                            uintptr_t ip) const {
+  unwind::FrameRule rule;
   rule.managed = true;
-  rule.state = RuleState::kSnapshot;
+  rule.state = unwind::RuleState::kSnapshot;
   std::array<uintptr_t, kMaxVersions> starts{};
   uint32_t count = 0;
   if (!Succeeded(
           info_->GetNativeCodeStartAddresses(function, rejit, kMaxVersions, &count, starts.data())))
     return rule;
   Body own;
-  Prologue tier0;
+  unwind::Prologue tier0;
   bool ambiguous = false;
   for (uint32_t i = 0; i < std::min(count, kMaxVersions); ++i) {
     std::array<CodeRange, kMaxRanges> ranges{};
@@ -43,11 +44,11 @@ FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit, uintptr_
     Body body;
     body.start = ranges[0].start;
     const auto* code = reinterpret_cast<const std::byte*>(body.start);  // NOLINT
-    body.prologue = DecodePrologue({code, std::min(ranges[0].size, kPrologueBytes)});
+    body.prologue = unwind::DecodePrologue({code, std::min(ranges[0].size, kPrologueBytes)});
     for (uint32_t r = 0; r < std::min(range_count, kMaxRanges); ++r)
       body.holds = body.holds || (ip > ranges[r].start && ip - ranges[r].start <= ranges[r].size);
     if (body.holds) own = body;
-    const Prologue& p = body.prologue;
+    const unwind::Prologue& p = body.prologue;
     if (!p.osr && p.known && p.sets_rbp) {
       ambiguous = ambiguous || (tier0.known && tier0.frame_bytes != p.frame_bytes);
       tier0 = p;
@@ -69,12 +70,13 @@ bool CodeResolver::MayFilter(FunctionId function) const {
          HasFilter(AsBytes(body, size));
 }
 
-bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, FrameRule* rule,
+bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::FrameRule* rule,
                                  bool* unloadable) {
   *unloadable = false;
   if (native != nullptr) {
-    if (const NativeModule* module = native->Find(ip - 1)) {
-      *rule = RuleOf(*module, ip);
+    if (const unwind::NativeModule* module = native->Find(ip - 1)) {
+      OwnMemory memory;
+      *rule = unwind::RuleAt(*module, ip - 1, memory);
       return true;
     }
   }
@@ -84,7 +86,7 @@ bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, FrameRul
 
 CodeResolver::Answer CodeResolver::Resolve(uintptr_t ip) const {
   Answer out;
-  out.rule.state = RuleState::kSnapshot;
+  out.rule.state = unwind::RuleState::kSnapshot;
   const auto* at = reinterpret_cast<const uint8_t*>(ip - 1);  // NOLINT
   ReJitId rejit = 0;
   if (!Succeeded(info_->GetFunctionFromIP3(at, &out.function, &rejit)) || out.function == 0)

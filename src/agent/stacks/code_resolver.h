@@ -16,19 +16,19 @@ class CodeResolver {
   explicit CodeResolver(ICorProfilerInfo* info) : info_(info) {}
 
   struct Answer {
-    FrameRule rule;
+    unwind::FrameRule rule;
     FunctionId function = 0;  // 0: native, or unknown
     bool dynamic = false;     // may be unloaded on its own
   };
   // Native code, of the modules that stay loaded (null = none are known) or of any other, which is
   // `unloadable`. False: it is none.
-  static bool ResolveNative(uintptr_t ip, const NativeMap* native, FrameRule* rule,
+  static bool ResolveNative(uintptr_t ip, const NativeMap* native, unwind::FrameRule* rule,
                             bool* unloadable);
   // Code of the runtime's. Within a question to the lookup gate.
   Answer Resolve(uintptr_t ip) const;
 
  private:
-  FrameRule ManagedRule(FunctionId function, ReJitId rejit, uintptr_t ip) const;
+  unwind::FrameRule ManagedRule(FunctionId function, ReJitId rejit, uintptr_t ip) const;
   bool MayFilter(FunctionId function) const;
 
   ICorProfilerInfo* info_;

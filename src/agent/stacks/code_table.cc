@@ -56,10 +56,21 @@ const CodeTable::Slot* CodeTable::FindOrAdd(uint64_t ip) {
       continue;  // of two threads that add one address, each may get its own frame
     }
     entries_.fetch_add(1, std::memory_order_relaxed);
-    s.rule.store(FrameRule{}.Pack(), std::memory_order_relaxed);
+    s.rule.store(unwind::FrameRule{}.Pack(), std::memory_order_relaxed);
     s.frame.store(NewFrame(ip, i), std::memory_order_relaxed);
     s.ip.store(ip, std::memory_order_release);
     return &s;
+  }
+  return nullptr;
+}
+
+const CodeTable::Slot* CodeTable::Find(uint64_t ip) const {
+  size_t i = HashOf(ip) & (kSlots - 1);
+  for (size_t probes = 0; probes < 256; ++probes, i = (i + 1) & (kSlots - 1)) {
+    const uint64_t there = slots_[i].ip.load(std::memory_order_acquire);
+    if (there == ip)
+      return slots_[i].frame.load(std::memory_order_acquire) == 0 ? nullptr : &slots_[i];
+    if (there == 0) break;
   }
   return nullptr;
 }
@@ -76,7 +87,17 @@ bool CodeTable::current(uint32_t id) {
                              std::memory_order_acquire) == id;
 }
 
-void CodeTable::SetRule(uint32_t id, const FrameRule& rule, uintptr_t function, bool dynamic) {
+bool CodeTable::is_native(uint32_t id) {
+  const Frame* f = frame(id);
+  if (f == nullptr || f->function.load(std::memory_order_acquire) != 0) return false;
+  const Slot& s = slots_[f->slot.load(std::memory_order_relaxed) - 1];
+  if (s.frame.load(std::memory_order_acquire) != id) return false;
+  const auto rule = unwind::FrameRule::Unpack(s.rule.load(std::memory_order_acquire));
+  return rule.state != unwind::RuleState::kPending && !rule.managed;
+}
+
+void CodeTable::SetRule(uint32_t id, const unwind::FrameRule& rule, uintptr_t function,
+                        bool dynamic) {
   Frame* f = frame(id);
   if (f == nullptr) return;
   f->dynamic.store(dynamic, std::memory_order_relaxed);
@@ -86,12 +107,19 @@ void CodeTable::SetRule(uint32_t id, const FrameRule& rule, uintptr_t function, 
     s.rule.store(rule.Pack(), std::memory_order_release);
 }
 
+void CodeTable::SetWord(uint32_t id, uint64_t word) {
+  Frame* f = frame(id);
+  if (f == nullptr) return;
+  Slot& s = slots_[f->slot.load(std::memory_order_relaxed) - 1];
+  if (s.frame.load(std::memory_order_relaxed) == id) s.rule.store(word, std::memory_order_release);
+}
+
 void CodeTable::Retire(uint32_t id) {
   Frame* f = frame(id);
   if (f == nullptr) return;
   Slot& s = slots_[f->slot.load(std::memory_order_relaxed) - 1];
   if (s.frame.load(std::memory_order_relaxed) != id) return;
-  s.rule.store(FrameRule{}.Pack(), std::memory_order_release);
+  s.rule.store(unwind::FrameRule{}.Pack(), std::memory_order_release);
   s.frame.store(0, std::memory_order_release);
 }
 

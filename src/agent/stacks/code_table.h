@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "agent/host/lookup_gate.h"
-#include "agent/stacks/frame_rule.h"
+#include "unwind/frame_rule.h"
 
 namespace clrscope::agent {
 
@@ -18,6 +18,10 @@ inline constexpr uint32_t kTruncatedFrame = 2;  // the stack goes on
 inline constexpr uint32_t kUnknownFrame = 3;    // the table was full
 inline constexpr uint32_t kFirstFrame = 4;
 
+// Types that async methods wait by are entries, too: their method table with this bit, which no
+// address has.
+inline constexpr uint64_t kTypeKey = uint64_t{1} << 63;
+
 class CodeTable {
  public:
   static constexpr size_t kSlots = size_t{1} << 17;
@@ -26,7 +30,7 @@ class CodeTable {
 
   struct Slot {
     std::atomic<uint64_t> ip;    // 0 free, 1 being written, else the address
-    std::atomic<uint64_t> rule;  // FrameRule::Pack
+    std::atomic<uint64_t> rule;  // unwind::FrameRule::Pack; of a type AsyncTypes::Word, 0 = pending
     std::atomic<uint32_t> frame;
   };
   struct Frame {
@@ -35,6 +39,8 @@ class CodeTable {
     uint64_t ip;
     std::atomic<uintptr_t> function;  // 0 = unknown or native
     std::atomic<bool> dynamic;        // a DynamicMethod
+    std::atomic<uint64_t> role;       // async/async_roles.h
+    std::atomic<uint64_t> home;       // of a state machine's MoveNext: async/this_home.h
   };
 
   // `gate` stamps frames; null: none is ever unloaded.
@@ -48,15 +54,41 @@ class CodeTable {
   // The slot of `ip`, which is added when it is new; nullptr when the table is full.
   const Slot* FindOrAdd(uint64_t ip);
 
+  // nullptr when it is not there.
+  const Slot* Find(uint64_t ip) const;
+  // What AsyncRole says of a frame's method; 0: nothing, also while nobody has looked.
+  uint64_t role(uint32_t id) {
+    const Frame* f = frame(id);
+    return f == nullptr ? 0 : f->role.load(std::memory_order_relaxed);
+  }
+
+  uint64_t home(uint32_t id) {
+    const Frame* f = frame(id);
+    return f == nullptr ? 0 : f->home.load(std::memory_order_relaxed);
+  }
+  // Where another thread was first, what this one has learned is left out.
+  void SetHome(uint32_t id, uint64_t before, uint64_t home) {
+    if (Frame* f = frame(id))
+      (void)f->home.compare_exchange_strong(before, home, std::memory_order_relaxed);
+  }
+
   // Everything below: on one thread at a time.
 
   // Ids of frames that exist are below it.
   uint32_t frame_count() const { return next_frame_.load(std::memory_order_acquire); }
+  // It is known to be native code; any thread.
+  bool is_native(uint32_t id);
   // nullptr while it is being written.
   Frame* frame(uint32_t id);
   // Whether its address still means it.
   bool current(uint32_t id);
-  void SetRule(uint32_t frame, const FrameRule& rule, uintptr_t function, bool dynamic = false);
+  void SetRule(uint32_t frame, const unwind::FrameRule& rule, uintptr_t function,
+               bool dynamic = false);
+  void SetRole(uint32_t id, uint64_t role) {
+    if (Frame* f = frame(id)) f->role.store(role, std::memory_order_relaxed);
+  }
+  // Of a type: what it was found to be.
+  void SetWord(uint32_t id, uint64_t word);
   // The address means nothing any more: its next sighting, if any, is a new frame. Nobody asks the
   // runtime about it before that, which matters: the code may be half gone.
   void Retire(uint32_t frame);

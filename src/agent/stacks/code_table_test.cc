@@ -17,12 +17,12 @@ TEST(CodeTable, AnAddressKeepsItsFrame) {
   EXPECT_EQ(t.FindOrAdd(0x1000), a);
   EXPECT_EQ(a->frame.load(), kFirstFrame);
   EXPECT_EQ(t.FindOrAdd(0x2000)->frame.load(), kFirstFrame + 1);
-  EXPECT_EQ(FrameRule::Unpack(a->rule.load()).state, RuleState::kPending);
-  FrameRule rule;
-  rule.state = RuleState::kKnown;
+  EXPECT_EQ(unwind::FrameRule::Unpack(a->rule.load()).state, unwind::RuleState::kPending);
+  unwind::FrameRule rule;
+  rule.state = unwind::RuleState::kKnown;
   rule.cfa_offset = 16;
   t.SetRule(kFirstFrame, rule, 77);
-  EXPECT_EQ(FrameRule::Unpack(a->rule.load()).cfa_offset, 16u);
+  EXPECT_EQ(unwind::FrameRule::Unpack(a->rule.load()).cfa_offset, 16u);
   EXPECT_EQ(t.frame(kFirstFrame)->function.load(), 77u);
 }
 
@@ -35,10 +35,10 @@ TEST(CodeTable, AfterUnloadingAnAddressIsSomethingElse) {
   const CodeTable::Slot* slot = t.FindOrAdd(0x1000);
   EXPECT_NE(slot->frame.load(), before);
   EXPECT_TRUE(t.current(slot->frame.load()));
-  FrameRule rule;
-  rule.state = RuleState::kKnown;
+  unwind::FrameRule rule;
+  rule.state = unwind::RuleState::kKnown;
   t.SetRule(before, rule, 1);
-  EXPECT_EQ(FrameRule::Unpack(slot->rule.load()).state, RuleState::kPending)
+  EXPECT_EQ(unwind::FrameRule::Unpack(slot->rule.load()).state, unwind::RuleState::kPending)
       << "the old frame's rule is not the new one's";
 }
 

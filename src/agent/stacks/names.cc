@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/stacks/name_buffer.h"
 #include "agent/stacks/signature_text.h"
-#include "base/utf.h"
+#include "agent/stacks/type_names.h"
+#include "base/file_name.h"
+#include "base/guid.h"
+#include "clr/element_types.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
 #include "profile/profile.h"
@@ -13,71 +17,10 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr uint32_t kNameUnits = 1024;
 constexpr uint32_t kMaxArguments = 64;
 constexpr int kMaxNesting = 16;
 constexpr uint32_t kOpenForRead = 0;
 constexpr uint32_t kModuleDynamic = 4, kModuleCollectible = 8;  // COR_PRF_MODULE_FLAGS
-constexpr uint32_t kTypeDefNil = 0x02000000;
-
-using NameBuffer = std::array<char16_t, kNameUnits>;
-
-// What the runtime wrote; `length` counts its NUL.
-std::string Text(const NameBuffer& name, uint32_t length) {
-  const uint32_t units = std::min(length, kNameUnits);
-  return ToUtf8({reinterpret_cast<const std::byte*>(name.data()), units == 0 ? 0 : units - 1});
-}
-
-// CorElementType, ECMA-335 §II.23.1.16.
-std::string_view PrimitiveName(uint32_t kind) {
-  constexpr std::array<std::string_view, 29> kNames = {"",
-                                                       "System.Void",
-                                                       "System.Boolean",
-                                                       "System.Char",
-                                                       "System.SByte",
-                                                       "System.Byte",
-                                                       "System.Int16",
-                                                       "System.UInt16",
-                                                       "System.Int32",
-                                                       "System.UInt32",
-                                                       "System.Int64",
-                                                       "System.UInt64",
-                                                       "System.Single",
-                                                       "System.Double",
-                                                       "System.String",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "System.IntPtr",
-                                                       "System.UIntPtr",
-                                                       "",
-                                                       "",
-                                                       "System.Object"};
-  return kind < kNames.size() ? kNames[kind] : std::string_view();
-}
-
-std::string HexOf(const Guid& g) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const std::array<uint8_t, 8> head = {
-      static_cast<uint8_t>(g.a >> 24), static_cast<uint8_t>(g.a >> 16),
-      static_cast<uint8_t>(g.a >> 8),  static_cast<uint8_t>(g.a),
-      static_cast<uint8_t>(g.b >> 8),  static_cast<uint8_t>(g.b),
-      static_cast<uint8_t>(g.c >> 8),  static_cast<uint8_t>(g.c)};
-  std::string out;
-  const auto add = [&](uint8_t b) {
-    out += kDigits[b >> 4];
-    out += kDigits[b & 15];
-  };
-  for (const uint8_t b : head) add(b);
-  for (const uint8_t b : g.d) add(b);
-  return out;
-}
 
 // Whether a method's signature (ECMA-335 §II.23.2.1) returns bool.
 bool ReturnsBool(const uint8_t* signature, uint32_t size) {
@@ -92,7 +35,7 @@ bool ReturnsBool(const uint8_t* signature, uint32_t size) {
 }
 
 std::string FileStem(std::string_view path) {
-  path = path.substr(path.find_last_of("/\\") + 1);
+  path = FileNameOf(path);
   if (path.ends_with(".dll") || path.ends_with(".exe")) path.remove_suffix(4);
   return std::string(path);
 }
@@ -110,7 +53,7 @@ class MetadataNames final : public SignatureNames {
         (token & kTable) == kTypeDef
             ? metadata_->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags, &extends)
             : metadata_->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length);
-    return Succeeded(hr) ? Text(name, length) : "?";
+    return Succeeded(hr) ? NameText(name, length) : "?";
   }
   Bytes TypeSpec(uint32_t token) override {
     const uint8_t* signature = nullptr;
@@ -166,14 +109,14 @@ Names::Module& Names::ModuleOf(ModuleId id) {
   if (!Succeeded(
           info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly, &flags)))
     return m;
-  m.name = FileStem(Text(name, length));
+  m.name = FileStem(NameText(name, length));
   // A dynamic one is called what its assembly is, as in the runtime's events.
   uintptr_t domain = 0;
   ModuleId manifest = 0;
   if ((flags & kModuleDynamic) != 0 &&
       Succeeded(
           info_->GetAssemblyInfo(assembly, kNameUnits, &length, name.data(), &domain, &manifest)))
-    m.name = Text(name, length);
+    m.name = NameText(name, length);
   m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
   if (m.collectible) collectible_modules_.push_back(id);
   touched_collectible_ = touched_collectible_ || m.collectible;
@@ -185,31 +128,11 @@ Names::Module& Names::ModuleOf(ModuleId id) {
     Guid mvid{};
     uint32_t scope_length = 0;
     if (Succeeded(m.metadata->GetScopeProps(name.data(), kNameUnits, &scope_length, &mvid))) {
-      m.mvid = HexOf(mvid);
-      if (m.name.empty()) m.name = FileStem(Text(name, scope_length));
+      m.mvid = GuidKey(mvid);
+      if (m.name.empty()) m.name = FileStem(NameText(name, scope_length));
     }
   }
   return m;
-}
-
-std::string Names::DefinitionName(Module& module, uint32_t token) {
-  std::string out;
-  if (!module.metadata) return out;
-  NameBuffer name;
-  for (int depth = 0; depth < kMaxNesting && token != kTypeDefNil; ++depth) {
-    uint32_t length = 0, flags = 0, extends = 0;
-    if (!Succeeded(module.metadata->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags,
-                                                    &extends)))
-      break;
-    std::string part = Text(name, length);
-    out = out.empty() ? std::move(part) : std::move(part) + "+" + out;
-    constexpr uint32_t kVisibilityMask = 7, kFirstNested = 2;
-    if ((flags & kVisibilityMask) < kFirstNested) break;
-    uint32_t enclosing = kTypeDefNil;
-    if (!Succeeded(module.metadata->GetNestedClassProps(token, &enclosing))) break;
-    token = enclosing;
-  }
-  return out;
 }
 
 std::string Names::RawTypeName(ClassId type, int depth) {
@@ -219,7 +142,7 @@ std::string Names::RawTypeName(ClassId type, int depth) {
   // S_FALSE, which is a success, says that it is no array.
   if (info_->IsArrayClass(type, &kind, &element, &rank) == kOk) {
     std::string out = element != 0 ? RawTypeName(element, depth + 1) : std::string();
-    if (out.empty()) out = PrimitiveName(kind);
+    if (out.empty()) out = clr::ElementTypeName(kind);
     if (out.empty()) return {};
     out += '[';
     out.append(rank > 1 ? rank - 1 : 0, ',');
@@ -234,7 +157,7 @@ std::string Names::RawTypeName(ClassId type, int depth) {
                                         arguments.data())) ||
       module == 0)
     return {};
-  std::string out = DefinitionName(ModuleOf(module), token);
+  std::string out = TypeDefinitionName(ModuleOf(module).metadata.get(), token);
   if (out.empty() || count == 0) return out;
   out += '[';
   for (uint32_t i = 0; i < std::min(count, kMaxArguments); ++i) {
@@ -326,7 +249,7 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
       return m;
     m.flags = 0;
     Module& in = ModuleOf(module);
-    const std::string method = Text(name, length);
+    const std::string method = NameText(name, length);
     m.module = in.name;
     m.method = "[dynamic] " + method;
     m.raw = "dynamicClass." + method + Parameters(signature, size, in.metadata.get());
@@ -346,9 +269,9 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
                                              &attributes, &signature, &size, &rva,
                                              &implementation)))
     return m;
-  const std::string method = Text(name, length);
+  const std::string method = NameText(name, length);
   std::string owner_name = RawTypeName(owner, 0);
-  if (owner_name.empty()) owner_name = DefinitionName(in, owner_token);
+  if (owner_name.empty()) owner_name = TypeDefinitionName(in.metadata.get(), owner_token);
   m.flags = 0;
   m.module = in.name;
   m.mvid = in.mvid;
@@ -381,6 +304,40 @@ Names::Method Names::MethodOf(FunctionId function) {
     out.id = known->second;
   }
   method_ids_[function] = out;
+  return out;
+}
+
+Names::Method Names::AsyncCaller(ClassId machine) {
+  EnterEpoch();
+  if (methods_.size() >= kMostMethods) return {kOtherMethod, true};
+  touched_collectible_ = false;
+  profile::IntervalMethod m;
+  const std::string owner = RawTypeName(machine, 0);
+  ModuleId module = 0;
+  uint32_t token = 0, count = 0;
+  ClassId parent = 0;
+  if (!owner.empty() &&
+      Succeeded(info_->GetClassIDInfo2(machine, &module, &token, &parent, 0, &count, nullptr))) {
+    const Module& in = ModuleOf(module);
+    m.module = in.name;
+    m.mvid = in.mvid;
+  }
+  Method out;
+  out.collectible = touched_collectible_;
+  DropCollectible();
+  if (owner.empty()) {
+    ++unnamed_methods_;
+    return out;
+  }
+  constexpr std::string_view kMark = "[async] ", kSuffix = " [async]";
+  std::string name = clr::CsharpMethodName(owner, "MoveNext", "");
+  if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+  m.method = std::string(kMark) + name;
+  m.raw = std::string(kMark) + owner + ".MoveNext()";
+  const auto [known, added] = method_keys_.try_emplace(m.module + '\n' + m.mvid + "\n0\n" + m.raw,
+                                                       static_cast<uint32_t>(methods_.size()));
+  if (added) methods_.push_back(std::move(m));
+  out.id = known->second;
   return out;
 }
 

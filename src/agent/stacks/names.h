@@ -31,6 +31,8 @@ class Names {
   };
   // Within a question to the gate.
   Method MethodOf(FunctionId function);
+  // The caller that a state machine of this type is: "[async] Shop.Cart.AddAsync". Alike.
+  Method AsyncCaller(ClassId machine);
   // Type ids: indexes into types() + 1; 0 = unknown. `epoch`: of the gate, when the type was seen.
   // `gone` is set when it was unloaded before anybody asked.
   uint32_t TypeOf(ClassId type, uint32_t epoch, bool* gone);
@@ -70,7 +72,6 @@ class Names {
   void DropCollectible();
   uint32_t AddType(ClassId type);
   uint32_t AddTypeNamed(uint64_t id, std::string raw);
-  std::string DefinitionName(Module& module, uint32_t token);
   std::string RawTypeName(ClassId type, int depth);
   profile::IntervalMethod Describe(FunctionId function);
   bool touched_collectible_ = false;  // by what was described last

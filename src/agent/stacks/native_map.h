@@ -9,9 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "agent/stacks/eh_frame.h"
+#include "unwind/eh_frame.h"
 
 namespace clrscope::agent {
+
+// This process's own memory, read in place.
+class OwnMemory final : public unwind::ModuleMemory {
+ public:
+  Bytes At(uint64_t address, size_t size) override {
+    return AsBytes(reinterpret_cast<const void*>(address),
+                   size);  // NOLINT(performance-no-int-to-ptr)
+  }
+};
 
 class NativeMap {
  public:
@@ -20,16 +29,16 @@ class NativeMap {
 
   // The rule for an address in whichever module is loaded there now, which cannot be unloaded
   // meanwhile. False: there is none.
-  static bool RuleOfLoaded(uintptr_t ip, FrameRule* rule);
+  static bool RuleOfLoaded(uintptr_t ip, unwind::FrameRule* rule);
 
   // How often modules were unloaded so far; some, if it differs.
   static uint64_t Unloads();
 
-  const NativeModule* Find(uintptr_t ip) const;
+  const unwind::NativeModule* Find(uintptr_t ip) const;
   size_t size() const { return modules_.size(); }
 
  private:
-  std::vector<NativeModule> modules_;  // by text
+  std::vector<unwind::NativeModule> modules_;  // by text
 };
 
 }  // namespace clrscope::agent

@@ -3,16 +3,18 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string_view>
 
+#include "agent/host/thread.h"
 #include "agent/stacks/native_map.h"
 
 namespace clrscope::agent {
 namespace {
 
-NativeModule ModuleOf(const dl_phdr_info& info) {
-  NativeModule m;
-  m.image = ~uintptr_t{0};
+unwind::NativeModule ModuleOf(const dl_phdr_info& info) {
+  unwind::NativeModule m;
+  m.image = ~uint64_t{0};
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& p = info.dlpi_phdr[i];
     const uintptr_t begin = info.dlpi_addr + p.p_vaddr, end = begin + p.p_memsz;
@@ -21,11 +23,11 @@ NativeModule ModuleOf(const dl_phdr_info& info) {
       m.header_end = end;
     }
     if (p.p_type != PT_LOAD || (p.p_flags & PF_R) == 0) continue;
-    m.image = std::min(m.image, begin);
-    m.image_end = std::max(m.image_end, begin + p.p_filesz);
+    m.image = std::min<uint64_t>(m.image, begin);
+    m.image_end = std::max<uint64_t>(m.image_end, begin + p.p_filesz);
     if ((p.p_flags & PF_X) == 0) continue;
     if (m.text == 0 || begin < m.text) m.text = begin;
-    m.text_end = std::max(m.text_end, end);
+    m.text_end = std::max<uint64_t>(m.text_end, end);
   }
   return m;
 }
@@ -34,35 +36,58 @@ NativeModule ModuleOf(const dl_phdr_info& info) {
 bool StaysLoaded(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name.empty()) return true;
-  for (const std::string_view known : {"libcoreclr.so", "libclrjit.so", "libclrscope-agent.so",
-                                       "clrscope-agent-", "libc.so", "libpthread.so", "ld-linux"})
+  for (const std::string_view known :
+       {"libcoreclr.so", "libclrjit.so", "libclrscope-agent", "clrscope-agent-", "libc.so",
+        "libpthread.so", "ld-linux", "ld-musl"})
     if (name.starts_with(known)) return true;
   return false;
 }
 
+#ifdef __GLIBC__
+uintptr_t ThreadRoot() { return 0; }  // its unwind tables tell
+#else
+// Where the first function of a thread returns to. musl is built without unwind tables but for some
+// functions, so nothing else says that a stack ends there; all its threads begin at one place.
+// Source: musl src/thread/pthread_create.c, start
+uintptr_t ThreadRoot() {
+  static std::atomic<uintptr_t> root{0};
+  const auto main = [](void*) -> void* {
+    root.store(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), std::memory_order_release);
+    return nullptr;
+  };
+  const timespec pause{0, 100'000};
+  if (root.load(std::memory_order_acquire) == 0 && StartThread(main, nullptr))
+    while (root.load(std::memory_order_acquire) == 0) (void)::nanosleep(&pause, nullptr);
+  return root.load(std::memory_order_acquire);
+}
+#endif
+
 int AddModule(dl_phdr_info* info, size_t, void* context) {
-  auto& modules = *static_cast<std::vector<NativeModule>*>(context);
-  const NativeModule m = ModuleOf(*info);
-  if (m.text != 0 && m.header != 0 &&
+  auto& modules = *static_cast<std::vector<unwind::NativeModule>*>(context);
+  const unwind::NativeModule m = ModuleOf(*info);
+  const uintptr_t root = ThreadRoot();
+  if (m.text != 0 && m.header != 0 && (root < m.text || root >= m.text_end) &&
       StaysLoaded(info->dlpi_name == nullptr ? "" : info->dlpi_name))
     modules.push_back(m);
   return 0;
 }
 
 struct Lookup {
-  uintptr_t ip = 0;
-  FrameRule* rule = nullptr;
+  uintptr_t ip = 0, root = 0;
+  unwind::FrameRule* rule = nullptr;
 };
 
 int LookUp(dl_phdr_info* info, size_t, void* context) {
   const auto& lookup = *static_cast<Lookup*>(context);
-  const NativeModule m = ModuleOf(*info);
+  const unwind::NativeModule m = ModuleOf(*info);
   if (lookup.ip - 1 < m.text || lookup.ip - 1 >= m.text_end) return 0;
   if (m.header != 0) {
-    *lookup.rule = RuleOf(m, lookup.ip);
+    OwnMemory memory;
+    *lookup.rule = unwind::RuleAt(m, lookup.ip - 1, memory);
   } else {
-    lookup.rule->state = RuleState::kSnapshot;
+    lookup.rule->state = unwind::RuleState::kSnapshot;
   }
+  if (lookup.ip == lookup.root) lookup.rule->state = unwind::RuleState::kRoot;
   return 1;
 }
 
@@ -70,14 +95,16 @@ int LookUp(dl_phdr_info* info, size_t, void* context) {
 
 std::unique_ptr<NativeMap> NativeMap::Make() {
   auto map = std::make_unique<NativeMap>();
+  (void)ThreadRoot();  // now, when nobody waits
   ::dl_iterate_phdr(AddModule, &map->modules_);
-  std::sort(map->modules_.begin(), map->modules_.end(),
-            [](const NativeModule& a, const NativeModule& b) { return a.text < b.text; });
+  std::sort(
+      map->modules_.begin(), map->modules_.end(),
+      [](const unwind::NativeModule& a, const unwind::NativeModule& b) { return a.text < b.text; });
   return map;
 }
 
-bool NativeMap::RuleOfLoaded(uintptr_t ip, FrameRule* rule) {
-  Lookup lookup{ip, rule};
+bool NativeMap::RuleOfLoaded(uintptr_t ip, unwind::FrameRule* rule) {
+  Lookup lookup{ip, ThreadRoot(), rule};
   return ::dl_iterate_phdr(LookUp, &lookup) == 1;
 }
 
@@ -92,9 +119,10 @@ uint64_t NativeMap::Unloads() {
   return unloads;
 }
 
-const NativeModule* NativeMap::Find(uintptr_t ip) const {
-  auto next = std::upper_bound(modules_.begin(), modules_.end(), ip,
-                               [](uintptr_t at, const NativeModule& m) { return at < m.text; });
+const unwind::NativeModule* NativeMap::Find(uintptr_t ip) const {
+  auto next =
+      std::upper_bound(modules_.begin(), modules_.end(), ip,
+                       [](uint64_t at, const unwind::NativeModule& m) { return at < m.text; });
   if (next == modules_.begin()) return nullptr;
   --next;
   return ip < next->text_end ? &*next : nullptr;

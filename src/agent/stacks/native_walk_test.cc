@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native frames, by the unwind tables of this very program, against the C library's own unwinder.
-#include <execinfo.h>
+// Native frames, by the unwind tables of this very program, against the compiler's own unwinder.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <unistd.h>
+#include <unwind.h>
 
-#include <array>
+#include <thread>
 #include <vector>
 
 #include "agent/stacks/native_map.h"
@@ -15,21 +16,34 @@ namespace {
 
 struct Stacks {
   std::vector<uintptr_t> ours, theirs;
+  unwind::RuleState end{};
 };
+
+_Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* frames) {
+  if (const uintptr_t ip = _Unwind_GetIP(context); ip != 0)
+    static_cast<std::vector<uintptr_t>*>(frames)->push_back(ip);
+  return _URC_NO_REASON;
+}
 
 __attribute__((noinline)) void Look(Stacks& out) {
   const auto map = NativeMap::Make();
   uintptr_t ip, sp, rbp;
   __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\t"
                    : "=r"(ip), "=r"(sp), "=r"(rbp));
+  const bool main = static_cast<pid_t>(::gettid()) == ::getpid();
   const StackBounds own =
-      StackMap::OfThisProcess().Of(static_cast<uintptr_t>(::pthread_self()), true);
+      StackMap::OfThisProcess().Of(static_cast<uintptr_t>(::pthread_self()), main);
   ASSERT_TRUE(own.Holds(sp));
   for (int i = 0; i < 200; ++i) {
-    const NativeModule* m = map->Find(ip - 1);
-    if (m == nullptr) break;
-    const FrameRule r = RuleOf(*m, ip);
-    if (r.state != RuleState::kKnown) break;
+    const unwind::NativeModule* m = map->Find(ip - 1);
+    OwnMemory memory;
+    unwind::FrameRule r;
+    if (m != nullptr)
+      r = unwind::RuleAt(*m, ip - 1, memory);
+    else if (!NativeMap::RuleOfLoaded(ip, &r))
+      break;
+    out.end = r.state;
+    if (r.state != unwind::RuleState::kKnown) break;
     const uintptr_t cfa = (r.from_rbp ? rbp : sp) + r.cfa_offset;
     ASSERT_GT(cfa, sp);
     ASSERT_LE(cfa, own.high);
@@ -38,14 +52,9 @@ __attribute__((noinline)) void Look(Stacks& out) {
     sp = cfa;
     out.ours.push_back(ip);
   }
-  std::array<void*, 200> frames{};
-  const int n = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  int first = 1;
-#if defined(__SANITIZE_ADDRESS__)
-  first = 2;  // the sanitizer stands between
-#endif
-  for (int i = first; i < n; ++i)
-    out.theirs.push_back(reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]));
+  std::vector<uintptr_t> frames;
+  ::_Unwind_Backtrace(AddFrame, &frames);
+  out.theirs.assign(frames.begin() + 1, frames.end());
 }
 
 __attribute__((noinline)) void Recurse(int depth, Stacks& out) {
@@ -67,6 +76,15 @@ TEST(NativeWalk, SeesWhatTheUnwinderSees) {
   for (size_t i = 0; i < std::min(stacks.ours.size(), stacks.theirs.size()); ++i)
     EXPECT_EQ(stacks.ours[i], stacks.theirs[i]) << i;
   EXPECT_GE(stacks.ours.size() + 1, stacks.theirs.size()) << "to the root";
+}
+
+TEST(NativeWalk, AThreadsStackHasAnEnd) {
+  std::thread([] {
+    Stacks stacks;
+    Recurse(5, stacks);
+    EXPECT_GT(stacks.ours.size(), 6u);
+    EXPECT_EQ(stacks.end, unwind::RuleState::kRoot);
+  }).join();
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/stacks/stack_walk.h"
 
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "agent/stacks/own_reader.h"
 
 namespace clrscope::agent {
 namespace {
@@ -40,11 +42,9 @@ class AnyStack {
 
  private:
   bool Fill(uintptr_t at) {
-    const iovec to{window_, kStackWindow};
-    const iovec from{reinterpret_cast<void*>(at), kStackWindow};  // NOLINT
-    const ssize_t n = ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0);
+    const size_t n = OwnReader(::getpid()).ReadSome(at, window_, kStackWindow);
     begin_ = at;
-    size_ = std::max<ssize_t>(n, 0) < ssize_t{sizeof(uintptr_t)} ? 0 : static_cast<size_t>(n);
+    size_ = n < sizeof(uintptr_t) ? 0 : n;
     return size_ != 0;
   }
   std::byte (&window_)[kStackWindow];
@@ -52,41 +52,74 @@ class AnyStack {
   size_t size_ = sizeof(uintptr_t);  // of nothing: address 0 is none
 };
 
+// Where frame ids go. Native frames count only when a method follows: what a stack begins and ends
+// with is the runtime's.
+class FrameList {
+ public:
+  FrameList(uint32_t (&frames)[kMaxDepth], NativeRuns runs) : frames_(frames), runs_(runs) {}
+
+  void AddNative(CodeTable& code, uint32_t frame) {
+    native_ = true;
+    // Methods of the runtime that throw for others are left out as native code is, and are none.
+    if (runs_ == NativeRuns::kOne || count_ == 0 || !code.is_native(frame)) return;
+    if (run_ < kMostNative && count_ + run_ + 3 < kMaxDepth)
+      frames_[count_ + run_++] = frame;
+    else if (run_ != 0)
+      frames_[count_ + run_ - 1] = kNativeFrame;
+  }
+  // False: there is room for no more.
+  bool AddManaged(uint32_t frame) {
+    const bool unnamed = std::exchange(native_, false) && run_ == 0 && count_ != 0;
+    count_ += std::exchange(run_, 0);
+    if (count_ + 2 >= kMaxDepth) {
+      frames_[count_++] = kTruncatedFrame;
+      return false;
+    }
+    if (unnamed) frames_[count_++] = kNativeFrame;
+    frames_[count_++] = frame;
+    return true;
+  }
+  size_t count() const { return count_; }
+
+ private:
+  uint32_t (&frames_)[kMaxDepth];
+  NativeRuns runs_;
+  size_t count_ = 0, run_ = 0;  // what stays; native frames after it
+  bool native_ = false;         // there was native code since the last method
+};
+
 template <class Stack>
 WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack stack,
-             uint32_t (&frames)[kMaxDepth], size_t* count) {
-  size_t n = 0;
-  bool native = false;
+             FrameSpan* spans, FrameList frames, size_t* count) {
   for (size_t step = 0; step < kMaxSteps; ++step) {
     if (at.ip == 0) {
-      *count = n;
+      *count = frames.count();
       return WalkEnd::kDone;
     }
     const CodeTable::Slot* slot = code.FindOrAdd(at.ip);
     if (slot == nullptr) return WalkEnd::kNoRoom;
-    FrameRule rule = FrameRule::Unpack(slot->rule.load(std::memory_order_acquire));
-    if (rule.state == RuleState::kPending) {
-      const NativeModule* module = native_map == nullptr ? nullptr : native_map->Find(at.ip - 1);
+    unwind::FrameRule rule = unwind::FrameRule::Unpack(slot->rule.load(std::memory_order_acquire));
+    if (rule.state == unwind::RuleState::kPending) {
+      const unwind::NativeModule* module =
+          native_map == nullptr ? nullptr : native_map->Find(at.ip - 1);
       if (module == nullptr) return WalkEnd::kNew;
-      rule = RuleOf(*module, at.ip);
+      OwnMemory memory;
+      rule = unwind::RuleAt(*module, at.ip - 1, memory);
       code.SetRule(slot->frame.load(std::memory_order_relaxed), rule, 0);
     }
-    if (rule.state == RuleState::kSnapshot) return rule.managed ? WalkEnd::kNoRule : WalkEnd::kStub;
-    if (rule.state == RuleState::kRoot) {
-      *count = n;
+    if (rule.state == unwind::RuleState::kSnapshot)
+      return rule.managed ? WalkEnd::kNoRule : WalkEnd::kStub;
+    if (rule.state == unwind::RuleState::kRoot) {
+      *count = frames.count();
       return WalkEnd::kDone;
     }
     if (rule.managed) {
-      if (n + 2 >= kMaxDepth) {
-        frames[n++] = kTruncatedFrame;
-        *count = n;
+      if (!frames.AddManaged(slot->frame.load(std::memory_order_relaxed))) {
+        *count = frames.count();
         return WalkEnd::kDone;
       }
-      if (native && n != 0) frames[n++] = kNativeFrame;
-      native = false;
-      frames[n++] = slot->frame.load(std::memory_order_relaxed);
     } else {
-      native = true;
+      frames.AddNative(code, slot->frame.load(std::memory_order_relaxed));
     }
     const uintptr_t cfa = (rule.from_rbp ? at.rbp : at.sp) + rule.cfa_offset;
     // Where rbp tells the frame it may be larger than the first instructions say (stackalloc), or
@@ -103,6 +136,7 @@ WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack s
       if (!stack.Read(slot_at, &at.rbp)) return WalkEnd::kOutside;
     }
     if (!stack.Read(cfa - 8, &at.ip)) return WalkEnd::kOutside;
+    if (rule.managed && spans != nullptr) spans[frames.count() - 1] = {at.sp, cfa};
     at.sp = cfa;
   }
   return WalkEnd::kNoRoom;
@@ -111,10 +145,12 @@ WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack s
 }  // namespace
 
 WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
-                  WalkRoom room, size_t* count) {
+                  WalkRoom room, size_t* count, NativeRuns runs) {
   *count = 0;
-  return own.Holds(at.sp) ? Walk(code, native, at, OwnStack(own.high), room.frames, count)
-                          : Walk(code, native, at, AnyStack(room.window), room.frames, count);
+  const FrameList frames(room.frames, runs);
+  return own.Holds(at.sp)
+             ? Walk(code, native, at, OwnStack(own.high), room.spans, frames, count)
+             : Walk(code, native, at, AnyStack(room.window), room.spans, frames, count);
 }
 
 bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {

@@ -32,18 +32,34 @@ struct Registers {
 };
 
 inline constexpr size_t kStackWindow = 1024;
+inline constexpr size_t kFrameWords = 512;
+
+// Where on the stack a frame lies.
+struct FrameSpan {
+  uintptr_t low = 0, high = 0;
+};
 
 // Where frame ids go, leaf first, and what else a walk needs: none of it on a stack that may be
 // near its end.
 struct WalkRoom {
   uint32_t (&frames)[kMaxDepth];
   std::byte (&window)[kStackWindow];
+  FrameSpan* spans = nullptr;  // of managed frames, by their index; null: nobody asks
+  // For FollowAsyncCallers(): a frame's words, of a stack that cannot be read in place.
+  uintptr_t* words = nullptr;
 };
+
+// What becomes of native frames between methods.
+enum class NativeRuns : uint8_t {
+  kOne,   // a kNativeFrame for all that follow on each other
+  kEach,  // each of them, up to kMostNative; a kNativeFrame for the rest
+};
+inline constexpr size_t kMostNative = 32;
 
 // `own`: of the calling thread's stack; empty when it is not known. `count` is set in every case.
 // Native code that is new is looked up in `native`, which may be null.
 WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
-                  WalkRoom room, size_t* count);
+                  WalkRoom room, size_t* count, NativeRuns runs = NativeRuns::kOne);
 
 // Collects what the runtime's own walk (DoStackSnapshot) reports; the same shape.
 class SnapshotCollector {

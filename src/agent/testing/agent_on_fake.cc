@@ -158,6 +158,7 @@ profile::IntervalFrame AgentOnFake::NextFrame() {
   add(known_.methods, f.methods, f.first_method);
   add(known_.types, f.types, f.first_type - 1);
   add(known_.nodes, f.nodes, f.first_node - 1);
+  add(known_.places, f.places, f.first_place - 1);
   return f;
 }
 

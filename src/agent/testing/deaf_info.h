@@ -67,7 +67,9 @@ class DeafInfo : public ICorProfilerInfo {
     return kFail;
   }
   HResult GetStringLayout() override { return kFail; }
-  HResult GetClassLayout() override { return kFail; }
+  HResult GetClassLayout(ClassId, FieldOffset*, uint32_t, uint32_t*, uint32_t*) override {
+    return kFail;
+  }
   HResult GetClassIDInfo2(ClassId, ModuleId*, uint32_t*, ClassId*, uint32_t, uint32_t*,
                           ClassId*) override {
     return kFail;

@@ -119,7 +119,23 @@ HResult FakeRuntime::CreateHandle(ObjectId, int32_t, ObjectHandle* handle) {
   return kOk;
 }
 
-HResult FakeRuntime::DestroyHandle(ObjectHandle) { return kOk; }
+HResult FakeRuntime::DestroyHandle(ObjectHandle) {
+  const std::lock_guard lock(mutex_);
+  ++destroyed_[std::this_thread::get_id()];
+  return kOk;
+}
+
+uint64_t FakeRuntime::destroyed_by(std::thread::id thread) {
+  const std::lock_guard lock(mutex_);
+  return destroyed_[thread];
+}
+
+uint64_t FakeRuntime::destroyed() {
+  const std::lock_guard lock(mutex_);
+  uint64_t all = 0;
+  for (const auto& [thread, count] : destroyed_) all += count;
+  return all;
+}
 
 HResult FakeRuntime::GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) {
   *object = reinterpret_cast<ObjectId>(handle);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "agent/com/corprof.h"
@@ -75,6 +76,10 @@ class FakeRuntime final : public DeafInfo {
   uint64_t sessions() const { return sessions_.load(); }
   uint32_t mask_low() const { return mask_low_.load(); }
   bool detached() const { return detached_.load(); }
+  uint64_t handles() const { return handles_.load(); }  // that were made
+  // … and destroyed, by one thread.
+  uint64_t destroyed_by(std::thread::id thread);
+  uint64_t destroyed();
 
   std::atomic<bool> refuses_sessions{false};
   std::atomic<uint16_t> major{10};
@@ -143,6 +148,7 @@ class FakeRuntime final : public DeafInfo {
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
   Metadata metadata_;
+  std::map<std::thread::id, uint64_t> destroyed_;  // handles, by thread
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, handles_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};

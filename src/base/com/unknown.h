@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+
+#include "base/guid.h"
 
 namespace clrscope {
 
@@ -19,13 +20,6 @@ inline constexpr HResult kClassNotAvailable = static_cast<HResult>(0x80040111u);
 inline constexpr HResult kCancelActivation = static_cast<HResult>(0x80131375u);
 
 inline bool Succeeded(HResult hr) { return hr >= 0; }
-
-struct Guid {
-  uint32_t a;
-  uint16_t b, c;
-  uint8_t d[8];
-  bool operator==(const Guid& o) const { return std::memcmp(this, &o, sizeof o) == 0; }
-};
 
 // NOLINTBEGIN(readability-identifier-naming): the runtime's names
 class IUnknown {

@@ -13,10 +13,10 @@
 
 #include "analysis/families/cpu/cpu_fold.h"
 #include "base/byte_reader.h"
-#include "capture/kernel/chain_repair.h"
-#include "capture/kernel/code_ranges.h"
+#include "capture/kernel/code_rules.h"
+#include "capture/proc/gc_threads.h"
 #include "capture/sessions/clock.h"
-#include "capture/sessions/gc_threads.h"
+#include "capture/sessions/cpu_stacks.h"
 #include "profile/interval/cpu_batch.h"
 
 namespace clrscope::capture {
@@ -39,13 +39,18 @@ class AgentCpu {
  public:
   // All must outlive it. `hz`: that was asked for.
   AgentCpu(pid_t pid, pid_t inner_pid, uint32_t hz, analysis::CpuFold* fold,
-           const RecordingClock* clock, profile::ProcessTables* tables,
-           const GcThreads* collectors);
+           const RecordingClock* clock, profile::ProcessTables* tables, const GcThreads* collectors,
+           CodeRules* rules, CpuStacks::Retire retire);
 
   // As it came over the agent's socket.
   void OnBatch(Bytes bytes);
   // Once a second.
   void Tick(int64_t now_ns);
+  // Who is to be told of code.
+  analysis::CodeListener* code_listener() { return &stacks_; }
+  // As of CpuStacks.
+  void Advance(int64_t now_ns, bool naming) { stacks_.Advance(now_ns, naming); }
+  void Flush() { stacks_.Flush(); }
   // Nothing comes any more. The first call counts.
   void End();
   std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
@@ -53,7 +58,6 @@ class AgentCpu {
  private:
   void OnHead(const profile::CpuBatchHead& head);
   void OnSample(const profile::CpuBatchSample& sample);
-  void LookAtCode(int64_t now_ns);
 
   pid_t pid_;
   uint32_t hz_;
@@ -62,11 +66,8 @@ class AgentCpu {
   profile::ProcessTables& tables_;
   const GcThreads& collectors_;
   ThreadNumbers numbers_;
-  ChainRepair repair_;
-  CodeRanges code_;
-  bool code_is_old_ = true;
-  int64_t looked_ns_ = 0, wait_ns_ = 0;
-  std::vector<uint64_t> user_, addresses_;
+  CpuStacks stacks_;
+  std::vector<uint64_t> user_;
   profile::CpuBatchHead head_;  // the last one
   bool any_ = false, ended_ = false;
   int64_t from_ns_ = 0;  // CLOCK_MONOTONIC: what is older was used before

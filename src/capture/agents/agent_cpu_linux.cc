@@ -10,22 +10,14 @@
 #include "base/thread_file.h"
 #include "capture/agents/agent_cpu.h"
 #include "capture/kernel/perf_open.h"
-#include "capture/sessions/thread_times.h"
+#include "capture/proc/thread_times.h"
 #include "ipc/processes/proc_text.h"
-#include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::capture {
 namespace {
 
-// How often the map of memory is read because an address is unknown; longer while that is no use.
-constexpr int64_t kMapsAgainNs = 250'000'000, kMapsAgainMostNs = 8'000'000'000;
 constexpr double kAsAsked = 0.9;  // of the samples: fewer are told
 constexpr uint64_t kEnoughToSay = 200;
-
-bool UnknownCode(const CodeRanges& code, const std::vector<uint64_t>& chain) {
-  return std::any_of(chain.begin(), chain.end(),
-                     [&](uint64_t address) { return code.KindOf(address) == CodeKind::kNone; });
-}
 
 }  // namespace
 
@@ -50,7 +42,7 @@ void ThreadNumbers::Look() {
 
 AgentCpu::AgentCpu(pid_t pid, pid_t inner_pid, uint32_t hz, analysis::CpuFold* fold,
                    const RecordingClock* clock, profile::ProcessTables* tables,
-                   const GcThreads* collectors)
+                   const GcThreads* collectors, CodeRules* rules, CpuStacks::Retire retire)
     : pid_(pid),
       hz_(hz),
       fold_(*fold),
@@ -58,6 +50,7 @@ AgentCpu::AgentCpu(pid_t pid, pid_t inner_pid, uint32_t hz, analysis::CpuFold* f
       tables_(*tables),
       collectors_(*collectors),
       numbers_(pid, inner_pid),
+      stacks_(pid, rules, fold, std::move(retire)),
       from_ns_(Clock::System().monotonic_ns()) {
   // A sample that comes on the way back from a system call is of its time in the kernel.
   fold_.Begin(/*kernel_told=*/true);
@@ -97,33 +90,24 @@ void AgentCpu::OnHead(const profile::CpuBatchHead& head) {
   head_ = head;
 }
 
-void AgentCpu::LookAtCode(int64_t now_ns) {
-  if (!code_is_old_ && (!UnknownCode(code_, user_) || now_ns - looked_ns_ < wait_ns_)) return;
-  code_ = CodeRanges::Parse(MapsOf(pid_));
-  wait_ns_ = !UnknownCode(code_, user_) ? kMapsAgainNs
-                                        : std::clamp(wait_ns_ * 2, kMapsAgainNs, kMapsAgainMostNs);
-  looked_ns_ = now_ns;
-  code_is_old_ = false;
-}
-
 void AgentCpu::OnSample(const profile::CpuBatchSample& s) {
   if (s.time_ns < from_ns_) return;
   user_.assign(1, s.ip);
   user_.insert(user_.end(), s.chain.begin(), s.chain.end());
-  LookAtCode(s.time_ns);
   UserRegs regs;
   regs.known = true;
   regs.fp = s.bp;
   regs.sp = s.sp;
   regs.ip = s.ip;
-  const Repair repair = repair_.Run(user_, regs, {s.stack.data(), s.stack.size()}, code_, nullptr);
-  addresses_.clear();
-  if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
-  const size_t natives = addresses_.size() + code_.NativesOf(user_);
-  addresses_.insert(addresses_.end(), user_.begin(), user_.end());
   const uint64_t period = 1'000'000'000 / std::max<uint32_t>(hz_, 1);
-  fold_.OnSample({numbers_.OuterOf(s.thread), clock_.SinceStart(s.time_ns), addresses_, natives,
-                  repair == Repair::kNotRepairable || s.cut, period * s.periods});
+  stacks_.OnSample({numbers_.OuterOf(s.thread),
+                    clock_.SinceStart(s.time_ns),
+                    period * s.periods,
+                    user_,
+                    regs,
+                    {s.stack.data(), s.stack.size()},
+                    s.in_kernel,
+                    s.cut});
   ++samples_;
   periods_ += s.periods;
 }
@@ -132,7 +116,7 @@ void AgentCpu::Tick(int64_t now_ns) {
   if (ended_) return;
   ThreadTimes times = ReadThreadTimes(pid_, false);
   for (auto& t : times.threads) t.collector = collectors_.IsGcThread(t.thread);
-  if (!times.threads.empty()) fold_.OnTimes(now_ns, times.threads, times.process_ns);
+  stacks_.OnTimes(now_ns, std::move(times));
 }
 
 void AgentCpu::End() {

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,11 @@ class AgentFeed final : public Feed {
   // its intervals are not of the recording.
   void FollowCpu(AgentCpu* cpu, bool only);
 
+  // Told what the agent took its process since the last time, where it has a limit.
+  void FollowOverhead(std::function<void(const profile::Overhead&)> tell) {
+    tell_overhead_ = std::move(tell);
+  }
+
   bool Pump() override;
   void BeginStop() override;
   bool ended() const override { return last_; }
@@ -64,6 +70,7 @@ class AgentFeed final : public Feed {
   bool counts_ = true;
   AgentCpu* cpu_ = nullptr;
   bool only_cpu_ = false;
+  std::function<void(const profile::Overhead&)> tell_overhead_;
   std::vector<std::string> notes_;
 };
 

@@ -87,6 +87,7 @@ bool AgentFeed::Read() {
     any = true;
     last_ = frame.last;
     if (counts_ && !only_cpu_) samples_ += frame.meter.samples;
+    if (tell_overhead_ && frame.overhead.limit > 0) tell_overhead_(frame.overhead);
     if (frame.trouble != trouble_ && !frame.trouble.empty())
       notes_.push_back(fmt::format("the agent of process {}, {:.0f} s after it came: {}", pid_,
                                    static_cast<double>(frame.trouble_since_ns) / 1e9,

@@ -4,21 +4,34 @@
 #include "base/elf_build_id.h"
 
 extern "C" {
-extern const std::byte clrscope_agent_image[];      // NOLINT(readability-identifier-naming)
-extern const std::byte clrscope_agent_image_end[];  // NOLINT(readability-identifier-naming)
+// NOLINTBEGIN(readability-identifier-naming)
+extern const std::byte clrscope_agent_image[];
+extern const std::byte clrscope_agent_image_end[];
+#ifdef CLRSCOPE_AGENT_FOR_MUSL
+extern const std::byte clrscope_agent_musl_image[];
+extern const std::byte clrscope_agent_musl_image_end[];
+#endif
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace clrscope::capture {
 
-Bytes AgentImage() {
-  return {clrscope_agent_image,
-          static_cast<size_t>(clrscope_agent_image_end - clrscope_agent_image)};
+bool HasAgentFor(Libc libc) { return !AgentImage(libc).empty(); }
+
+Bytes AgentImage(Libc libc) {
+  if (libc == Libc::kGlibc)
+    return {clrscope_agent_image,
+            static_cast<size_t>(clrscope_agent_image_end - clrscope_agent_image)};
+#ifdef CLRSCOPE_AGENT_FOR_MUSL
+  return {clrscope_agent_musl_image,
+          static_cast<size_t>(clrscope_agent_musl_image_end - clrscope_agent_musl_image)};
+#else
+  return {};
+#endif
 }
 
-std::string AgentFileName() {
-  static const std::string name =
-      "clrscope-agent-" + ElfBuildId(AgentImage()).substr(0, 20) + ".so";
-  return name;
+std::string AgentFileName(Libc libc) {
+  return "clrscope-agent-" + ElfBuildId(AgentImage(libc)).substr(0, 20) + ".so";
 }
 
 }  // namespace clrscope::capture

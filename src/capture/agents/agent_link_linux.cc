@@ -14,6 +14,7 @@
 
 #include "base/control_path.h"
 #include "capture/agents/agent_image.h"
+#include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_link.h"
 #include "capture/agents/agent_place.h"
 #include "ipc/processes/proc_stat.h"
@@ -133,11 +134,8 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
                  fmt::format("process {} runs .NET {}: the agent needs .NET 8 or later", pid,
                              process.clr_version)};
   ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
-  if (facts.musl)
-    return Error{ErrorCode::kRefused,
-                 fmt::format("process {} runs on musl (Alpine): the agent needs glibc", pid)};
   RemoveDeadSockets(facts);
-  ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts));
+  ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts, LibcOf(process, facts)));
   ipc::Client client(*transport);
   const auto attach = [&] {
     return client.AttachProfiler(kAgentClsid, placed.path(),

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "capture/agents/agent_libc.h"
 #include "ipc/processes/process_facts.h"
 
 namespace clrscope::capture {
@@ -28,11 +29,15 @@ class PlacedAgent {
   Fd folder_;
 };
 
-// errors: kPermission or kRefused, with what was wrong with each folder
-Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts);
+// The library for that C library. errors: kPermission or kRefused, with what was wrong with each
+// folder; kRefused when there is no agent for it
+Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts, Libc libc);
+
+// Why no folder will do, one sentence; "" where one may. Nothing is written.
+std::string WhyNoPlace(const ipc::ProcessFacts& facts);
 
 // Writes the library to `path`, mode 0500 and owned by `uid` where we may say so. Replaces what is
-// there. errors: kIo, kPermission
-Status WriteAgent(const std::string& path, uid_t uid);
+// there. errors: kIo, kPermission, kRefused
+Status WriteAgent(const std::string& path, uid_t uid, Libc libc);
 
 }  // namespace clrscope::capture

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -31,6 +32,19 @@ std::string Unfit(const std::string& folder) {
   return {};
 }
 
+// As the process sees them, each once.
+std::vector<std::string> FoldersFor(const ipc::ProcessFacts& facts) {
+  std::vector<std::string> folders = {facts.tmp_dir, "/tmp", "/dev/shm", "/var/tmp"};
+  if (const auto home = ipc::FindVariable(facts.environ, "HOME")) folders.push_back(*home);
+  std::vector<std::string> out;
+  for (std::string& folder : folders) {
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    if (folder.empty() || folder[0] != '/') continue;
+    if (std::find(out.begin(), out.end(), folder) == out.end()) out.push_back(std::move(folder));
+  }
+  return out;
+}
+
 }  // namespace
 
 PlacedAgent::~PlacedAgent() {
@@ -38,7 +52,8 @@ PlacedAgent::~PlacedAgent() {
     (void)::unlinkat(folder_.get(), path_.substr(path_.rfind('/') + 1).c_str(), 0);
 }
 
-Status WriteAgent(const std::string& path, uid_t uid) {
+Status WriteAgent(const std::string& path, uid_t uid, Libc libc) {
+  if (!HasAgentFor(libc)) return Error{ErrorCode::kRefused, kNoAgentForMusl};
   // Under a name that nobody can guess, and then renamed: in /tmp others may have put something at
   // ours, and what is loaded there must be what was written here.
   const std::string temporary = fmt::format("{}.{:08x}", path, std::random_device{}());
@@ -50,7 +65,7 @@ Status WriteAgent(const std::string& path, uid_t uid) {
                  fmt::format("{} {}: {}", what, path, std::strerror(error))};
   };
   if (!fd.valid()) return fail("cannot write");
-  Bytes left = AgentImage();
+  Bytes left = AgentImage(libc);
   while (!left.empty()) {
     const ssize_t n = ::write(fd.get(), left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
@@ -64,22 +79,17 @@ Status WriteAgent(const std::string& path, uid_t uid) {
   return OkStatus();
 }
 
-Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts) {
-  std::vector<std::string> folders = {facts.tmp_dir, "/tmp", "/dev/shm", "/var/tmp"};
-  if (const auto home = ipc::FindVariable(facts.environ, "HOME")) folders.push_back(*home);
+Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts, Libc libc) {
+  if (!HasAgentFor(libc))
+    return Error{ErrorCode::kRefused,
+                 fmt::format("process {} runs on musl, and {}", facts.pid, kNoAgentForMusl)};
   std::string reasons;
   bool permission = true;
-  for (size_t i = 0; i < folders.size(); ++i) {
-    std::string folder = folders[i];
-    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    if (folder.empty() || folder[0] != '/') continue;
-    if (std::find(folders.begin(), folders.begin() + static_cast<ptrdiff_t>(i), folder) !=
-        folders.begin() + static_cast<ptrdiff_t>(i))
-      continue;
+  for (const std::string& folder : FoldersFor(facts)) {
     std::string why = Unfit(facts.root + folder);
-    const std::string path = folder + "/" + AgentFileName();
+    const std::string path = folder + "/" + AgentFileName(libc);
     if (why.empty()) {
-      const Status written = WriteAgent(facts.root + path, facts.uid);
+      const Status written = WriteAgent(facts.root + path, facts.uid, libc);
       if (written.ok())
         return PlacedAgent(
             path, Fd(::open((facts.root + folder).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
@@ -93,6 +103,16 @@ Result<PlacedAgent> PlaceAgent(const ipc::ProcessFacts& facts) {
   return Error{permission ? ErrorCode::kPermission : ErrorCode::kRefused,
                fmt::format("process {} has no folder that the agent could be loaded from: {}",
                            facts.pid, reasons)};
+}
+
+std::string WhyNoPlace(const ipc::ProcessFacts& facts) {
+  std::string reasons;
+  for (const std::string& folder : FoldersFor(facts)) {
+    const std::string why = Unfit(facts.root + folder);
+    if (why.empty()) return {};
+    reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", folder, why);
+  }
+  return "there is no folder that it could be loaded from: " + reasons;
 }
 
 }  // namespace clrscope::capture

@@ -11,6 +11,7 @@
 #include "base/byte_reader.h"
 #include "capture/kernel/code_ranges.h"
 #include "capture/kernel/perf_record.h"
+#include "capture/kernel/stack_copy.h"
 
 namespace clrscope::capture {
 
@@ -40,28 +41,12 @@ class ChainRepair {
   Repair Run(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack,
              const CodeRanges& code, const MethodStarts* methods = nullptr);
 
-  // Of a blocked thread, of which the stack is known from `sp` upwards and no frame pointer:
-  // system calls are made by code without frames. Appends the return addresses above, up to `most`
-  // of all. Returns the frame record with which the walk goes on above `stack`; 0: it is over.
-  uint64_t Blocked(std::vector<uint64_t>& chain, uint64_t sp, Bytes stack, const CodeRanges& code,
-                   size_t most);
-  // The address that ended the last of these walks, as nothing is known to be there; 0: none.
-  uint64_t unknown() const { return unknown_; }
-  // The same from a frame record on, which is `stack`'s begin.
-  uint64_t Continue(std::vector<uint64_t>& chain, uint64_t record, Bytes stack,
-                    const CodeRanges& code, size_t most);
-
  private:
-  // A word of the copied stack, by its address; 0 outside.
-  uint64_t Word(uint64_t address) const;
-  bool Copied(uint64_t address) const;
-  uint64_t copy_end() const { return sp_ + stack_.size() / 8 * 8; }
   // Managed code, and neither a method's first instruction nor in a stub, where known: pointers to
   // those lie on stacks too, and no call returns there.
   bool MayReturnTo(uint64_t address) const;
-  // Of the innermost method that calls native code and says so: where it returns to, and its frame
-  // record. Only between `sp` and `end`.
-  bool FindNativeCall(uint64_t end, uint64_t* caller, uint64_t* record) const;
+  // Below `end`.
+  bool FindCall(uint64_t end, CallFrame* out) const;
   // The return address into the owner of `record`, from what lies below it; 0: none.
   uint64_t CallerBelow(uint64_t record) const;
   // The caller of a stub that saved all registers, between two frame records. Returns false where
@@ -70,13 +55,9 @@ class ChainRepair {
                       uint64_t* caller) const;
   // How many frame records hang together from `record` on, within the copy; at most `most`.
   int Links(uint64_t record, int most) const;
-  // It is a frame record but for where it returns to, which is no code that is known.
-  bool MayBeInNewCode(uint64_t record) const;
-  uint64_t Climb(std::vector<uint64_t>& chain, uint64_t record, size_t most);
   Repair Join(std::vector<uint64_t>& chain, size_t natives);
 
-  uint64_t sp_ = 0, unknown_ = 0;
-  Bytes stack_;
+  StackCopy stack_;
   const CodeRanges* code_ = nullptr;
   const MethodStarts* methods_ = nullptr;
 };

@@ -29,6 +29,11 @@ class CodeLook {
     old_ = false;
     return code_;
   }
+  // Something may have been mapped since the last look.
+  const CodeRanges& Again(int64_t now_ns) {
+    old_ = old_ || now_ns - looked_ns_ >= std::max(wait_ns_, kAgainNs);
+    return For({}, now_ns);
+  }
   // How often the map of memory was read.
   uint64_t reads() const { return reads_; }
   // Another program runs.

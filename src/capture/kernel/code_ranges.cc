@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "capture/sessions/maps_line.h"
+#include "capture/proc/maps_line.h"
 
 namespace clrscope::capture {
 namespace {
@@ -19,48 +19,65 @@ CodeKind KindOfPath(std::string_view path) {
   return CodeKind::kNative;
 }
 
+// Finds where each file's image begins, line by line. A library's first segment has the file's
+// begin; so has an assembly's header, and often its code as well, which lies behind it.
+class ImageBases {
+ public:
+  uint64_t Of(const MapsLine& line) {
+    if (line.path.empty() || line.path.starts_with(kRuntimeCodeFile)) return 0;
+    if (line.path == "[vdso]") return line.start;
+    if (line.path != path_) {
+      path_ = line.path;
+      base_ = 0;
+    }
+    const bool shared = line.permissions.size() >= 4 && line.permissions[3] == 's';
+    if (line.offset == 0 && !shared && (!line.executable() || base_ == 0)) base_ = line.start;
+    return base_;
+  }
+
+ private:
+  std::string_view path_;
+  uint64_t base_ = 0;
+};
+
 }  // namespace
 
 CodeRanges CodeRanges::Parse(std::string_view maps) {
   CodeRanges out;
+  ImageBases bases;
   while (!maps.empty()) {
     const size_t end = std::min(maps.find('\n'), maps.size());
     MapsLine line;
     const bool parsed = ParseMapsLine(maps.substr(0, end), line);
     maps.remove_prefix(std::min(end + 1, maps.size()));
     if (!parsed || line.start >= line.end) continue;
-    if (line.executable())
-      Append(out.ranges_, {line.start, line.end, KindOfPath(line.path)});
-    else if (line.permissions.starts_with('r'))
-      Append(out.data_, {line.start, line.end, CodeKind::kNone});
+    const uint64_t image = bases.Of(line);
+    if (line.executable()) out.Append({line.start, line.end, KindOfPath(line.path), image});
   }
   return out;
 }
 
-void CodeRanges::Append(std::vector<Range>& ranges, const Range& range) {
-  Range* last = ranges.empty() ? nullptr : &ranges.back();
+void CodeRanges::Append(const Range& range) {
+  Range* last = ranges_.empty() ? nullptr : &ranges_.back();
   if (last != nullptr && range.start < last->end) return;  // the kernel sorts them
-  if (last != nullptr && range.start == last->end && range.kind == last->kind)
+  if (last != nullptr && range.start == last->end && range.kind == last->kind &&
+      range.image == last->image)
     last->end = range.end;
   else
-    ranges.push_back(range);
+    ranges_.push_back(range);
 }
 
-const CodeRanges::Range* CodeRanges::Find(const std::vector<Range>& ranges, uint64_t address) {
-  if (ranges.empty() || address < ranges.front().start) return nullptr;
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+const CodeRanges::Range* CodeRanges::Find(uint64_t address) const {
+  if (ranges_.empty() || address < ranges_.front().start) return nullptr;
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                       [](uint64_t a, const Range& r) { return a < r.start; });
   const Range& range = *(after - 1);
   return address < range.end ? &range : nullptr;
 }
 
 CodeKind CodeRanges::KindOf(uint64_t address) const {
-  const Range* range = Find(ranges_, address);
+  const Range* range = Find(address);
   return range != nullptr ? range->kind : CodeKind::kNone;
-}
-
-bool CodeRanges::MayBecomeCode(uint64_t address) const {
-  return Find(ranges_, address) == nullptr && Find(data_, address) == nullptr;
 }
 
 }  // namespace clrscope::capture

@@ -29,8 +29,11 @@ class CodeRanges {
         chain.begin());
   }
   bool managed(uint64_t address) const { return KindOf(address) == CodeKind::kManaged; }
-  // Nothing executable is there, but it may be soon: memory that holds data stays what it is.
-  bool MayBecomeCode(uint64_t address) const;
+  // Where the file that is mapped there for execution begins in memory; 0: none, or not known.
+  uint64_t ImageOf(uint64_t address) const {
+    const Range* range = Find(address);
+    return range != nullptr ? range->image : 0;
+  }
   bool empty() const { return ranges_.empty(); }
   size_t size() const { return ranges_.size(); }
 
@@ -38,11 +41,12 @@ class CodeRanges {
   struct Range {
     uint64_t start, end;
     CodeKind kind;
+    uint64_t image;
   };
-  static const Range* Find(const std::vector<Range>& ranges, uint64_t address);
-  static void Append(std::vector<Range>& ranges, const Range& range);
+  const Range* Find(uint64_t address) const;
+  void Append(const Range& range);
 
-  std::vector<Range> ranges_, data_;  // by address, apart
+  std::vector<Range> ranges_;  // by address, apart
 };
 
 }  // namespace clrscope::capture

@@ -15,7 +15,6 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "capture/kernel/chain_repair.h"
 #include "capture/kernel/perf_record.h"
 #include "capture/kernel/record_ring.h"
 
@@ -26,21 +25,23 @@ struct CpuSample {
   pid_t pid = 0, tid = 0;
   int64_t time_ns = 0;               // CLOCK_MONOTONIC
   uint64_t period = 0;               // ns of the CPU clock that it stands for
-  std::span<const uint64_t> user;    // leaf first, repaired; empty: none
+  std::span<const uint64_t> user;    // by frame pointers, leaf first; empty: none
   std::span<const uint64_t> kernel;  // leaf first; empty where it may not be seen
-  size_t natives = 0;                // of `user`, at the leaf's end: not the runtime's code
   bool in_kernel = false;            // the leaf was in the kernel
   bool truncated = false;            // the chain has as many frames as the kernel walks
-  Repair repair = Repair::kNone;
+  UserRegs regs;
+  Bytes stack;  // of the user, from regs.sp upwards
 };
 
 class KernelSampler {
  public:
   struct Options {
-    uint32_t rate_hz = 99;           // samples of a second of CPU, 1 to 10,000
-    uint32_t stack_bytes = 8192;     // copied with each sample; 0: chains are not repaired
+    uint32_t rate_hz = 99;  // samples of a second of CPU, 1 to 10,000
+    // Copied with each sample; half of it where little memory may be used for buffers. What throws
+    // and collects uses 12 KB and more.
+    uint32_t stack_bytes = 16384;
     bool kernel_frames = true;       // false: samples in the kernel tell the user's frames only
-    size_t buffer_bytes = 1u << 20;  // of each CPU at most; halved until it fits
+    size_t buffer_bytes = 2u << 20;  // of each CPU at most; halved until it fits
     size_t total_bytes = size_t{256} << 20;  // of all
     size_t most_descriptors = 20'000;
     // One event of each CPU, for all that runs, where that is allowed and there are no more CPUs
@@ -69,7 +70,6 @@ class KernelSampler {
     uint64_t unopened = 0;   // threads that could not be opened
     uint64_t malformed = 0;  // records that contradict their layout, or a buffer's rest
     uint64_t others = 0;     // samples of processes that were forked, before Linux 5.13
-    uint64_t not_repairable = 0;
   };
 
   // Threads that it makes are sampled too, processes that it forks are not. The calling thread must
@@ -86,9 +86,6 @@ class KernelSampler {
   void AddPolls(std::vector<pollfd>& polls) const;
   // No more samples; Read() drains what is there.
   void Stop();
-
-  // May be null; must live as long as Read() is called. See ChainRepair.
-  void KnowMethods(const MethodStarts* methods) { methods_ = methods; }
 
   const Losses& losses() const { return losses_; }
   // Time in the kernel is sampled. Otherwise counted_ns() has it and the samples do not.
@@ -126,14 +123,10 @@ class KernelSampler {
   void TakeRecord(Sink& sink, Bytes bytes);
   void TakeSample(Sink& sink, const PerfSample& sample);
   bool CountedTwice(const PerfSample& sample) const;
-  bool HasUnknownCode() const;
-  // Reads the map of memory, where that may help and not too often.
-  void LookAtCode(int64_t now_ns);
 
   pid_t pid_ = 0;
   uint64_t period_ns_ = 0;
-  bool sees_kernel_ = false, tells_lost_ = false, whole_machine_ = false, repairs_ = false,
-       stopped_ = false;
+  bool sees_kernel_ = false, tells_lost_ = false, whole_machine_ = false, stopped_ = false;
   size_t buffer_bytes_ = 0, most_frames_ = 127;
   std::vector<Fd> events_;
   std::vector<Buffer> buffers_;
@@ -141,11 +134,6 @@ class KernelSampler {
   uint64_t told_lost_ = 0, counted_ns_ = 0, samples_ = 0;
   Losses losses_;
 
-  const MethodStarts* methods_ = nullptr;
-  ChainRepair repair_;
-  CodeRanges code_;
-  bool code_is_old_ = true;
-  int64_t looked_ns_ = 0, wait_ns_ = 0;
   std::vector<uint64_t> user_, kernel_;
 };
 

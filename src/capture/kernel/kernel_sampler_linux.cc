@@ -15,10 +15,10 @@ namespace {
 
 // Two of the largest records and a half.
 constexpr size_t kSmallestBuffer = size_t{32} << 10;
+// Copies of stacks that a buffer should have room for.
+constexpr size_t kFewCopies = 24;
 // Threads may be born while others are opened, again and again.
 constexpr int kMostRounds = 8;
-// How often the map of memory is read because an address is unknown; longer while that is no use.
-constexpr int64_t kLookAgainNs = 250'000'000, kLookAgainMostNs = 8'000'000'000;
 
 perf_event_mmap_page* PageOf(void* mapped) { return static_cast<perf_event_mmap_page*>(mapped); }
 
@@ -77,7 +77,10 @@ Status KernelSampler::Setup::MapBuffers(const std::vector<int>& cpus) {
          bytes * 2 <= options_.total_bytes / s_.buffers_.size())
     bytes *= 2;
   for (; bytes >= smallest; bytes /= 2) {
-    if (Map(bytes)) return OkStatus();
+    if (Map(bytes)) {
+      if (bytes < kFewCopies * opener_.wish().stack_bytes) opener_.HalveStacks();
+      return OkStatus();
+    }
     Unmap();
     if (errno != EPERM && errno != ENOMEM) break;
   }
@@ -199,7 +202,6 @@ Result<std::unique_ptr<KernelSampler>> KernelSampler::Open(pid_t pid, const Opti
   wish.kernel_chain = options.kernel_frames;
   s->pid_ = pid;
   s->period_ns_ = wish.period_ns;
-  s->repairs_ = wish.stack_bytes != 0;
   s->most_frames_ =
       static_cast<size_t>(std::clamp<int64_t>(KernelSetting("perf_event_max_stack", 127), 1, 8192));
   Setup setup(*s, options, wish);
@@ -292,10 +294,7 @@ void KernelSampler::TakeRecord(Sink& sink, Bytes bytes) {
       return;
     case PerfKind::kName:
       if (s.pid != pid_) return;
-      if (record.exec) {
-        code_is_old_ = true;
-        sink.OnExec(s.time_ns);
-      }
+      if (record.exec) sink.OnExec(s.time_ns);
       return sink.OnThreadName(s.tid, record.name, s.time_ns);
     case PerfKind::kExit:
       if (s.pid != pid_) return;
@@ -315,21 +314,6 @@ bool KernelSampler::CountedTwice(const PerfSample& sample) const {
   return false;
 }
 
-bool KernelSampler::HasUnknownCode() const {
-  return std::any_of(user_.begin(), user_.end(),
-                     [&](uint64_t address) { return code_.KindOf(address) == CodeKind::kNone; });
-}
-
-void KernelSampler::LookAtCode(int64_t now_ns) {
-  if (!code_is_old_ && (!HasUnknownCode() || now_ns - looked_ns_ < wait_ns_)) return;
-  code_ = CodeRanges::Parse(MapsOf(pid_));
-  // Where a chain ends in what is no code at all, looking again does not help.
-  wait_ns_ =
-      !HasUnknownCode() ? kLookAgainNs : std::clamp(wait_ns_ * 2, kLookAgainNs, kLookAgainMostNs);
-  looked_ns_ = now_ns;
-  code_is_old_ = false;
-}
-
 void KernelSampler::TakeSample(Sink& sink, const PerfSample& s) {
   if (s.pid != pid_) {
     if (!whole_machine_) ++losses_.others;
@@ -343,19 +327,15 @@ void KernelSampler::TakeSample(Sink& sink, const PerfSample& s) {
       [&](uint64_t a) { user_.push_back(a); });
   CpuSample out;
   out.truncated = frames >= most_frames_;
-  if (repairs_ && !user_.empty()) {
-    LookAtCode(s.time_ns);
-    out.repair = repair_.Run(user_, s.regs, s.stack, code_, methods_);
-    if (out.repair == Repair::kNotRepairable) ++losses_.not_repairable;
-  }
   out.pid = s.pid;
   out.tid = s.tid;
   out.time_ns = s.time_ns;
   out.period = s.period;
   out.user = user_;
-  out.natives = code_.NativesOf(user_);
   out.kernel = kernel_;
   out.in_kernel = s.in_kernel;
+  out.regs = s.regs;
+  out.stack = s.stack;
   ++samples_;
   sink.OnSample(out);
 }

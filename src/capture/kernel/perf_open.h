@@ -40,6 +40,7 @@ class PerfOpener {
   static Fd OpenHolder(int cpu);
 
   const PerfWish& wish() const { return wish_; }
+  void HalveStacks() { wish_.stack_bytes = wish_.stack_bytes / 16 * 8; }
 
  private:
   // Leaves out what may be why `error` came. Returns false when there is nothing.

@@ -19,8 +19,10 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "capture/kernel/chain_repair.h"
 #include "capture/kernel/code_look.h"
+#include "capture/kernel/code_rules.h"
+#include "capture/kernel/process_memory.h"
+#include "capture/kernel/stack_unwinder.h"
 #include "capture/kernel/wall_clock.h"
 #include "profile/tables/thread_state.h"
 
@@ -38,7 +40,8 @@ struct WallSpan {
 
 class WallSampler {
  public:
-  WallSampler(pid_t pid, uint32_t rate_hz);
+  // `rules` must outlive it.
+  WallSampler(pid_t pid, uint32_t rate_hz, CodeRules* rules);
   ~WallSampler();
   WallSampler(const WallSampler&) = delete;
   WallSampler& operator=(const WallSampler&) = delete;
@@ -93,7 +96,8 @@ class WallSampler {
   bool any_listed_ = false;
   int64_t listed_ns_ = 0;
   CodeLook code_;
-  ChainRepair repair_;
+  RemoteMemory memory_;
+  StackUnwinder unwinder_;
   std::vector<std::byte> copy_;
   std::mutex mutex_;
   std::vector<WallSpan> spans_;  // guarded by mutex_

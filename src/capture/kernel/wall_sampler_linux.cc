@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,11 +136,13 @@ bool ParseCall(std::string_view text, CallText& out) {
 
 }  // namespace
 
-WallSampler::WallSampler(pid_t pid, uint32_t rate_hz)
+WallSampler::WallSampler(pid_t pid, uint32_t rate_hz, CodeRules* rules)
     : pid_(pid),
       period_ns_(1'000'000'000 / std::max<uint32_t>(1, rate_hz)),
       tasks_(::open(fmt::format("/proc/{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-      code_(pid) {
+      code_(pid),
+      memory_(pid),
+      unwinder_(rules) {
   copy_.resize(kStackWindowBytes);
   sigset_t all, before;
   ::sigfillset(&all);
@@ -300,38 +301,32 @@ WallSampler::Place WallSampler::PlaceOf(pid_t id, Thread& t, int64_t now_ns) {
 
 bool WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out, int64_t now_ns) {
   const auto read = [this](uint64_t at) -> Bytes {
-    const iovec to{copy_.data(), copy_.size()};
-    const iovec from{reinterpret_cast<void*>(at),
-                     copy_.size()};  // NOLINT(performance-no-int-to-ptr)
-    const ssize_t n = ::process_vm_readv(pid_, &to, 1, &from, 1, 0);
-    if (n < 0 && (errno == EPERM || errno == ENOSYS)) blind_ = true;
-    return {copy_.data(), n > 0 ? static_cast<size_t>(n) / 8 * 8 : 0};
+    const size_t size = memory_.Read(at, copy_);
+    if (memory_.refused()) blind_ = true;
+    return {copy_.data(), size};
   };
-  uint64_t unknown = 0;
+  // Returns whether it may be more the next time.
   const auto walk = [&](const CodeRanges& code) {
-    out.clear();
-    unknown = 0;
-    const Bytes stack = read(sp);
-    if (stack.empty()) return;
-    out.push_back(pc);
-    uint64_t record = repair_.Blocked(out, sp, stack, code, kMostStackFrames);
-    unknown = repair_.unknown();
+    out.assign(1, pc);
+    CallFrame at{pc, sp, 0, true};
+    bool unknown = false;
     // Deep stacks go on above what was copied.
-    for (int window = 0; window < 32 && record != 0 && out.size() < kMostStackFrames; ++window) {
-      const Bytes more = read(record);
-      if (more.size() < 16) break;
-      record = repair_.Continue(out, record, more, code, kMostStackFrames);
-      if (unknown == 0) unknown = repair_.unknown();
+    for (int window = 0; window < 32; ++window) {
+      const StackCopy stack{at.sp, read(at.sp)};
+      const size_t before = out.size();
+      const StackUnwinder::End end = unwinder_.Climb(out, at, stack, code, kMostStackFrames);
+      unknown = unknown || unwinder_.met_unknown();
+      if (end == StackUnwinder::End::kBroken) unknown = unknown || unwinder_.roughly();
+      if (end != StackUnwinder::End::kOutside || out.size() == before) break;
     }
+    return unknown;
   };
-  walk(code_.For({&pc, 1}, now_ns));
+  if (!walk(code_.For({&pc, 1}, now_ns))) return true;
   // Code is written all the time, also where nothing was mapped before.
-  if (unknown == 0) return true;
   const uint64_t before = code_.reads();
-  const CodeRanges& code = code_.For({&unknown, 1}, now_ns);
+  const CodeRanges& code = code_.Again(now_ns);
   if (code_.reads() == before) return false;
-  walk(code);
-  return true;
+  return !walk(code);
 }
 
 // The map of memory is not read at once each time.

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/record/capture_output.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
 namespace clrscope::capture {
 namespace {
 constexpr size_t kLargeBytes = 8 << 20;
+
+Status WriteToStandardOutput(Bytes left) {
+  while (!left.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, left.data(), left.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      return Error{ErrorCode::kIo,
+                   fmt::format("cannot write to standard output: {}", std::strerror(errno))};
+    left = left.subspan(static_cast<size_t>(n));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CaptureOutput>> CaptureOutput::Create(const std::string& path,
@@ -11,7 +30,11 @@ Result<std::unique_ptr<CaptureOutput>> CaptureOutput::Create(const std::string& 
   std::unique_ptr<CaptureOutput> output(new CaptureOutput);
   output->path_ = path;
   output->recording_ = recording;
-  ASSIGN_OR_RETURN(output->writer_, store::CaptureWriter::Create(path, recording));
+  if (output->to_standard_output()) {
+    ASSIGN_OR_RETURN(output->writer_, store::CaptureWriter::CreateInMemory(recording));
+  } else {
+    ASSIGN_OR_RETURN(output->writer_, store::CaptureWriter::Create(path, recording));
+  }
   return output;
 }
 
@@ -35,7 +58,13 @@ void CaptureOutput::CommitIfLarge(int64_t now_ns) {
 void CaptureOutput::Finish(int64_t end_ns) {
   if (error_) return;
   recording_->end_ns = end_ns;
-  if (Status s = writer_->Finish(true); !s.ok()) error_ = s.error();
+  Status s = writer_->Finish(true);
+  if (s.ok() && to_standard_output()) {
+    const Bytes image = writer_->Image();
+    written_bytes_ = image.size();
+    s = WriteToStandardOutput(image);
+  }
+  if (!s.ok()) error_ = s.error();
 }
 
 }  // namespace clrscope::capture

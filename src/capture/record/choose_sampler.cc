@@ -6,6 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "capture/agents/agent_image.h"
+#include "capture/agents/agent_libc.h"
+#include "capture/agents/agent_place.h"
 #include "capture/kernel/kernel_sampler.h"
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/process_facts.h"
@@ -15,20 +18,20 @@ namespace {
 
 constexpr int kAgentSince = 8;
 
-// "": it can be loaded, as far as can be said without trying.
+}  // namespace
+
 std::string WhyNoAgent(const ipc::DotnetProcess& process) {
   const int major = ipc::MajorVersion(process.clr_version);
   if (major != 0 && major < kAgentSince)
     return fmt::format("it needs .NET {} or later", kAgentSince);
   const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(process.pid);
   if (!facts.ok()) return facts.error().message;
-  if (facts->musl) return "it needs glibc, and the process runs on musl";
+  if (!HasAgentFor(LibcOf(process, *facts)))
+    return fmt::format("the process runs on musl, and {}", kNoAgentForMusl);
   const auto on = ipc::FindVariable(facts->environ, "CORECLR_ENABLE_PROFILING");
   if (on && *on == "1") return "another profiler was loaded when the process began";
-  return {};
+  return WhyNoPlace(*facts);
 }
-
-}  // namespace
 
 Result<ChosenSampler> ChooseSampler(SamplerChoice choice, std::span<const pid_t> pids,
                                     bool agent_can) {

@@ -28,6 +28,10 @@ struct ChosenSampler {
 Result<ChosenSampler> ChooseSampler(SamplerChoice choice, std::span<const pid_t> pids,
                                     bool agent_can);
 
+// Why the agent cannot be loaded, one sentence; "" where it can, as far as can be said without
+// trying.
+std::string WhyNoAgent(const ipc::DotnetProcess& process);
+
 // Which sampler can work on a process, for `doctor`.
 struct SamplersThere {
   bool kernel = false, agent = false;

@@ -79,6 +79,8 @@ class Recorder final : private SessionObserver {
 
   const profile::Recording& recording() const { return engine_->recording(); }
   const std::string& output() const { return output_->path(); }
+  // Of a capture that went to standard output.
+  size_t written_bytes() const { return output_->written_bytes(); }
   // Why the agent samples CPU time; "" where nothing is to be said.
   const std::string& sampler_note() const { return sampler_note_; }
 
@@ -92,6 +94,7 @@ class Recorder final : private SessionObserver {
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
   Status ChooseCpuSampler();
+  void LimitAgent();
   Status CreateOutput(pid_t pid);
   Status Join(const ipc::DotnetProcess& process);
   void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);

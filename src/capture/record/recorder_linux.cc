@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "capture/agents/agent_image.h"
+#include "capture/agents/agent_libc.h"
 #include "capture/record/recorder.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
@@ -53,8 +54,9 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   for (const ipc::DotnetProcess& p : r->options_.processes) {
     if (const Status status = r->Join(p); !status.ok()) {
       const std::string path = r->output_->path();
+      const bool file = !r->output_->to_standard_output();
       r->output_.reset();
-      ::unlink(path.c_str());
+      if (file) ::unlink(path.c_str());
       if (r->keeper_)
         for (const std::string& kept : r->keeper_->Paths()) ::unlink(kept.c_str());
       return status.error();
@@ -68,6 +70,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
 
 Status Recorder::ChooseCpuSampler() {
   agent_allocates_ = options_.agent.has_value();
+  if (options_.agent) LimitAgent();
   TargetOptions& target = options_.target;
   if (target.cpu_hz == 0) return OkStatus();
   std::vector<pid_t> pids;
@@ -79,9 +82,22 @@ Status Recorder::ChooseCpuSampler() {
   target.sampler = chosen.sampler;
   sampler_note_ = std::move(chosen.note);
   if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();
-  if (!options_.agent) options_.agent = "every=1s,allocations=0";
+  if (!options_.agent) {
+    options_.agent = "every=1s,allocations=0";
+    LimitAgent();
+  }
   *options_.agent += fmt::format(",cpu={}", target.cpu_hz);
   return OkStatus();
+}
+
+// Its part of the limit, which it keeps by itself: the sessions of the recording have what it
+// leaves.
+void Recorder::LimitAgent() {
+  const TargetOptions& target = options_.target;
+  if (target.max_overhead <= 0) return;
+  constexpr double kMost = 2.0 / 3, kLess = 1.0 / 3;
+  const double part = target.agent ? kMost : kLess;
+  *options_.agent += fmt::format(",max_overhead={:.6f}", 100 * part * target.max_overhead);
 }
 
 Status Recorder::Join(const ipc::DotnetProcess& process) {
@@ -101,9 +117,13 @@ void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
       if (target->index() == index) sink = target->fold().requests().FollowLive(sink);
   // What is allocated is told by a session then.
   agent->Follow(&engine_->recording(), index, sink, /*counts=*/!options_.target.requests);
-  for (const auto& target : engine_->targets())
-    if (target->index() == index && target->agent_cpu() != nullptr)
-      agent->FollowCpu(target->agent_cpu(), !agent_allocates_);
+  for (const auto& target : engine_->targets()) {
+    if (target->index() != index) continue;
+    if (target->agent_cpu() != nullptr) agent->FollowCpu(target->agent_cpu(), !agent_allocates_);
+    // A feed ends before its target.
+    agent->FollowOverhead(
+        [t = target.get()](const profile::Overhead& o) { t->NoteAgentOverhead(o); });
+  }
   engine_->Add(index, std::move(agent));
 }
 
@@ -128,7 +148,12 @@ Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
         ErrorCode::kIo,
         fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
                     self.tmp_dir, strerror(errno))};
-  ASSIGN_OR_RETURN(PlacedAgent placed, PlaceAgent(self));
+  const std::string& program = options_.command.front();
+  const Libc libc = LibcOfProgram(program);
+  if (!HasAgentFor(libc))
+    return Error{ErrorCode::kRefused,
+                 fmt::format("{} runs on musl, and {}", program, kNoAgentForMusl)};
+  ASSIGN_OR_RETURN(PlacedAgent placed, PlaceAgent(self, libc));
   placed_agent_ = std::make_unique<PlacedAgent>(std::move(placed));
   environment = {
       {"CORECLR_ENABLE_PROFILING", "1"},

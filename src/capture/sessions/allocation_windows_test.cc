@@ -11,7 +11,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
 #include "analysis/families/windows/window_fold.h"
-#include "capture/sessions/window_plan.h"
+#include "profile/overhead/window_plan.h"
 
 namespace clrscope::capture {
 namespace {
@@ -41,7 +41,7 @@ WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds
   analysis::WindowFold fold({recording.processes[0].get(), &aggregate, 0, kSecond}, source,
                             Loss::kAllocationsUncounted);
   std::mt19937_64 random(seed);
-  WindowPlan plan(seed + 1);
+  profile::WindowPlan plan(seed + 1);
   WindowedOutcome out;
   out.types.resize(types);
   out.truths.resize(types);
@@ -52,7 +52,7 @@ WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds
         bytes_per_second[static_cast<size_t>(s) % bytes_per_second.size()];
     const int64_t from = s * kSecond;
     constexpr int64_t kLength = 60'000'000;
-    const WindowPlan::Window w = plan.Next(from, 0, kLength);
+    const profile::WindowPlan::Window w = plan.Next(from, 0, kLength);
     double all = 0;
     for (size_t i = 0; i < types; ++i) {
       out.truths[i] += rates[i];

@@ -50,8 +50,11 @@ class RecordingClock {
     if (!zero_ns_) StartAt(start, unix_ns);
     return start;
   }
-  // From our clock to the recording's.
-  int64_t SinceStart(int64_t monotonic_ns) const { return monotonic_ns - zero_ns_.value_or(0); }
+  // From our clock to the recording's. What the kernel or the agent samples before the first stream
+  // begins is of its start.
+  int64_t SinceStart(int64_t monotonic_ns) const {
+    return monotonic_ns - zero_ns_.value_or(monotonic_ns);
+  }
 
  private:
   void StartAt(int64_t monotonic_ns, int64_t unix_ns) {

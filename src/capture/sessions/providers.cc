@@ -85,6 +85,12 @@ Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_ver
   return has_sampled ? profile::Source::kSampled : profile::Source::kTick;
 }
 
+// Before it the runtime has no event of them.
+bool TellsWaits(std::string_view clr_version) {
+  const int major = ipc::MajorVersion(clr_version);
+  return major == 0 || major >= 9;
+}
+
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown) {
   ipc::SessionConfig config;
   if (source == profile::Source::kSampled) {
@@ -339,10 +345,22 @@ ipc::SessionConfig ReminderSession() {
   return config;
 }
 
-ipc::SessionConfig RundownSession() {
+// The runtime tells maps at level 5 only, where the keyword of JIT is on (dotnet/runtime
+// src/coreclr/vm/eventtrace.cpp, MethodLog::SendMethodEvent).
+ipc::SessionConfig LineSession(uint32_t buffer_mb) {
+  ipc::SessionConfig config = Runtime(keyword::kJit | keyword::kIlToNativeMap, kVerbose);
+  config.providers[0].filter = ipc::EventFilter{true, {RuntimeEventId(EventTag::kIlToNativeMap)}};
+  config.buffer_mb = buffer_mb;
+  config.rundown_keyword = 0;
+  config.stackwalk = false;
+  return config;
+}
+
+ipc::SessionConfig RundownSession(bool lines) {
   ipc::SessionConfig config = ReminderSession();
   config.buffer_mb = 64;
   config.rundown_keyword = kCode | keyword::kGc;
+  if (lines) config.rundown_keyword |= keyword::kIlToNativeMap;
   return config;
 }
 

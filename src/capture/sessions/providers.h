@@ -18,6 +18,9 @@ enum class Sampling : uint8_t { kAuto, kPoisson, kTick };
 // The event that a runtime of this version is sampled by. errors: kRefused when it has none such.
 Result<profile::Source> ChooseSource(Sampling sampling, std::string_view clr_version);
 
+// Whether such a runtime tells waits beside those for locks: .NET 9 was the first.
+bool TellsWaits(std::string_view clr_version);
+
 // Allocations, GCs, and code as it is loaded. `rundown`: let its stop write the rundown too, as a
 // stream needs that is to be read on its own.
 ipc::SessionConfig AllocationSession(profile::Source source, uint32_t buffer_mb, bool rundown);
@@ -76,8 +79,11 @@ ipc::SessionConfig SettingsSession();
 ipc::SessionConfig EntryPointSession();
 // No event at all: its beginning makes the runtime look again at what sessions ask for.
 ipc::SessionConfig ReminderSession();
+// Maps of code to IL as methods are compiled: for source lines.
+ipc::SessionConfig LineSession(uint32_t buffer_mb);
 // Nothing but the rundown at its stop: the methods and modules that are there already, and the GC's
 // settings.
-ipc::SessionConfig RundownSession();
+// `lines`: with maps of code to IL.
+ipc::SessionConfig RundownSession(bool lines);
 
 }  // namespace clrscope::capture

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the requests of a process are followed one by one or in windows of time, and how long the
-// windows are: ids are to take the machine no more than a hundredth of its CPU. Knows neither
-// sessions nor the time: both are told. docs/decisions/0016-requests.md
+// windows are: ids are to take the machine no more than a hundredth of its CPU, or what
+// --max-overhead leaves them. Knows neither sessions nor the time: both are told.
+// docs/decisions/0016-requests.md
 #pragma once
 
 #include <algorithm>
@@ -9,13 +10,13 @@
 #include <cstdint>
 
 #include "capture/sessions/cpu_budget.h"
-#include "capture/sessions/window_plan.h"
+#include "profile/overhead/window_plan.h"
 
 namespace clrscope::capture {
 
 class RequestWatch {
  public:
-  using Window = WindowPlan::Window;
+  using Window = profile::WindowPlan::Window;
   // What ids take a server, of its CPU time, for each request (docs/performance.md).
   static constexpr double kNsPerRequest = 12'000;
   // An open and a stop take the program about a millisecond, so shorter ones would not be cheaper.
@@ -28,6 +29,7 @@ class RequestWatch {
 
   // Requests a second that are all followed.
   double most_per_second() const { return budget_.most_per_second(); }
+  void SetMost(double per_second) { budget_.SetMost(per_second); }
   // `started`: requests so far that were followed one by one. A burst of three seconds' worth is
   // followed as a whole; what is far above the limit shows within a fraction of a second.
   bool TooMany(uint64_t started, int64_t now_ns) {
@@ -55,12 +57,13 @@ class RequestWatch {
   int64_t Length(double per_second) const {
     if (per_second <= most_per_second()) return kLongestNs;
     const double part = most_per_second() / per_second;
-    return std::clamp(static_cast<int64_t>(part * static_cast<double>(WindowPlan::kPeriodNs)),
-                      kShortestNs, kLongestNs);
+    return std::clamp(
+        static_cast<int64_t>(part * static_cast<double>(profile::WindowPlan::kPeriodNs)),
+        kShortestNs, kLongestNs);
   }
 
  private:
-  WindowPlan plan_;
+  profile::WindowPlan plan_;
   CpuBudget budget_;
   uint64_t started_ = 0, seen_ = 0;
   size_t calm_ = 0;

@@ -44,6 +44,8 @@ class SessionObserver {
   virtual void OnEnded(const Target&) {}
   // Once a second, after the slices of that second. `now_ns`: since the recording's start.
   virtual void OnTick(int64_t now_ns) { (void)now_ns; }
+  // The owner of a nested type was found after the type was first seen.
+  virtual void OnRenamed(const Target&, const RenamedType&) {}
   // Something that concerns its figures happened to a process; one sentence.
   virtual void OnNote(const Target&, const std::string&) {}
   // A process is not recorded, said once for each.
@@ -184,6 +186,7 @@ class SessionEngine {
   void StopSome();
   bool PumpUntilEnded(std::chrono::milliseconds patience,
                       const std::function<bool()>& keep_waiting);
+  void NameTheLast(std::chrono::milliseconds patience);
   Target::Home HomeNow();
 
   EngineOptions options_;
@@ -193,6 +196,9 @@ class SessionEngine {
   std::shared_ptr<RingPool> pool_;
   std::unique_ptr<ProcessSource> source_;
   std::unique_ptr<WorkerPool> workers_, rundowns_, storms_;
+  std::unique_ptr<NameFinder> names_;
+  std::shared_ptr<symbol_files::ModuleTypesCache> module_types_ =
+      std::make_shared<symbol_files::ModuleTypesCache>();
   std::unique_ptr<profile::Recording> recording_;
   std::unique_ptr<Fan> fan_;
   std::vector<SessionObserver*> observers_;

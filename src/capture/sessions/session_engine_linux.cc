@@ -36,6 +36,8 @@ size_t RundownsAtATime(size_t max_workers) {
 }
 // Processes in which exceptions storm: each takes a thread for some 200 ms of each second.
 constexpr size_t kStormsAtATime = 16;
+// At the end, and between two recordings, for the names of native code.
+constexpr std::chrono::milliseconds kNamesPatience{5000}, kNamesBetween{250}, kNamesPoll{5};
 constexpr int64_t kUnderWay = std::numeric_limits<int64_t>::max();
 int64_t OwnCpuNs() {
   timespec t{};
@@ -90,6 +92,8 @@ SessionEngine::SessionEngine(EngineOptions options, const Clock* clock,
       workers_(std::make_unique<WorkerPool>(options_.max_workers)),
       rundowns_(std::make_unique<WorkerPool>(RundownsAtATime(options_.max_workers))),
       storms_(std::make_unique<WorkerPool>(kStormsAtATime)),
+      names_(std::make_unique<NameFinder>(
+          1, symbol_files::NativeSymbols::Options{.folders = options_.target.symbol_folders})),
       recording_(std::make_unique<profile::Recording>()),
       fan_(std::make_unique<Fan>(this)),
       next_tick_ns_(clock->monotonic_ns() + kSecond),
@@ -103,14 +107,15 @@ SessionEngine::~SessionEngine() {
   workers_.reset();
   rundowns_.reset();
   storms_.reset();
+  names_.reset();
   inbox_.clear();
   targets_.clear();
   source_.reset();
 }
 
 Target::Home SessionEngine::HomeNow() {
-  return {recording_.get(), fan_.get(), &clock_,      workers_.get(),
-          rundowns_.get(),  pool_,      storms_.get()};
+  return {recording_.get(), fan_.get(),   &clock_,      workers_.get(), rundowns_.get(), pool_,
+          storms_.get(),    names_.get(), module_types_};
 }
 
 std::shared_ptr<RuntimeLink> SessionEngine::LinkThrough(std::unique_ptr<ipc::Transport> transport) {
@@ -273,11 +278,13 @@ void SessionEngine::Tick() {
   for (const auto& t : targets_) {
     t->NoteOwnCpu(static_cast<double>(own_ns - own_cpu_ns_) / static_cast<double>(targets_.size()));
     t->Tick(now);
+    for (const RenamedType& renamed : t->TakeRenamedTypes())
+      for (SessionObserver* o : observers_) o->OnRenamed(*t, renamed);
     PassNotes(*t);
   }
   own_cpu_ns_ = own_ns;
   for (auto it = targets_.begin(); it != targets_.end();) {
-    const bool over = (*it)->ended() && (*it)->lost();
+    const bool over = (*it)->ended() && (*it)->lost() && (*it)->NameTheLast(now);
     if (!over || options_.target.keeper != nullptr) {
       ++it;
       continue;
@@ -435,11 +442,24 @@ std::vector<std::string> SessionEngine::ReopenAll() {
   return lost;
 }
 
+// One thread reads all files, in turn.
+void SessionEngine::NameTheLast(std::chrono::milliseconds patience) {
+  const int64_t deadline =
+      machine_clock_->monotonic_ns() + std::chrono::nanoseconds(patience).count();
+  const auto all_named = [this] {
+    bool all = true;
+    for (const auto& t : targets_) all &= t->NameTheLast(clock_.now_ns());
+    return all;
+  };
+  while (!all_named() && machine_clock_->monotonic_ns() < deadline)
+    std::this_thread::sleep_for(kNamesPoll);
+}
+
 void SessionEngine::Close() {
-  for (const auto& t : targets_) {
+  for (const auto& t : targets_)
     if (!t->lost()) t->ReadImages();
-    LetGo(*t);
-  }
+  NameTheLast(kNamesPatience);
+  for (const auto& t : targets_) LetGo(*t);
   targets_.clear();
   recording_->start_unix_ns = clock_.start_unix_ns();
   recording_->end_ns = end_ns();
@@ -449,7 +469,8 @@ void SessionEngine::Close() {
 
 std::unique_ptr<profile::Recording> SessionEngine::Rotate() {
   Tick();
-  for (const auto& t : targets_) t->fold().Finish();
+  for (const auto& t : targets_) t->Finish();
+  NameTheLast(kNamesBetween);
   recording_->end_ns = clock_.now_ns();
   const int64_t shift = clock_.Restart();
   auto old = std::exchange(recording_, std::make_unique<profile::Recording>());

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "capture/sessions/window_plan.h"
+#include "profile/overhead/window_plan.h"
 
 namespace clrscope::capture {
 
 class StormWatch {
  public:
-  static constexpr int64_t kPeriodNs = WindowPlan::kPeriodNs;
+  static constexpr int64_t kPeriodNs = profile::WindowPlan::kPeriodNs;
   // What a window is to hold, and how long it may be. An open and a stop take the program about a
   // millisecond, so shorter ones would not be cheaper.
   static constexpr double kThrowsPerWindow = 2'500;
@@ -22,7 +22,7 @@ class StormWatch {
   static constexpr double kCalmPerSecond = 5'000;
   static constexpr size_t kCalmSeconds = 3;
 
-  using Window = WindowPlan::Window;
+  using Window = profile::WindowPlan::Window;
 
   explicit StormWatch(uint64_t seed) : plan_(seed) {}
 
@@ -57,7 +57,7 @@ class StormWatch {
   }
 
  private:
-  WindowPlan plan_;
+  profile::WindowPlan plan_;
 };
 
 }  // namespace clrscope::capture

@@ -8,8 +8,12 @@
 #include <thread>
 
 #include "capture/agents/agent_cpu.h"
-#include "capture/sessions/thread_names.h"
+#include "capture/kernel/wall_sampler.h"
+#include "capture/proc/thread_names.h"
+#include "capture/sessions/cpu_stacks.h"
+#include "capture/symbols/line_book.h"
 #include "ipc/processes/proc_stat.h"
+#include "profile/stacks/code_at.h"
 #include "profile/tables/carry_over.h"
 
 namespace clrscope::capture {
@@ -20,9 +24,8 @@ constexpr int kItemsPerPump = 16;
 // Events come ten times a second: a slice is over when this much time has passed since its end.
 constexpr int64_t kLateNs = 500'000'000;
 
-// Of routes, methods and statuses that the runtime is to count.
-constexpr uint32_t kMostRequestSeries = 1000;
-
+// After a process has ended.
+constexpr int64_t kNamesPatienceNs = 3'000'000'000;
 constexpr int64_t kLongestImagesWait = 30'000'000'000;
 
 // Stopped by a signal or a debugger.
@@ -48,137 +51,7 @@ bool PassesBy(OpenedTarget::Kind kind) {
          kind == kTasksEnding || kind == kTaskWindow || kind == kRouting;
 }
 
-// Of a session that shares what the runtime measures: another one each time.
-std::string Identifier() {
-  std::random_device random;
-  return fmt::format("clrscope-{:08x}{:08x}", random(), random());
-}
-
-// Before .NET 9 the runtime has no event of waits but those for locks.
-bool TellsWaits(std::string_view clr_version) {
-  const int major = ipc::MajorVersion(clr_version);
-  return major == 0 || major >= 9;
-}
-
 }  // namespace
-
-OpenedTarget::~OpenedTarget() {
-  for (const Stream& s : streams)
-    if (s.opened.ring) link->Drop(s.opened.ring);
-}
-
-Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
-                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
-                                bool fresh) {
-  using Kind = OpenedTarget::Kind;
-  OpenedTarget out;
-  out.process = process;
-  out.link = std::move(link);
-  out.fresh = fresh;
-  const bool keep = options.keeper != nullptr;
-  const bool counts = options.types != profile::CountMode::kUnknown;
-  out.source = profile::Source::kCounted;
-  if (!counts) {
-    ASSIGN_OR_RETURN(out.source, ChooseSource(options.sampling, process.clr_version));
-  }
-  if (options.requests) {
-    // First: what the others tell is to have ids from its first event on.
-    ASSIGN_OR_RETURN(OpenedStream requests,
-                     out.link->Open(RequestSession(kEventBufferMb, ExtrasOf(options))));
-    out.streams.push_back({std::move(requests), Kind::kRequests});
-    if (Result<OpenedStream> tasks = out.link->Open(TaskSession(kEventBufferMb)); tasks.ok())
-      out.streams.push_back({tasks.Take(), Kind::kTasks});
-    else
-      out.notes.push_back("how long requests wait is not told: " + tasks.error().message);
-    out.request_counter = Identifier();
-    if (Result<OpenedStream> counter =
-            out.link->Open(RequestCounterSession(out.request_counter, kMostRequestSeries));
-        counter.ok())
-      out.streams.push_back({counter.Take(), Kind::kRequestCounter});
-    else
-      out.notes.push_back("routes are told by paths: " + counter.error().message);
-  }
-  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kKernel) {
-    KernelSampler::Options sampler;
-    sampler.rate_hz = options.cpu_hz;
-    // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
-    constexpr size_t kMostCpusAsAWhole = 32;
-    sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
-    Result<std::unique_ptr<KernelSampler>> cpu = KernelSampler::Open(process.pid, sampler);
-    if (cpu.ok())
-      out.cpu = cpu.Take();
-    else if (options.cpu_may_lack && cpu.error().code != ErrorCode::kNotFound)
-      out.notes.push_back("CPU time is not sampled: " + cpu.error().message);
-    else
-      return cpu.error();
-  }
-  // Live events first, then the rundown: the other order leaves a gap between them.
-  ASSIGN_OR_RETURN(
-      OpenedStream main,
-      out.link->Open(counts                        ? TypeNameSession(keep)
-                     : options.allocations_apart() ? CollectionSession(options.buffer_mb)
-                     : options.agent || !options.allocations
-                         ? CodeSession(options.buffer_mb, keep)
-                         : AllocationSession(out.source, options.buffer_mb, keep)));
-  out.streams.push_back({std::move(main), Kind::kMain});
-  if (counts) {
-    ASSIGN_OR_RETURN(OpenedStream objects,
-                     out.link->Open(TypeCountSession(options.types, options.buffer_mb)));
-    out.streams.push_back({std::move(objects), Kind::kCounts});
-  }
-  if (options.allocations_apart()) {
-    ASSIGN_OR_RETURN(OpenedStream stream,
-                     out.link->Open(AllocationsAlone(out.source, options.buffer_mb)));
-    out.streams.push_back({std::move(stream), Kind::kAllocations});
-  }
-  if (options.exceptions) {
-    ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ExceptionSession(kEventBufferMb)));
-    out.streams.push_back({std::move(stream), Kind::kExceptions});
-  }
-  if (options.locks || options.waits) {
-    ASSIGN_OR_RETURN(OpenedStream stream,
-                     out.link->Open(LockSession(kEventBufferMb, options.waits)));
-    out.streams.push_back({std::move(stream), Kind::kLocks});
-    if (options.waits && !TellsWaits(process.clr_version))
-      out.notes.push_back(fmt::format(
-          "process {} runs .NET {}, which tells waits for locks only: other waits need .NET 9",
-          process.pid, process.clr_version));
-  }
-  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kRuntime) {
-    ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
-    out.streams.push_back({std::move(stream), Kind::kThreadSamples});
-    if (ipc::MajorVersion(process.clr_version) == 9)
-      out.notes.push_back(
-          fmt::format("process {} runs .NET {}, whose sampler does not tell which threads run "
-                      "(dotnet/runtime#123996): there is wall time, and no CPU time",
-                      process.pid, process.clr_version));
-  }
-  if (options.pool) {
-    if (Result<OpenedStream> pool = out.link->Open(CounterSession()); pool.ok())
-      out.streams.push_back({pool.Take(), Kind::kPool});
-    else
-      out.notes.push_back("the thread pool is not told: " + pool.error().message);
-  }
-  if (Result<OpenedStream> entries = out.link->Open(EntryPointSession()); entries.ok())
-    out.streams.push_back({entries.Take(), Kind::kEntryPoints});
-  else
-    out.notes.push_back("precompiled methods are named by rundowns only: " +
-                        entries.error().message);
-  if (fresh) {
-    // The GC is not there yet: its settings are asked for with the first allocation.
-    if (Result<OpenedStream> settings = out.link->Open(SettingsSession()); settings.ok())
-      out.streams.push_back({settings.Take(), Kind::kSettings});
-  }
-  if (fresh) return out;
-  if (Result<OpenedStream> rundown = out.link->Open(RundownSession()); rundown.ok()) {
-    out.streams.push_back({rundown.Take(), Kind::kRundown});
-  } else {
-    out.rundown_failed = true;
-    out.notes.push_back("methods that were compiled before cannot be named: " +
-                        rundown.error().message);
-  }
-  return out;
-}
 
 Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& options)
     : process_(opened.process),
@@ -191,8 +64,10 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       allocation_plan_(std::random_device{}()),
       request_watch_(std::random_device{}(), std::thread::hardware_concurrency(),
                      NsPerRequest(options)),
+      request_plan_(std::random_device{}()),
       task_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
-      meter_(options.max_overhead) {
+      meter_(options.max_overhead),
+      native_namer_(process_.pid, home.names) {
   if (options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr)
     options_.cpu_hz = 0;  // refused, see cpu_may_lack
   MakeTables();
@@ -211,6 +86,11 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         "another tool has a session open on process {}: while this recording goes on it gets no "
         "AllocationTick (--sampling tick would leave it alone)",
         process_.pid));
+  if (options_.lines) lines_ = std::make_unique<LineBook>(process_.pid, options_.symbol_folders);
+  if (home_.module_types != nullptr && opened.files)
+    type_namer_ = std::make_unique<TypeNamer>(std::make_unique<OwnerFinder>(
+        std::move(*opened.files), home_.module_types, std::make_unique<RemoteMemory>(process_.pid),
+        ipc::MajorVersion(process_.clr_version)));
   RecordMeasures();
   gc_threads_.Read(info.start_ns, info.gc);
   MeterOverhead(info.start_ns);
@@ -249,6 +129,9 @@ void Target::Take(OpenedTarget opened) {
   source_ = opened.source;
   state_ = State::kRecording;
   background_->ending = false;
+  modules_told_ = opened.fresh            ? TypeNamer::Modules::kAll
+                  : opened.rundown_failed ? TypeNamer::Modules::kSome
+                                          : TypeNamer::Modules::kComing;
   ResetStorm();
   ResetAllocations();
   ResetRequests();
@@ -291,7 +174,8 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
   limits.chunk_bytes = 64 << 10;  // a machine has many targets
   limits.remember_stacks = false;
   // Methods as they are, in any order: they need not wait for a sequence point.
-  if (kind == Kind::kRundown || kind == Kind::kEntryPoints) limits.retained_bytes = 64 << 10;
+  if (kind == Kind::kRundown || kind == Kind::kEntryPoints || kind == Kind::kLines)
+    limits.retained_bytes = 64 << 10;
   // Some 5 KB a second, that are to be shown now.
   if (kind == Kind::kPool || kind == Kind::kCounter || kind == Kind::kAllocationCounter) {
     limits.chunk_bytes = 4 << 10;
@@ -311,6 +195,7 @@ std::shared_ptr<StreamKeeper::File> Target::Keep(Kind kind) {
   // The first process is the one that was asked for: its name is the capture's.
   std::string suffix;
   if (index_ != 0) suffix = fmt::format(".{}", process_.pid);
+  if (kind == Kind::kLines) suffix += ".lines";
   if (kind == Kind::kEntryPoints) suffix += ".entry-points";
   if (kind == Kind::kRundown) suffix += ".rundown";
   if (kind == Kind::kCounts) suffix += ".counts";
@@ -380,6 +265,9 @@ bool Target::Pump() {
     any |= s.decoder->Pump(kItemsPerPump);
   }
   SetReading(Kind::kMain);
+  if (type_namer_ != nullptr && !fold_->types().bare().empty())
+    type_namer_->Work(*fold_, home_.recording->strings, modules_told_, home_.clock->now_ns(),
+                      *home_.workers);
   WatchOverhead();
   if (options_.allocations_apart()) WatchAllocations();
   if (options_.exceptions) WatchStorm();
@@ -389,6 +277,7 @@ bool Target::Pump() {
     settings_.reset();
   }
   if (cpu_ != nullptr) any |= PumpCpu();
+  AdvanceCpu();
   if (wall_ != nullptr) any |= PumpWall();
   if (!any) Settle();
   return any;
@@ -400,7 +289,11 @@ void Target::NoteLosses(Live& live) {
   // its own name, not a damaged file.
   losses.Set(Loss::kTruncatedInput, 0);
   losses.Set(Loss::kTruncatedBytes, 0);
-  tables_->losses.Merge(losses.Since(live.noted));
+  const LossCounters since = losses.Since(live.noted);
+  // Any of them may have told of a module.
+  if (since[Loss::kEventsDropped] != 0 || since[Loss::kBlocksDiscarded] != 0)
+    modules_told_ = TypeNamer::Modules::kSome;
+  tables_->losses.Merge(since);
   live.noted = losses;
 }
 
@@ -436,7 +329,11 @@ void Target::Settle() {
                                    d.damage()->offset, d.damage()->message));
     if (!PassesBy(it->kind) && state_ == State::kRecording) main_ended = true;
     finished_events_ += d.events();
-    if (it->kind == Kind::kRundown) rundown_ended_ = true;
+    if (it->kind == Kind::kRundown) {
+      rundown_ended_ = true;
+      if (modules_told_ == TypeNamer::Modules::kComing)
+        modules_told_ = d.complete() ? TypeNamer::Modules::kAll : TypeNamer::Modules::kSome;
+    }
     it = sessions_.erase(it);
   }
   if (main_ended) lost_ = true;
@@ -480,18 +377,18 @@ void Target::BeginStop() {
 void Target::BeginFinalRundown() {
   if (lost_ || abandoned_) return;
   state_ = State::kStopping;
-  InBackground(*home_.rundowns,
-               [waiting = home_.waiting](RuntimeLink& link, Background& background) {
-                 WaitForOthers(waiting.get());
-                 Result<OpenedStream> rundown = link.Open(RundownSession());
-                 const std::optional<uint64_t> id =
-                     rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
-                 {
-                   const std::lock_guard lock(background.mutex);
-                   background.rundowns.push_back(std::move(rundown));
-                 }
-                 if (id) (void)link.Stop(*id);
-               });
+  InBackground(*home_.rundowns, [waiting = home_.waiting, lines = options_.lines](
+                                    RuntimeLink& link, Background& background) {
+    WaitForOthers(waiting.get());
+    Result<OpenedStream> rundown = link.Open(RundownSession(lines));
+    const std::optional<uint64_t> id =
+        rundown.ok() ? std::optional<uint64_t>(rundown->id) : std::nullopt;
+    {
+      const std::lock_guard lock(background.mutex);
+      background.rundowns.push_back(std::move(rundown));
+    }
+    if (id) (void)link.Stop(*id);
+  });
 }
 
 void Target::TakeRundowns() {
@@ -548,6 +445,7 @@ void Target::Tick(int64_t now_ns) {
   TickAgentCpu(now_ns);
   fold_->wall().Advance(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
+  if (lines_ != nullptr) lines_->Tick(now_ns, *home_.workers, home_.recording->strings, *tables_);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
   if (source_ == profile::Source::kTick && options_.allocations && !options_.agent &&
@@ -557,12 +455,17 @@ void Target::Tick(int64_t now_ns) {
     gc_threads_.Read(now_ns, tables_->info.gc);
     MeterOverhead(now_ns);
   }
-  if (state_ == State::kRecording && now_ns >= next_images_ns_) {
-    ReadImages();
-    ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
-    next_images_ns_ = now_ns + images_every_ns_;
-    images_every_ns_ = std::min(2 * images_every_ns_, kLongestImagesWait);
-  }
+  LookAround(now_ns);
+  native_namer_.Look(*tables_, home_.recording->strings);
+}
+
+// What is mapped, and what threads are called: at first often, as programs may be short.
+void Target::LookAround(int64_t now_ns) {
+  if (state_ != State::kRecording || now_ns < next_images_ns_) return;
+  ReadImages();
+  ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
+  next_images_ns_ = now_ns + images_every_ns_;
+  images_every_ns_ = std::min(2 * images_every_ns_, kLongestImagesWait);
 }
 
 void Target::WatchTicks(int64_t now_ns) {
@@ -585,39 +488,53 @@ void Target::RepairTicks() {
   });
 }
 
+void Target::Finish() {
+  FlushCpu();
+  fold_->Finish();
+}
+
 void Target::MoveTo(const Home& home, int64_t shift_ns) {
   for (Live& s : sessions_) NoteLosses(s);
+  if (type_namer_ != nullptr)
+    type_namer_->EndTables(*fold_, home_.recording->strings, modules_told_, fold_->last_ns());
   fold_->Flush();
   fold_->storm().Flush();
   fold_->allocations().Flush();
+  FlushCpu();
   fold_->cpu().Flush();
   fold_->wall().Flush();
   fold_->requests().Flush(fold_->last_ns());
   earlier_ = {samples(), gcs(), dropped(), allocation_gcs(), happenings()};
   tables_->info.end_ns = fold_->last_ns();
   tables_->info.complete = true;  // it goes on in the next one
+  FinishLines();
   const profile::ProcessTables& old = *tables_;
   const StringPool& old_strings = home_.recording->strings;
   home_ = home;
   MakeTables();
+  native_namer_.Restart();
+  names_until_ns_ = 0;
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
   fold_->storm().Shift(shift_ns);
   fold_->allocations().Shift(shift_ns);
   fold_->requests().Shift(shift_ns);
   fold_->cpu().Shift(shift_ns);
+  if (lines_ != nullptr) lines_->Restart(0);
   next_images_ns_ -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
-  storm_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns));
+  storm_plan_ = profile::BudgetPlan(static_cast<uint64_t>(shift_ns));
   storm_plan_.Restart(0);
-  allocation_plan_ = BudgetPlan(static_cast<uint64_t>(shift_ns) + 1);
+  allocation_plan_ = profile::BudgetPlan(static_cast<uint64_t>(shift_ns) + 1);
   allocation_plan_.Restart(0);
   if (allocations_end_ns_ != 0) allocations_end_ns_ -= shift_ns;
   next_meter_ns_ -= shift_ns;
   rated_ns_ -= shift_ns;
   next_request_window_.reset();
+  request_plan_ = profile::BudgetPlan(static_cast<uint64_t>(shift_ns) + 2);
+  request_plan_.Restart(0);
   request_watch_ = RequestWatch(static_cast<uint64_t>(shift_ns),
                                 std::thread::hardware_concurrency(), NsPerRequest(options_));
   next_task_window_.reset();
@@ -657,8 +574,25 @@ size_t Target::UnresolvedAddresses() const {
   const auto& addresses = tables_->stacks.addresses();
   return static_cast<size_t>(
       std::count_if(addresses.begin(), addresses.end(), [this](const profile::CodeAddress& a) {
-        return !tables_->code.Find(a.address, a.first_ns).method;
+        // A rundown tells no names of native libraries, which alone have a build id.
+        const profile::CodeAt at =
+            profile::WhatIsAt(tables_->code, tables_->images, a.address, a.first_ns);
+        return at.kind != profile::CodeAt::Kind::kMethod &&
+               (at.image == nullptr || at.image->build_id.value == 0);
       }));
+}
+
+void Target::FinishLines() {
+  if (lines_ == nullptr) return;
+  const std::vector<std::string> without = lines_->Finish(home_.recording->strings, *tables_);
+  if (without.empty()) return;
+  constexpr size_t kNamed = 3;
+  std::string named;
+  for (size_t i = 0; i < std::min(kNamed, without.size()); ++i)
+    named += (i == 0 ? "" : "; ") + without[i];
+  if (without.size() > kNamed) named += fmt::format("; and {} more", without.size() - kNamed);
+  notes_.push_back("code of the program without source lines: " + named +
+                   " (report --symbols DIR finds them later)");
 }
 
 void Target::ReadImages() {
@@ -670,15 +604,28 @@ void Target::ReadImages() {
   tables_->losses.Set(Loss::kImagesCapped, left_out);
 }
 
+bool Target::NameTheLast(int64_t now_ns) {
+  FlushCpu();
+  native_namer_.Look(*tables_, home_.recording->strings);
+  if (names_until_ns_ == 0) names_until_ns_ = now_ns + kNamesPatienceNs;
+  return native_namer_.idle() || now_ns >= names_until_ns_;
+}
+
 void Target::Close() {
   for (Live& s : sessions_) NoteLosses(s);
-  fold_->Finish();
+  Finish();
+  FinishLines();
+  if (type_namer_ != nullptr) {
+    if (modules_told_ == TypeNamer::Modules::kComing) modules_told_ = TypeNamer::Modules::kSome;
+    type_namer_->Finish(*fold_, home_.recording->strings, modules_told_);
+  }
   for (const auto& file : kept_) {
     if (file->bytes_lost() != 0) tables_->losses.Add(Loss::kRawBytesNotKept, file->bytes_lost());
     if (file->error())
       notes_.push_back(fmt::format("{}; it holds the first {} bytes of its stream",
                                    file->error()->message, file->bytes_written()));
   }
+  native_namer_.End(*tables_);
   if (cut_off_) tables_->losses.Add(Loss::kTargetLost);
   tables_->info.end_ns = std::max(tables_->info.start_ns, fold_->last_ns());
   tables_->info.complete = !abandoned_ && !cut_off_;

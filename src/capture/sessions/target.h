@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,123 +18,35 @@
 #include "analysis/process_fold.h"
 #include "capture/feeds/feed.h"
 #include "capture/kernel/kernel_sampler.h"
-#include "capture/kernel/wall_sampler.h"
-#include "capture/sessions/budget_plan.h"
+#include "capture/proc/gc_threads.h"
+#include "capture/proc/image_reader.h"
 #include "capture/sessions/clock.h"
-#include "capture/sessions/gc_threads.h"
-#include "capture/sessions/image_reader.h"
-#include "capture/sessions/overhead_meter.h"
-#include "capture/sessions/providers.h"
+#include "capture/sessions/open_target.h"
 #include "capture/sessions/request_watch.h"
 #include "capture/sessions/runtime_link.h"
 #include "capture/sessions/storm_watch.h"
+#include "capture/sessions/target_options.h"
 #include "capture/sessions/task_watch.h"
 #include "capture/sessions/tick_watch.h"
 #include "capture/sessions/worker_pool.h"
 #include "capture/streams/stream_decoder.h"
 #include "capture/streams/stream_keeper.h"
+#include "capture/symbols/native_namer.h"
+#include "capture/types/type_namer.h"
 #include "ipc/processes/dotnet_process.h"
+#include "profile/overhead/budget_plan.h"
+#include "profile/overhead/overhead_meter.h"
+#include "symbol_files/module_files.h"
+#include "symbol_files/module_types.h"
 
 namespace clrscope::capture {
 
-// Of each session beside the main one. A thread has a buffer of 100 KB in each until it is read, so
-// this is enough for some 1,300 threads that begin within a tenth of a second. Events of threads
-// beyond that are lost uncounted: a thread that never wrote has no sequence number to miss.
-inline constexpr uint32_t kEventBufferMb = 128;
-
-struct TargetOptions {
-  Sampling sampling = Sampling::kAuto;
-  // An agent in the process tells what is allocated: no session samples.
-  bool agent = false;
-  profile::CountMode types = profile::CountMode::kUnknown;  // launched runtimes only
-  uint32_t buffer_mb = 256;
-  bool exceptions = false, locks = false, waits = false;  // these too; waits brings locks
-  bool requests = false;                                  // of ASP.NET Core
-  bool every_request = false;                             // at any rate, not in windows of time
-  bool activities = false;                                // of its ActivitySources; with requests
-  bool actions = false;                                   // conventional routes by MVC's actions
-  uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
-  profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
-  bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
-  uint32_t wall_hz = 0;       // looks at each thread, a second, for where it waits; 0 = none
-  bool pool = false;          // the thread pool's counters, once a second
-  bool allocations = true;
-  // What the recording may take of the process's CPU time; 0: no limit.
-  double max_overhead = 0;
-  // Allocations have a session apart, so that they can be recorded in windows of time.
-  bool allocations_apart() const {
-    return max_overhead > 0 && allocations && !agent && types == profile::CountMode::kUnknown;
-  }
-  // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
-  // nowhere. Outlives the target.
-  StreamKeeper* keeper = nullptr;
-  analysis::FoldOptions fold;
-};
-
-// The sessions of a process that has been asked for them and is not yet a target: what arrives
-// waits in the rings. Streams that nobody takes over are dropped.
-struct OpenedTarget {
-  // kRundown and kSettings are stopped early, for what their stop brings.
-  enum class Kind : uint8_t {
-    kMain,
-    kCounts,
-    kExceptions,
-    kExceptionsEnding,  // being stopped, as a storm begins
-    kWindow,            // exceptions, for a moment
-    kCounter,           // how many exceptions there are
-    kAllocations,
-    kAllocationsEnding,  // being stopped, as windows begin
-    kAllocationWindow,   // allocations, for a moment
-    kAllocationCounter,  // how much there is allocated
-    kLocks,
-    kThreadSamples,  // the runtime's sampler
-    kPool,           // counters of the thread pool
-    kRequests,
-    kRequestsEnding,  // being stopped, as windows begin
-    kRequestWindow,   // requests, for a moment
-    kTasks,           // what threads do for requests
-    kTasksEnding,     // being stopped: it would cost too much
-    kTaskWindow,      // … for a moment
-    kRouting,         // what paths of requests are routed to, for a moment
-    kRequestCounter,
-    kEntryPoints,
-    kRundown,
-    kSettings
-  };
-  struct Stream {
-    OpenedStream opened;
-    Kind kind = Kind::kMain;
-  };
-
-  OpenedTarget() = default;
-  OpenedTarget(OpenedTarget&&) = default;
-  OpenedTarget& operator=(OpenedTarget&&) = default;
-  ~OpenedTarget();
-
-  ipc::DotnetProcess process;
-  std::shared_ptr<RuntimeLink> link;
-  profile::Source source = profile::Source::kTick;
-  std::vector<Stream> streams;
-  std::string request_counter;  // the identifier of that session
-  std::unique_ptr<KernelSampler> cpu;
-  std::vector<std::string> notes;
-  bool rundown_failed = false;
-  bool fresh = false;
-};
-
-// Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
-// suspended at its start, so there is nothing to run down yet.
-Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
-                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
-                                bool fresh);
-
-// What it asks of requests, and what that takes the process, of its CPU time, for each.
-RequestExtras ExtrasOf(const TargetOptions& options);
-double NsPerRequest(const TargetOptions& options);
-// What the routing of a request takes it, if it is told, and its status (docs/performance.md).
-inline constexpr double kRoutingNsPerRequest = 25'000, kStatusNsPerRequest = 10'000;
-
 class AgentCpu;
+class CodeRules;
+class CpuStacks;
+class LineBook;
+class WallSampler;
+struct WallSpan;
 
 class Target final : public Feed {
  public:
@@ -148,6 +61,9 @@ class Target final : public Feed {
     WorkerPool* rundowns;                     // for those that make it name all of its code
     std::shared_ptr<const RingPool> waiting;  // what is not decoded yet; null: nothing ever
     WorkerPool* storms = nullptr;             // for what sleeps between an open and a stop
+    NameFinder* names = nullptr;              // of native code; null: it is told by its file
+    // What is known of modules' types; null: types keep the names that events give them.
+    std::shared_ptr<symbol_files::ModuleTypesCache> module_types = nullptr;
   };
   Target(OpenedTarget opened, const Home& home, const TargetOptions& options);
   ~Target() override;
@@ -169,8 +85,12 @@ class Target final : public Feed {
   void Tick(int64_t now_ns);
   // clrscope's own CPU time that belongs to this process.
   void NoteOwnCpu(double ns) { meter_.Spend(profile::OverheadPart::kClrscope, ns); }
+  // What the agent took it since the last time, within the limit.
+  void NoteAgentOverhead(const profile::Overhead& since);
   // What the recording took the process so far, as it is metered.
   const profile::Overhead& overhead() const { return meter_.told(); }
+  // All that has come so far is in the recording; more may come.
+  void Finish();
   // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
   // code and types goes with it; stacks and series begin anew.
   void MoveTo(const Home& home, int64_t shift_ns);
@@ -205,6 +125,10 @@ class Target final : public Feed {
   bool cut_off() const { return cut_off_; }  // … and without closing its session
   bool abandoned() const { return abandoned_; }
   std::vector<std::string> TakeNotes() override { return std::exchange(notes_, {}); }
+  // Whose owners were found since the last call.
+  std::vector<RenamedType> TakeRenamedTypes() {
+    return type_namer_ == nullptr ? std::vector<RenamedType>() : type_namer_->TakeRenamed();
+  }
   // Roughly.
   size_t TableBytes() const;
   // Addresses that nothing has named yet.
@@ -212,6 +136,9 @@ class Target final : public Feed {
   // Looks at what is mapped for execution, for addresses outside of any method; Tick() does so less
   // and less often. Harmless when the process is gone.
   void ReadImages();
+  // All has come: asks for the names of what native code is left, some times in a row. Returns
+  // whether they are there, or as long was waited for as is good.
+  bool NameTheLast(int64_t now_ns);
   // Everything is decoded (and the keeper has finished): closes the last slice and notes losses.
   // Call once.
   void Close();
@@ -224,12 +151,13 @@ class Target final : public Feed {
   // engine's.
   struct WindowRun {
     uint64_t group = 1;
-    int64_t of_ns = WindowPlan::kPeriodNs;  // the time that it stands for
+    int64_t of_ns = profile::WindowPlan::kPeriodNs;  // the time that it stands for
     // On the machine's clock: when it was asked to stop, and when that was answered.
     std::atomic<int64_t> end_ns{0}, answered_ns{0};
     std::atomic<bool> over{false}, failed{false};
-    bool tasks = false;    // of requests: what threads do, too
-    bool routing = false;  // and what they are routed to
+    bool tasks = false;                      // of requests: what threads do, too
+    uint64_t requests_at = 0, tasks_at = 0;  // that were told before
+    bool routing = false;                    // and what they are routed to
   };
   struct Live {
     uint64_t id = 0;
@@ -266,11 +194,14 @@ class Target final : public Feed {
   void SetReading(Kind kind);
   void NoteLosses(Live& live);
   void Settle();
+  void LookAround(int64_t now_ns);
   void WatchTicks(int64_t now_ns);
   // Storms of exceptions: target_storms.cc
   void WatchStorm();
   void BeginStorm();
-  void PlanStormWindow(const WindowPlan::Window& requests);
+  void PlanStormWindow(const profile::WindowPlan::Window& requests);
+  static profile::WindowPlan::Window WithinWindow(const profile::WindowPlan::Window& requests,
+                                                  int64_t of_ns);
   void OpenWindow(int64_t now_ns);
   void EndWindow(const Live& live);
   void BeginWhole();
@@ -283,14 +214,19 @@ class Target final : public Feed {
   void ResetAllocations();
   void WatchAllocations();
   void BeginAllocationWindows();
-  void OpenAllocationWindow(const BudgetPlan::Window& next, int64_t now_ns);
+  void OpenAllocationWindow(const profile::BudgetPlan::Window& next, int64_t now_ns);
   void EndAllocationWindow(const Live& live);
   void BeginWholeAllocations();
   void EndAllocationWindows();
+  void PlanAllocationWindow(const profile::WindowPlan::Window& requests);
   void TakeAllocationStreams();
   // What recording all of it would take, ns a second.
   double AllocationDemand() const;
   double ThrowDemand() const;
+  double RequestDemand() const;  // of their ids
+  double TaskDemand() const;
+  double AllowedOfIds() const;
+  void LimitRequests();
   void RepairTicks();
   // What it takes the process: target_overhead.cc
   void MeterOverhead(int64_t now_ns);
@@ -323,6 +259,11 @@ class Target final : public Feed {
   void BeginCpu();
   bool PumpCpu();
   void ReadCpuTimes(int64_t now_ns);
+  CodeRules* KnowCode();
+  std::function<void(uint64_t, uint64_t)> RetireLater();
+  // What waits for names of code.
+  void FlushCpu();
+  void AdvanceCpu();
   void StopCpu();
   // Wall time: target_wall.cc
   void BeginWall();
@@ -333,6 +274,8 @@ class Target final : public Feed {
   void TickAgentCpu(int64_t now_ns);
   void EndAgentCpu();
   void TakeAgentCpuNotes();
+  // Source lines.
+  void FinishLines();
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();
@@ -353,6 +296,8 @@ class Target final : public Feed {
   TickWatch tick_watch_;
   GcThreads gc_threads_;
   ImageReader image_reader_;
+  std::unique_ptr<TypeNamer> type_namer_;  // null: types keep the names that events give them
+  TypeNamer::Modules modules_told_ = TypeNamer::Modules::kSome;
   enum class StormPhase : uint8_t { kNone, kBeginning, kWindows, kEnding };
   StormPhase storm_phase_ = StormPhase::kNone;
   StormWatch storm_watch_;
@@ -360,10 +305,10 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> window_;  // under way
   int64_t storm_ends_ns_ = 0;
   size_t whole_sessions_ = 0;
-  BudgetPlan storm_plan_;  // under a limit
+  profile::BudgetPlan storm_plan_;  // under a limit
   enum class AllocationPhase : uint8_t { kWhole, kBeginning, kWindows, kEnding };
   AllocationPhase allocation_phase_ = AllocationPhase::kWhole;
-  BudgetPlan allocation_plan_;
+  profile::BudgetPlan allocation_plan_;
   std::shared_ptr<WindowRun> allocation_window_;  // under way
   int64_t allocations_end_ns_ = 0, next_meter_ns_ = 0;
   enum class RequestPhase : uint8_t { kAll, kEnding, kWindows, kBeginning };
@@ -372,6 +317,7 @@ class Target final : public Feed {
   std::optional<RequestWatch::Window> next_request_window_;
   std::shared_ptr<WindowRun> request_window_;  // under way
   size_t whole_requests_ = 0;
+  profile::BudgetPlan request_plan_;  // under a limit
   enum class TaskPhase : uint8_t { kNone, kAll, kEnding, kWindows, kBeginning };
   TaskPhase task_phase_ = TaskPhase::kNone;
   TaskWatch task_watch_;
@@ -379,7 +325,7 @@ class Target final : public Feed {
   std::shared_ptr<WindowRun> task_window_;  // under way
   int64_t tasks_begin_ns_ = 0, tasks_end_ns_ = 0;
   uint64_t tasks_dropped_ = 0;
-  OverheadMeter meter_;
+  profile::OverheadMeter meter_;
   analysis::ProcessFold::Events metered_;
   uint64_t metered_requests_ = 0, metered_tasks_ = 0, metered_cpu_ = 0;
   // Of allocations and throws that were recorded, all along or in windows.
@@ -392,13 +338,18 @@ class Target final : public Feed {
   };
   Price allocation_price_, throw_price_;
   uint64_t rated_allocations_ = 0;
+  uint64_t rated_tasks_ = 0;
   int64_t rated_ns_ = 0;
   double whole_allocations_ = 0;  // a second, while all are recorded
+  double whole_tasks_ = 0;        // … their events
   std::unique_ptr<KernelSampler> cpu_;
+  std::unique_ptr<CodeRules> code_rules_;  // where stacks are walked here
+  std::unique_ptr<CpuStacks> cpu_stacks_;  // of the kernel's samples
   std::unique_ptr<WallSampler> wall_;
   std::vector<WallSpan> wall_spans_;
   uint64_t wall_dropped_ = 0;
-  bool wall_blind_told_ = false;
+  bool wall_blind_told_ = false, stacks_blind_told_ = false;
+  std::unique_ptr<LineBook> lines_;  // null: source lines are not asked for
   std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
   std::shared_ptr<WindowRun> routing_run_;  // under way
@@ -430,6 +381,8 @@ class Target final : public Feed {
   uint64_t finished_events_ = 0;
   std::optional<uint64_t> settings_;  // the session that is to be stopped once the GC is there
   Totals earlier_;                    // in recordings before this one
+  NativeNamer native_namer_;
+  int64_t names_until_ns_ = 0;  // 0: nobody waits for them
   int64_t images_every_ns_ = 200'000'000, next_images_ns_ = 0;
   std::vector<std::string> notes_;
 };

@@ -7,8 +7,10 @@ namespace clrscope::capture {
 
 void Target::BeginAgentCpu() {
   if (options_.cpu_hz == 0 || options_.sampler != profile::CpuSampler::kAgent) return;
-  agent_cpu_ = std::make_unique<AgentCpu>(process_.pid, process_.inner_pid, options_.cpu_hz,
-                                          &fold_->cpu(), home_.clock, tables_, &gc_threads_);
+  agent_cpu_ =
+      std::make_unique<AgentCpu>(process_.pid, process_.inner_pid, options_.cpu_hz, &fold_->cpu(),
+                                 home_.clock, tables_, &gc_threads_, KnowCode(), RetireLater());
+  fold_->TellCode(agent_cpu_->code_listener());
   if (options_.requests) fold_->requests().FollowRuns();
 }
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "capture/sessions/overhead_prices.h"
 #include "capture/sessions/storm_watch.h"
 #include "capture/sessions/target.h"
+#include "profile/overhead/overhead_prices.h"
 
 namespace clrscope::capture {
 namespace {
@@ -37,7 +37,7 @@ double Target::AllocationDemand() const {
   const auto& recent = fold_->allocations().recent();
   if (fold_->allocations().counting() && !recent.empty())
     per_second = StormWatch::Highest(recent, 0) / profile::kSamplingMeanBytes;
-  return per_second * allocation_price_.each(kNsPerAllocationEvent);
+  return per_second * allocation_price_.each(profile::kNsPerAllocationEvent);
 }
 
 void Target::WatchAllocations() {
@@ -60,8 +60,11 @@ void Target::WatchAllocations() {
       if (fold.recent().size() >= kCalmValues && meter_.Affordable(Part::kAllocations) &&
           !meter_.Overdrawn(Part::kAllocations))
         return BeginWholeAllocations();
+      if (options_.requests && request_phase_ == RequestPhase::kWindows)
+        return allocation_plan_.Restart(now_ns);  // PlanAllocationWindow()
       if (const auto next = allocation_plan_.Next(
-              now_ns, BudgetPlan::Period(AllocationDemand(), meter_.Allowed(Part::kAllocations))))
+              now_ns,
+              profile::BudgetPlan::Period(AllocationDemand(), meter_.Allowed(Part::kAllocations))))
         OpenAllocationWindow(*next, now_ns);
       return;
     case AllocationPhase::kEnding:
@@ -98,7 +101,16 @@ void Target::BeginAllocationWindows() {
   });
 }
 
-void Target::OpenAllocationWindow(const BudgetPlan::Window& next, int64_t now_ns) {
+// Whose an allocation is, is known where ids are.
+void Target::PlanAllocationWindow(const profile::WindowPlan::Window& requests) {
+  if (allocation_phase_ != AllocationPhase::kWindows || allocation_window_ != nullptr) return;
+  const int64_t of_ns = allocation_plan_.Ride(
+      requests.of_ns, profile::BudgetPlan::Period(
+                          AllocationDemand(), meter_.Allowed(profile::OverheadPart::kAllocations)));
+  if (of_ns != 0) OpenAllocationWindow(WithinWindow(requests, of_ns), home_.clock->now_ns());
+}
+
+void Target::OpenAllocationWindow(const profile::BudgetPlan::Window& next, int64_t now_ns) {
   allocation_window_ = std::make_shared<WindowRun>();
   allocation_window_->group = next.group;
   allocation_window_->of_ns = next.of_ns;
@@ -132,8 +144,9 @@ void Target::EndAllocationWindow(const Live& live) {
   if (live.window->failed || start_ns == 0 || end_ns <= start_ns || !live.decoder->complete() ||
       live.decoder->losses()[Loss::kEventsDropped] != 0)
     fold.CancelWindow();
-  MeterWindow(profile::OverheadPart::kAllocations, *live.window, start_ns,
-              static_cast<double>(fold.events()) * allocation_price_.each(kNsPerAllocationEvent));
+  MeterWindow(
+      profile::OverheadPart::kAllocations, *live.window, start_ns,
+      static_cast<double>(fold.events()) * allocation_price_.each(profile::kNsPerAllocationEvent));
   fold.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
                  home_.clock->SinceStart(end_ns),
                  StormWatch::Weight(live.window->of_ns, end_ns - start_ns));

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU time: samples by the kernel, and once a second what the system says that threads have used.
 // docs/decisions/0017-cpu.md
+#include <fmt/format.h>
+
+#include <utility>
 #include <vector>
 
+#include "capture/agents/agent_cpu.h"
+#include "capture/kernel/code_rules.h"
+#include "capture/proc/thread_times.h"
+#include "capture/sessions/cpu_stacks.h"
 #include "capture/sessions/target.h"
-#include "capture/sessions/thread_times.h"
-#include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::capture {
 namespace {
@@ -15,26 +20,25 @@ constexpr size_t kSamplesPerPump = 2'000;
 
 class CpuSink final : public KernelSampler::Sink {
  public:
-  CpuSink(analysis::CpuFold* fold, const RecordingClock* clock) : fold_(*fold), clock_(*clock) {}
+  CpuSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
   void OnSample(const CpuSample& s) override {
-    addresses_.clear();
-    if (s.in_kernel) addresses_.push_back(profile::kKernelAddress);
-    const size_t natives = addresses_.size() + s.natives;
-    addresses_.insert(addresses_.end(), s.user.begin(), s.user.end());
-    fold_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), addresses_, natives,
-                    s.repair == Repair::kNotRepairable, s.period});
+    stacks_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), s.period, s.user,
+                      s.regs, s.stack, s.in_kernel, false});
   }
+  void OnExec(int64_t) override { stacks_.OnExec(); }
 
  private:
-  analysis::CpuFold& fold_;
+  CpuStacks& stacks_;
   const RecordingClock& clock_;
-  std::vector<uint64_t> addresses_;
 };
 
 }  // namespace
 
 void Target::BeginCpu() {
+  FlushCpu();
   fold_->cpu().Begin(cpu_->sees_kernel());
+  cpu_stacks_ = std::make_unique<CpuStacks>(process_.pid, KnowCode(), &fold_->cpu(), RetireLater());
+  fold_->TellCode(cpu_stacks_.get());
   if (options_.requests) fold_->requests().FollowRuns();
   cpu_lost_ = cpu_missed_ = 0;
   ReadCpuTimes(home_.clock->now_ns());
@@ -45,7 +49,7 @@ void Target::BeginCpu() {
 }
 
 bool Target::PumpCpu() {
-  CpuSink sink(&fold_->cpu(), home_.clock);
+  CpuSink sink(cpu_stacks_.get(), home_.clock);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
   const KernelSampler::Losses& losses = cpu_->losses();
   tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost + losses.malformed - cpu_lost_);
@@ -55,6 +59,37 @@ bool Target::PumpCpu() {
   return any;
 }
 
+void Target::AdvanceCpu() {
+  const int64_t now_ns = home_.clock->now_ns();
+  if (cpu_ != nullptr || agent_cpu_ != nullptr) LookAround(now_ns);
+  if (cpu_ != nullptr) cpu_stacks_->Advance(now_ns, rundown_pending());
+  if (agent_cpu_ != nullptr) agent_cpu_->Advance(now_ns, rundown_pending());
+  if ((cpu_ != nullptr || agent_cpu_ != nullptr) && code_rules_->blind() &&
+      !std::exchange(stacks_blind_told_, true))
+    notes_.push_back(fmt::format(
+        "stacks of process {} may lack callers: its memory may not be read, which takes the right "
+        "to trace it (its user and kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE)",
+        process_.pid));
+}
+
+// What the runtime tells of its code goes to who walks stacks, too.
+CodeRules* Target::KnowCode() {
+  if (code_rules_ == nullptr) {
+    code_rules_ = std::make_unique<CodeRules>(std::make_unique<RemoteMemory>(process_.pid));
+    fold_->TellCode(code_rules_.get());
+  }
+  return code_rules_.get();
+}
+
+std::function<void(uint64_t, uint64_t)> Target::RetireLater() {
+  return [this](uint64_t start, uint64_t size) { fold_->RetireCode(start, size); };
+}
+
+void Target::FlushCpu() {
+  if (cpu_stacks_ != nullptr) cpu_stacks_->Flush();
+  if (agent_cpu_ != nullptr) agent_cpu_->Flush();
+}
+
 void Target::AddPolls(std::vector<pollfd>& polls) const {
   if (cpu_ != nullptr) cpu_->AddPolls(polls);
 }
@@ -62,7 +97,7 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 void Target::ReadCpuTimes(int64_t now_ns) {
   ThreadTimes times = ReadThreadTimes(process_.pid, !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
-  if (!times.threads.empty()) fold_->cpu().OnTimes(now_ns, times.threads, times.process_ns);
+  cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
 // What is sampled by now is read before the system is asked for the last time.

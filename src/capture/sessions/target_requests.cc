@@ -49,12 +49,21 @@ void Target::WatchRequests() {
       if (Session(Kind::kRequestsEnding) != nullptr) return;
       requests.BeginWindows(fold_->last_ns());
       request_watch_.Restart();
+      request_plan_.Restart(now_ns);
       request_phase_ = RequestPhase::kWindows;
       return;
     case RequestPhase::kWindows:
       if (request_window_ != nullptr) return;
       if (request_watch_.FewAgain(requests.per_second(), requests.intervals()))
         return EndRequestWindows();
+      if (meter_.limited()) {
+        const double demand = RequestDemand(), allowed = AllowedOfIds();
+        const int64_t length_ns = profile::BudgetPlan::Longest(demand, allowed);
+        next_request_window_ = request_plan_.Next(
+            now_ns, profile::BudgetPlan::Period(demand, allowed, length_ns), length_ns);
+        if (next_request_window_) OpenRequestWindow(now_ns);
+        return;
+      }
       if (!next_request_window_)
         next_request_window_ = request_watch_.Next(now_ns, requests.per_second());
       if (now_ns >= next_request_window_->begin_ns - kWindowAheadNs) OpenRequestWindow(now_ns);
@@ -67,11 +76,15 @@ void Target::WatchRequests() {
 void Target::BeginRequestWindows() {
   Live* const all = Session(Kind::kRequests);
   if (all == nullptr) return;
-  notes_.push_back(fmt::format(
-      "process {} answers more than {:.0f} requests a second: they are followed in windows of time "
-      "while that goes on, which take it about 1 % of the machine's CPU (--requests=all: every "
-      "one)",
-      process_.pid, request_watch_.most_per_second()));
+  notes_.push_back(
+      meter_.limited()
+          ? fmt::format("process {} answers more requests than can all be followed within {:.3g} % "
+                        "of its CPU: while that goes on they are followed in windows of time",
+                        process_.pid, 100 * options_.max_overhead)
+          : fmt::format("process {} answers more than {:.0f} requests a second: they are followed "
+                        "in windows of time while that goes on, which take it about 1 % of the "
+                        "machine's CPU (--requests=all: every one)",
+                        process_.pid, request_watch_.most_per_second()));
   request_phase_ = RequestPhase::kEnding;
   all->kind = Kind::kRequestsEnding;
   StopInBackground({all->id});
@@ -82,6 +95,7 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   next_request_window_.reset();
   request_window_ = std::make_shared<WindowRun>();
   request_window_->group = next.group;
+  request_window_->of_ns = next.of_ns;
   request_window_->tasks = task_phase_ == TaskPhase::kWindows && task_watch_.Ready(now_ns);
   RequestExtras extras = ExtrasOf(options_);
   extras.tasks = request_window_->tasks;
@@ -90,6 +104,7 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   RunWindow(RequestSession(kEventBufferMb, extras), Kind::kRequestWindow, request_window_,
             nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));
   PlanStormWindow(next);
+  PlanAllocationWindow(next);
 }
 
 void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_ptr<WindowRun> run,
@@ -109,6 +124,7 @@ void Target::RunWindow(const ipc::SessionConfig& config, Kind kind, std::shared_
                    SleepUnless(background.ending, length);
                    run->end_ns = Clock::System().monotonic_ns();
                    if (!link.Stop(id).ok()) run->failed = true;
+                   run->answered_ns = Clock::System().monotonic_ns();
                  }
                  run->over = true;
                });
@@ -119,8 +135,19 @@ void Target::EndRequestWindow(const Live& live) {
   if (live.window->routing) EndRouting(live);
   const bool failed = live.window->failed || !live.decoder->complete() ||
                       live.decoder->losses()[Loss::kEventsDropped] != 0;
+  const analysis::RequestFold& requests = fold_->requests();
+  MeterWindow(
+      profile::OverheadPart::kRequests, *live.window, live.decoder->start_ns(),
+      static_cast<double>(requests.all_started() - live.window->requests_at) *
+              NsPerRequest(options_) +
+          static_cast<double>(requests.tasks() - live.window->tasks_at) * TaskWatch::kNsPerEvent);
   fold_->requests().CloseWindow(home_.clock->SinceStart(live.window->end_ns), failed);
   if (request_window_ == live.window) request_window_.reset();
+}
+
+double Target::AllowedOfIds() const {
+  const double allowed = meter_.Allowed(profile::OverheadPart::kRequests);
+  return allowed - std::min(allowed / 2, TaskDemand());
 }
 
 void Target::EndRequestWindows() {
@@ -154,6 +181,8 @@ void Target::TakeRequestStreams() {
     sessions_.back().window = o.window;
     if (o.kind == Kind::kRequestWindow) {
       fold_->requests().OpenWindow(o.window->group);
+      o.window->requests_at = fold_->requests().all_started();
+      o.window->tasks_at = fold_->requests().tasks();
       if (o.window->tasks) BeginTasks(sessions_.back());
       if (o.window->routing) fold_->requests().OpenRouting();
     } else if (o.kind == Kind::kRouting) {

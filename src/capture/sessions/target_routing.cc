@@ -18,27 +18,14 @@ using std::chrono::nanoseconds;
 constexpr int64_t kEveryNs = 10'000'000'000, kShortestLookNs = 100'000'000,
                   kLongestLookNs = 3'000'000'000;
 
-// Within a hundredth of the machine's CPU, over the time to the next one.
-int64_t LengthOf(double per_second) {
-  const CpuBudget budget(std::thread::hardware_concurrency(), kRoutingNsPerRequest);
-  const double part = budget.most_per_second() / std::max(1.0, per_second);
+// `most`: requests a second that may be told, over the time to the next look.
+int64_t LengthOf(double per_second, double most) {
+  const double part = most / std::max(1.0, per_second);
   return std::clamp(static_cast<int64_t>(std::min(1.0, part) * static_cast<double>(kEveryNs)),
                     kShortestLookNs, kLongestLookNs);
 }
 
 }  // namespace
-
-// The runtime has one filter for what DiagnosticListeners tell: with activities, it is in theirs.
-RequestExtras ExtrasOf(const TargetOptions& options) {
-  return {.activities = options.activities,
-          .routing = options.activities || options.actions,
-          .statuses = options.actions};
-}
-
-double NsPerRequest(const TargetOptions& options) {
-  return RequestWatch::kNsPerRequest + (ExtrasOf(options).routing ? kRoutingNsPerRequest : 0) +
-         (options.actions ? kStatusNsPerRequest : 0);
-}
 
 void Target::ResetRouting() {
   routing_run_.reset();
@@ -56,7 +43,15 @@ void Target::WatchRouting() {
   const int64_t now_ns = home_.clock->now_ns();
   if (routing_run_ != nullptr || routing_wanted_ || now_ns < next_routing_ns_) return;
   if (!fold_->requests().WantsActions()) return;
-  next_routing_ns_ = now_ns + kEveryNs;
+  // Within a hundredth of the machine's CPU, or half of what requests may take.
+  const double per_second = fold_->requests().per_second();
+  double most =
+      CpuBudget(std::thread::hardware_concurrency(), kRoutingNsPerRequest).most_per_second();
+  if (meter_.limited())
+    most = meter_.Allowed(profile::OverheadPart::kRequests) / 2 / kRoutingNsPerRequest;
+  const int64_t length_ns = LengthOf(per_second, most);
+  const double paid_ns = static_cast<double>(length_ns) * per_second / std::max(most, 1.0);
+  next_routing_ns_ = now_ns + std::max(kEveryNs, static_cast<int64_t>(paid_ns));
   if (!std::exchange(routing_told_, true))
     notes_.push_back(fmt::format(
         "process {} has conventional routes: which of them its requests take is asked of ASP.NET "
@@ -68,7 +63,8 @@ void Target::WatchRouting() {
   }
   routing_run_ = std::make_shared<WindowRun>();
   RunWindow(RoutingSession(kEventBufferMb), Kind::kRouting, routing_run_, nanoseconds(0),
-            nanoseconds(LengthOf(fold_->requests().per_second())));
+            nanoseconds(length_ns));
+  routing_run_->requests_at = fold_->requests().all_started();
 }
 
 void Target::EndRouting(const Live& live) {
@@ -78,6 +74,10 @@ void Target::EndRouting(const Live& live) {
   const int64_t end_ns =
       live.window != nullptr ? home_.clock->SinceStart(live.window->end_ns) : fold_->last_ns();
   fold_->requests().CloseRouting(end_ns, failed);
+  if (live.window != nullptr)
+    meter_.Spend(profile::OverheadPart::kRequests,
+                 static_cast<double>(fold_->requests().all_started() - live.window->requests_at) *
+                     kRoutingNsPerRequest);
   if (routing_run_ == live.window) routing_run_.reset();
 }
 

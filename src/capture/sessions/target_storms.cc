@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "capture/sessions/overhead_prices.h"
 #include "capture/sessions/target.h"
+#include "profile/overhead/overhead_prices.h"
 
 namespace clrscope::capture {
 namespace {
@@ -64,12 +64,13 @@ void Target::WatchStorm() {
         return BeginWhole();
       // Those of requests bring theirs: PlanStormWindow().
       if (options_.requests && request_phase_ == RequestPhase::kWindows) {
+        storm_plan_.Restart(now_ns);
         if (next_window_ && now_ns >= next_window_->begin_ns - kAheadNs) OpenWindow(now_ns);
         return;
       }
       if (meter_.limited()) {
         next_window_ = storm_plan_.Next(
-            now_ns, BudgetPlan::Period(ThrowDemand(), meter_.Allowed(Part::kExceptions)));
+            now_ns, profile::BudgetPlan::Period(ThrowDemand(), meter_.Allowed(Part::kExceptions)));
         if (next_window_) OpenWindow(now_ns);
         return;
       }
@@ -117,11 +118,28 @@ void Target::BeginStorm() {
   });
 }
 
+// Another window in the middle of one of requests.
+profile::WindowPlan::Window Target::WithinWindow(const profile::WindowPlan::Window& requests,
+                                                 int64_t of_ns) {
+  profile::WindowPlan::Window w = requests;
+  w.length_ns = std::min(w.length_ns, profile::BudgetPlan::kLengthNs);
+  w.begin_ns += (requests.length_ns - w.length_ns) / 2;
+  w.of_ns = of_ns;
+  return w;
+}
+
 // In the middle of a window of requests: whose a throw is, is known if its request began within
 // that.
-void Target::PlanStormWindow(const WindowPlan::Window& requests) {
+void Target::PlanStormWindow(const profile::WindowPlan::Window& requests) {
   if (storm_phase_ != StormPhase::kWindows || window_ != nullptr) return;
   const analysis::StormFold& storm = fold_->storm();
+  if (meter_.limited()) {
+    const int64_t of_ns = storm_plan_.Ride(
+        requests.of_ns, profile::BudgetPlan::Period(
+                            ThrowDemand(), meter_.Allowed(profile::OverheadPart::kExceptions)));
+    if (of_ns != 0) next_window_ = WithinWindow(requests, of_ns);
+    return;
+  }
   const int64_t length_ns =
       std::min(StormWatch::Length(StormWatch::Highest(storm.recent(), storm.whole_rate())),
                std::max(StormWatch::kShortestNs, requests.length_ns / 3));
@@ -164,7 +182,7 @@ void Target::EndWindow(const Live& live) {
       live.decoder->losses()[Loss::kEventsDropped] != 0)
     storm.CancelWindow();
   MeterWindow(profile::OverheadPart::kExceptions, *live.window, start_ns,
-              static_cast<double>(storm.events()) * throw_price_.each(kNsPerThrow));
+              static_cast<double>(storm.events()) * throw_price_.each(profile::kNsPerThrow));
   storm.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
                   home_.clock->SinceStart(end_ns),
                   StormWatch::Weight(live.window->of_ns, end_ns - start_ns));

@@ -2,6 +2,7 @@
 // Wall time: where threads wait, by looks at them. docs/decisions/0017-cpu.md
 #include <fmt/format.h>
 
+#include "capture/kernel/wall_sampler.h"
 #include "capture/sessions/target.h"
 
 namespace clrscope::capture {
@@ -9,7 +10,7 @@ namespace clrscope::capture {
 void Target::BeginWall() {
   fold_->cpu().TellWall(&fold_->wall());
   wall_dropped_ = 0;
-  wall_ = std::make_unique<WallSampler>(process_.pid, options_.wall_hz);
+  wall_ = std::make_unique<WallSampler>(process_.pid, options_.wall_hz, KnowCode());
 }
 
 bool Target::PumpWall() {

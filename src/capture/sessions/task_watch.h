@@ -9,13 +9,13 @@
 #include <cstdint>
 
 #include "capture/sessions/cpu_budget.h"
-#include "capture/sessions/window_plan.h"
+#include "profile/overhead/window_plan.h"
 
 namespace clrscope::capture {
 
 class TaskWatch {
  public:
-  using Window = WindowPlan::Window;
+  using Window = profile::WindowPlan::Window;
   // What an event takes a server, of its CPU time (docs/performance.md).
   static constexpr double kNsPerEvent = 4'000;
   static constexpr int64_t kShortestNs = 20'000'000, kLongestNs = 5'000'000'000;
@@ -26,6 +26,9 @@ class TaskWatch {
 
   // Events a second that are all taken.
   double most_per_second() const { return budget_.most_per_second(); }
+  void SetMost(double per_second) { budget_.SetMost(per_second); }
+  // Events a second when they were told last.
+  double per_second() const { return per_second_; }
   // `events`: so far.
   bool TooMany(uint64_t events, int64_t now_ns) {
     budget_.Drain(now_ns);
@@ -72,7 +75,7 @@ class TaskWatch {
   }
 
  private:
-  WindowPlan plan_;
+  profile::WindowPlan plan_;
   CpuBudget budget_;
   double per_second_ = 0;  // in the last window
   int64_t since_ns_ = 0;

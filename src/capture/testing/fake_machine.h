@@ -66,6 +66,9 @@ class FakeRuntime {
     f.size = size;
     Emit(144, nettrace::testing::MethodVerbosePayload(2, f), {});
   }
+  void LoadModule(uint64_t id, const std::string& path) {
+    Emit(152, nettrace::testing::ModulePayload(1, id, path), {});
+  }
   void Gc(uint32_t number, uint32_t reason) {
     Emit(1, nettrace::testing::GcStartPayload(2, number, 0, reason, 0), {});
     Emit(2, nettrace::testing::GcEndPayload(1, number, 0), {});
@@ -108,6 +111,7 @@ class FakeRuntime {
                           {10, provider, 10, 4, "", 0, 5, "", 0},
                           {143, provider, 143, 2, "", 0, 4, "", 0},
                           {144, provider, 144, 2, "", 0, 4, "", 0},
+                          {152, provider, 152, 1, "", 0, 4, "", 0},
                           {303, provider, 303, 0, "", 0, 4, "", 0}});
       const std::string head = s.writer->Drain();
       s.ring->Push(AsBytes(head.data(), head.size()));

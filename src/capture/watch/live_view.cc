@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "analysis/bind.h"
-#include "capture/sessions/thread_times.h"
+#include "capture/proc/thread_times.h"
 #include "profile/views/filter.h"
 
 namespace clrscope::capture {
@@ -86,6 +86,19 @@ void LiveView::OnEnded(const Target& target) {
   if (target.index() < ids_.size() && ids_[target.index()] != kNobody)
     for (analysis::LiveTables& t : tables_) t.MarkEnded(ids_[target.index()]);
   since_start_->Drop(target.index());
+}
+
+void LiveView::OnRenamed(const Target& target, const RenamedType& renamed) {
+  // Rows of a name that other types have too are of all of these.
+  if (!renamed.alone || target.index() >= ids_.size() || ids_[target.index()] == kNobody) return;
+  const uint32_t id = ids_[target.index()];
+  for (analysis::LiveTables& t : tables_) t.Rename(id, renamed.from, renamed.to);
+  auto& exceptions = processes_[id].exceptions;
+  if (const auto it = exceptions.find(renamed.from); it != exceptions.end()) {
+    const double count = it->second;
+    exceptions.erase(it);
+    exceptions[renamed.to] += count;
+  }
 }
 
 void LiveView::OnTick(int64_t now_ns) {

@@ -80,6 +80,7 @@ class LiveView final : public SessionObserver {
   void OnJoined(const Target& target) override;
   void OnSlice(const profile::Slice& slice) override;
   void OnEnded(const Target& target) override;
+  void OnRenamed(const Target& target, const RenamedType& renamed) override;
   void OnTick(int64_t now_ns) override;
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 

@@ -2,6 +2,9 @@
 #include "capture/watch/live_view.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "base/units.h"
 #include "capture/testing/fake_machine.h"
@@ -77,6 +80,40 @@ TEST_F(LiveViewTest, TotalsGoOnOverARotation) {
   EXPECT_GE(view.now_ns(), 12 * kSecond);
   // Stacks are those of the recording that goes on.
   EXPECT_LT(view.SinceStart(profile::Source::kSampled).Total().samples, 24u);
+}
+
+TEST_F(LiveViewTest, NestedTypesHaveTheirOwnersOverARotationToo) {
+  auto a = machine.Start(::getpid(), "a");  // whose files are seen
+  WorkUntilIdle();
+  a->LoadModule(0x1234, std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/Sample.dll");
+  for (int second = 0; second < 8; ++second) {
+    a->Sample("Slot[System.Int32]", 1, {0x100});
+    a->Flush();
+    Pass(kSecond);
+    (void)view.RotateIfDue(6 * kSecond);
+  }
+  Pass(2 * kSecond);
+  for (const LiveBy by : {LiveBy::kType, LiveBy::kSite}) {
+    const auto& rows = view.tables().rows(by);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(view.tables().str(rows[0].type), "Shop.Box<int>.Slot");
+    EXPECT_EQ(rows[0].total.samples, 8u);
+  }
+}
+
+TEST_F(LiveViewTest, ATypeWhoseOwnerIsFoundLaterStaysOneRow) {
+  auto a = machine.Start(11, "a");
+  WorkUntilIdle();
+  a->Sample("Slot", 1, {0x100});
+  a->Sample("Entry", 2, {0x100});
+  a->Flush();
+  Pass(3 * kSecond);
+  const auto& rows = view.tables().rows(LiveBy::kType);
+  ASSERT_EQ(rows.size(), 2u);
+  view.OnRenamed(*engine.targets()[0], {"Slot", "Box.Slot", true});
+  view.OnRenamed(*engine.targets()[0], {"Entry", "Map.Entry", false});
+  EXPECT_EQ(view.tables().str(rows[0].type), "Box.Slot");
+  EXPECT_EQ(view.tables().str(rows[1].type), "Entry") << "other types have that name, too";
 }
 
 TEST_F(LiveViewTest, AnEndedProcessKeepsItsFiguresAndAUsedAgainPidIsAnotherProcess) {

@@ -57,6 +57,7 @@ void TopModel::Refresh() {
   const bool several = t.processes().size() > 1;
   for (size_t i = 0; i < all.size(); ++i) {
     const LiveTables::Row& r = all[i];
+    if (r.gone) continue;
     const LiveTables::Process& process = t.processes()[r.process];
     TopRow row;
     const std::string who = fmt::format("{} ({})", t.str(process.name), process.pid);
@@ -184,6 +185,8 @@ void TopModel::BuildTree() {
   const LiveTables& t = tables();
   const LiveTables::Row& row = t.rows(by)[opened_->index];
   const uint32_t pid = t.processes()[row.process].pid;
+  // The owner of its type may have been found since.
+  if (by == LiveBy::kType || (by == LiveBy::kSite && spec().typed)) opened_->name = t.str(row.type);
   profile_ =
       view_->SinceStart(opened_->biased ? profile::Source::kTick : profile::Source::kSampled);
   for (size_t i = 0; i < profile_.figures.size(); ++i)

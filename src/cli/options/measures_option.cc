@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "capture/kernel/kernel_sampler.h"
-#include "capture/sessions/overhead_prices.h"
+#include "profile/overhead/overhead_prices.h"
 
 namespace clrscope::cli {
 namespace {
@@ -84,7 +84,7 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
 }  // namespace
 
 void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bool activities,
-                       bool cpu) {
+                       bool cpu, bool lines) {
   verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
   verb.Flag("--messages", a.messages,
             "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
@@ -97,7 +97,8 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
         "--requests", a.requests, "auto", "all",
         "also the requests of ASP.NET Core (.NET 8 and later), and to which of them all of this "
         "belongs; takes the program about 12 µs of CPU a request, but no more than 1 % of the "
-        "machine's CPU: above that they are followed in windows of time, unless it is all");
+        "machine's CPU, or what --max-overhead leaves: above that they are followed in windows of "
+        "time, unless it is all");
   if (activities)
     verb.Flag(
         "--activities", a.activities,
@@ -153,35 +154,43 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
   if (cpu)
     verb.Add("--max-overhead", a.max_overhead,
              "of the program's CPU time that all of this may take it, clrscope's own included, 1% "
-             "for example: above that, allocations and exceptions are recorded in random windows "
-             "of time and counted by the runtime, and CPU time is sampled less often")
-        .Value("PERCENT")
-        .Excludes("--requests");
+             "for example: above that, allocations, exceptions and requests are recorded in random "
+             "windows of time and counted by the runtime, and CPU time is sampled less often")
+        .Value("PERCENT");
+  if (lines)
+    verb.Flag("--lines", a.lines,
+              "also the source line of each frame, for `report --by line`: asks the runtime for "
+              "the maps of what it compiles, and reads the program's PDBs");
 }
 
 // What the limit leaves to samples of CPU time.
 Status LimitOverhead(const MeasureArguments& a, capture::TargetOptions& o) {
   ASSIGN_OR_RETURN(o.max_overhead, ParsePercent(a.max_overhead));
-  if (o.requests)
+  if (o.every_request)
     return Error{ErrorCode::kUsage,
-                 "--max-overhead does not go with requests, which have a limit of their own: 1 % "
-                 "of the machine's CPU"};
+                 "--requests=all follows every request, whatever that takes: with --max-overhead "
+                 "give --requests alone"};
   if (o.cpu_hz == 0) return OkStatus();
   if (a.sampler == "runtime")
     return Error{ErrorCode::kUsage,
                  "--sampler runtime stops the program 1,000 times a second, and cannot be told "
                  "otherwise: --max-overhead needs another one"};
   // Half of it: the rest is for everything else.
-  const double most = o.max_overhead / 2 * 1e9 / capture::kNsPerKernelSample;
+  const double most =
+      o.max_overhead / 2 * 1e9 / (profile::kNsPerKernelSample + profile::kNsPerSampleRead);
   if (most < 1)
     return Error{ErrorCode::kUsage,
                  fmt::format("--max-overhead {} leaves less than one sample of CPU time a second",
                              a.max_overhead)};
   o.cpu_hz = std::min(o.cpu_hz, static_cast<uint32_t>(most));
+  // Looks take the same however little CPU the program uses: a quarter of the limit of one CPU.
+  const double looks = o.max_overhead / 4 * 1e9 / profile::kNsPerLook;
+  o.wall_hz = std::min(o.wall_hz, static_cast<uint32_t>(std::max(1.0, looks)));
   return OkStatus();
 }
 
 Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOptions& o) {
+  o.lines = o.fold.lines = a.lines;
   o.exceptions = a.exceptions || a.messages;
   o.fold.messages = a.messages;
   o.waits = a.waits;

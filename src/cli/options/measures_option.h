@@ -22,11 +22,12 @@ struct MeasureArguments {
   std::string sampler;         // of CPU time: "" or auto, kernel, agent, runtime
   std::string only, measures;  // names, separated by commas
   std::string max_overhead;    // "1%"
+  bool lines = false;
 };
 
-// `requests`, `activities`, `cpu`: whether the verb can follow these.
+// `requests`, `activities`, `cpu`, `lines`: whether the verb can follow these.
 void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true,
-                       bool activities = false, bool cpu = false);
+                       bool activities = false, bool cpu = false, bool lines = false);
 
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,

@@ -2,6 +2,7 @@
 #include "cli/options/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -16,34 +17,30 @@
 namespace clrscope::cli {
 namespace {
 
+// "NAME", of which CLI11 makes "NAME:{one,two}" where words are checked.
+std::string ValueName(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
 // The options, group by group, each description wrapped beside its option.
-std::string Listing(const CLI::App& app, const std::map<const CLI::Option*, std::string>& words) {
+std::string Listing(const std::vector<OptionGroup>& groups) {
   constexpr size_t kColumn = 28;
   const size_t width = std::min<size_t>(OutputWidth(), 100);
   std::string out;
-  for (const std::string& group : app.get_groups()) {
-    auto options = app.get_options([&](const CLI::Option* o) { return o->get_group() == group; });
-    std::stable_partition(options.begin(), options.end(),
-                          [](const CLI::Option* o) { return o->get_positional(); });
-    if (options.empty()) continue;
-    out += "\n" + group + ":\n";
-    for (const CLI::Option* option : options) {
-      std::string name =
-          option->get_positional() ? option->get_type_name() : option->get_name(false, true);
-      const auto word = words.find(option);
-      if (word != words.end()) name = word->second;
-      for (size_t at = 0; (at = name.find(',', at)) != std::string::npos; at += 2)
-        name.insert(at + 1, " ");
-      const std::string type = option->get_type_name();
-      if (!option->get_positional() && !type.empty() && word == words.end())
-        name += " " + type.substr(0, type.find(':'));
+  for (const OptionGroup& group : groups) {
+    out += "\n" + group.heading + ":\n";
+    for (const OptionText& option : group.options) {
+      std::string name = option.names;
+      if (!name.empty() && !option.value.empty()) name += " ";
+      name += option.value;
       out += "  " + name;
       const size_t used = 2 + report::DisplayWidth(name);
       if (used + 2 > kColumn)
         out += "\n" + std::string(kColumn, ' ');
       else
         out += std::string(kColumn - used, ' ');
-      out += report::Wrap(option->get_description(), kColumn, kColumn, width);
+      out += report::Wrap(option.about, kColumn, kColumn, width);
     }
   }
   return out;
@@ -57,6 +54,7 @@ Option& Option::Value(std::string name) {
 }
 
 Option& Option::OneOf(std::vector<std::string> words) {
+  (*choices_)[option_] = words;
   option_->check(CLI::IsMember(std::move(words)));
   return *this;
 }
@@ -100,7 +98,7 @@ VerbOptions::~VerbOptions() = default;
 
 template <typename T>
 Option VerbOptions::Add(const std::string& names, T& into, const std::string& help) {
-  return Option(app_->add_option(names, into, help));
+  return {app_->add_option(names, into, help), &choices_};
 }
 template Option VerbOptions::Add(const std::string&, std::string&, const std::string&);
 template Option VerbOptions::Add(const std::string&, std::vector<std::string>&, const std::string&);
@@ -111,7 +109,7 @@ template Option VerbOptions::Add(const std::string&, size_t&, const std::string&
 template Option VerbOptions::Add(const std::string&, std::optional<size_t>&, const std::string&);
 
 Option VerbOptions::Flag(const std::string& names, bool& into, const std::string& help) {
-  return Option(app_->add_flag(names, into, help));
+  return {app_->add_flag(names, into, help), &choices_};
 }
 
 Option VerbOptions::FlagOrWord(const std::string& name, std::string& into, const std::string& alone,
@@ -119,21 +117,72 @@ Option VerbOptions::FlagOrWord(const std::string& name, std::string& into, const
   CLI::Option* option = app_->add_flag(name + "{" + alone + "}", into, help);
   option->check(CLI::IsMember(std::vector<std::string>{alone, word, "true", "1"}));
   words_[option] = name + "[=" + word + "]";
-  return Option(option);
+  return {option, &choices_};
 }
 
 Option VerbOptions::OnValue(const std::string& names, std::function<void(const std::string&)> take,
                             const std::string& help) {
-  return Option(app_->add_option_function<std::string>(names, std::move(take), help));
+  return {app_->add_option_function<std::string>(names, std::move(take), help), &choices_};
+}
+
+std::vector<OptionGroup> VerbOptions::Groups() const {
+  std::vector<OptionGroup> groups;
+  for (const std::string& heading : app_->get_groups()) {
+    auto options =
+        app_->get_options([&](const CLI::Option* o) { return o->get_group() == heading; });
+    std::stable_partition(options.begin(), options.end(),
+                          [](const CLI::Option* o) { return o->get_positional(); });
+    if (options.empty()) continue;
+    OptionGroup group{heading, {}};
+    for (const CLI::Option* option : options) {
+      OptionText text{"", ValueName(*option), option->get_description()};
+      if (!option->get_positional()) text.names = option->get_name(false, true);
+      if (const auto word = words_.find(option); word != words_.end())
+        text.names = word->second, text.value.clear();
+      for (size_t at = 0; (at = text.names.find(',', at)) != std::string::npos; at += 2)
+        text.names.insert(at + 1, " ");
+      group.options.push_back(std::move(text));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 void VerbOptions::Help() const {
   Output out;
   out.Write(fmt::format("{}\n\nExamples:\n{}\nUsage: clrscope {} {}\n{}", about_, examples_, verb_,
-                        usage_, Listing(*app_, words_)));
+                        usage_, Listing(Groups())));
+}
+
+void VerbOptions::ListOptions() const {
+  Output out;
+  for (const CLI::Option* option : app_->get_options()) {
+    std::string names = option->get_positional() ? "" : option->get_name(false, true);
+    std::replace(names.begin(), names.end(), ',', ' ');
+    const auto word = words_.find(option);
+    if (word != words_.end()) {  // "--requests[=all]": itself, and with its word
+      const size_t bracket = word->second.find('[');
+      names = word->second.substr(0, bracket);
+      names += " " + names + word->second.substr(bracket + 1, word->second.size() - bracket - 2);
+    }
+    const bool flag = word != words_.end() || option->get_items_expected_max() == 0;
+    const auto choices = choices_.find(option);
+    out.Write(fmt::format(
+        "{}\t{}\t{}\n", names, flag ? "" : ValueName(*option),
+        choices == choices_.end() ? "" : fmt::format("{}", fmt::join(choices->second, " "))));
+  }
 }
 
 std::optional<int> VerbOptions::Parse(const Args& args) {
+  if (args.size() == 1 && args.front() == kListOptions) {
+    ListOptions();
+    return kExitOk;
+  }
+  if (args.size() == 1 && args.front() == kManPage) {
+    Output out;
+    out.Write(ManVerb(verb_, usage_, about_, examples_, Groups()));
+    return kExitOk;
+  }
   for (CLI::Option* option : app_->get_options()) {
     std::string name = option->get_single_name();
     if (option->get_lnames().empty() || name == "help") continue;
@@ -183,6 +232,23 @@ void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of) {
                        of))
       .Value("WHAT")
       .OneOf({"request"});
+}
+
+void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options) {
+  verb.Add(
+          "--symbols", options.folders,
+          "a folder with PDBs and with symbols of native code (.build-id/xx/yyyy.debug, or "
+          "FILE.debug or FILE.dbg) that the recording lacks, looked for by their build; also looks "
+          "into this machine's /usr/lib/debug. May be given several times")
+      .Value("DIR")
+      .OneAtATime()
+      .Group("Symbols");
+  verb.Add("--symbol-server", options.server,
+           "the same on a symbol server, which so learns the builds of these files: an address "
+           "(https://...), or microsoft for those of .NET itself. What comes from it is kept in "
+           "~/.cache/clrscope")
+      .Value("URL")
+      .Group("Symbols");
 }
 
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
@@ -246,6 +312,7 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
       .Value("EVENT")
       .OneOf({"sampled", "tick", "counted"})
       .Group("Filters");
+  AddSymbolOptions(verb, options.symbols);
 }
 
 }  // namespace clrscope::cli

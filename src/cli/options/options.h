@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/man/man_page.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs.h"
 #include "report/input/input.h"
@@ -22,10 +23,13 @@ class Option;
 
 namespace clrscope::cli {
 
+using Choices = std::map<const CLI::Option*, std::vector<std::string>>;
+
 // One option of a verb, told more about in a chain of calls.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  // `choices`: where OneOf() notes its words.
+  Option(CLI::Option* option, Choices* choices) : option_(option), choices_(choices) {}
   Option& Value(std::string name);  // what help calls its value: FILE, TIME
   Option& OneOf(std::vector<std::string> words);
   Option& Between(unsigned low, unsigned high);
@@ -36,6 +40,7 @@ class Option {
 
  private:
   CLI::Option* option_;
+  Choices* choices_;
 };
 
 class VerbOptions {
@@ -57,16 +62,25 @@ class VerbOptions {
   Option OnValue(const std::string& names, std::function<void(const std::string&)> take,
                  const std::string& help);
 
-  // An exit code when the verb is not to run: help was shown, or the options are wrong.
+  // An exit code when the verb is not to run: help was shown, or the options are wrong. With the
+  // one argument kListOptions, what a shell completes: a line for each option,
+  // "NAMES\tVALUE\tWORDS", with spaces between names and between words; VALUE is "" of flags; NAMES
+  // is "" of one that goes by its place.
+  static constexpr std::string_view kListOptions = "--list-options";
+  // With this one argument, the verb's part of the manual page.
+  static constexpr std::string_view kManPage = "--man-page";
   // Every option can come from the environment too: --from as CLRSCOPE_FROM.
   [[nodiscard]] std::optional<int> Parse(const Args& args);
 
  private:
+  std::vector<OptionGroup> Groups() const;
   void Help() const;
+  void ListOptions() const;
 
   std::string verb_, usage_, about_, examples_;
   std::unique_ptr<CLI::App> app_;
   std::map<const CLI::Option*, std::string> words_;  // what help calls flags that may have a word
+  Choices choices_;
 };
 
 // --json and --csv, which exclude each other.
@@ -78,7 +92,9 @@ void AddFormatOptions(VerbOptions& verb, FormatOptions& options, bool csv = true
 void AddColorOption(VerbOptions& verb, ColorMode& mode);
 // --root; `of`: what has stacks, for the help
 void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of);
-// FILE, --from, --to, --type, --method, --process, --event
+// --symbols, --symbol-server
+void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options);
+// FILE, --from, --to, --type, --method, --process, --event, and those of symbols
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options);
 
 }  // namespace clrscope::cli

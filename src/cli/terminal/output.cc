@@ -47,6 +47,10 @@ void Warn(std::string_view sentence) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void WarnAll(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) Warn(sentence);
+}
+
 int Fail(const Error& error) {
   const bool named = error.offset == Error::kNoOffset ||
                      error.message.find(std::to_string(error.offset)) != std::string::npos;

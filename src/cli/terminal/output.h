@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/exit_code.h"
@@ -26,6 +27,8 @@ class Output {
 
 // "clrscope: …" on standard error; control characters in it are made visible.
 void Warn(std::string_view sentence);
+// Each of them.
+void WarnAll(const std::vector<std::string>& sentences);
 // Says what went wrong and returns its exit code.
 int Fail(const Error& error);
 

@@ -39,6 +39,12 @@ void AddAgentOptions(VerbOptions& verb, AgentArguments& a) {
            "name, %p its pid, %t the time. As the program sees it")
       .Value("FILE");
   AddMeasureOptions(verb, a.measures, /*requests=*/false);
+  verb.Add(
+          "--max-overhead", a.measures.max_overhead,
+          "of the program's CPU time that the agent may take it, its own included, 1% for example: "
+          "above that, allocations and exceptions are sampled in random windows of time; not "
+          "while the agent is there already")
+      .Value("PERCENT");
   verb.Flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
   verb.Add("--cap", a.cap, "follow at most so many objects (20000)")
       .Value("N")
@@ -67,6 +73,9 @@ Result<std::string> MeasureText(const AgentArguments& a) {
   add("exceptions", chosen.exceptions, list || chosen.exceptions);
   add("locks", chosen.locks, list || chosen.locks);
   add("waits", chosen.waits, list || chosen.waits);
+  if (chosen.max_overhead > 0)
+    text +=
+        fmt::format("{}max_overhead={:.6g}", text.empty() ? "" : ",", 100 * chosen.max_overhead);
   return text;
 }
 
@@ -113,6 +122,23 @@ std::string Rate(double ns, double samples) {
   return samples == 0 ? "-" : fmt::format("{:.2f} µs", ns / samples / 1000);
 }
 
+template <class Line>
+void WriteOverhead(const report::Json& o, Line&& line) {
+  std::string parts;
+  for (const report::Json& p : o.value("parts", report::Json::array()))
+    parts += fmt::format("{}{} {:.2f}", parts.empty() ? "" : ", ", p.value("part", std::string()),
+                         100 * p.value("share", 0.0));
+  line("overhead", fmt::format("{:.2f} % of the program's CPU of {:.3g} % that it may be{}",
+                               100 * o.value("share", 0.0), 100 * o.value("limit", 0.0),
+                               parts.empty() ? "" : " (" + parts + ")"));
+  for (const report::Json& p : o.value("parts", report::Json::array()))
+    if (const auto windows = p.value("windows", uint64_t{0}); windows != 0)
+      line("", fmt::format("{} in {} window{} of time, {} of {}", p.value("part", std::string()),
+                           report::Thousands(windows), windows == 1 ? "" : "s",
+                           report::HumanDuration(p.value("windows_s", 0.0)),
+                           report::HumanDuration(p.value("of_s", 0.0))));
+}
+
 void WriteStatus(const report::Json& s, Output& out) {
   const auto number = [&](const char* name) { return s.value(name, 0.0); };
   const auto text = [&](const char* name) { return s.value(name, std::string()); };
@@ -141,6 +167,7 @@ void WriteStatus(const report::Json& s, Output& out) {
        s.value("live", false)
            ? fmt::format("{} objects", report::Thousands(s.value("handles", uint64_t{0})))
            : "no objects");
+  if (const auto o = s.find("overhead"); o != s.end()) WriteOverhead(*o, line);
   line("agent CPU", report::HumanDuration(number("agent_cpu_ns") / 1e9));
   if (!text("failure").empty()) line("failure", text("failure"));
 }
@@ -252,20 +279,26 @@ int RunStatus(const Args& args) {
 int RunEnv(const Args& args) {
   AgentArguments a;
   std::string library;
-  bool docker = false;
+  bool docker = false, musl = false;
   VerbOptions verb("env", "[options]",
                    "Prints the variables that load the agent when a program starts, and puts its "
                    "library where they say.",
                    "  eval \"$(clrscope env -o '/tmp/profiles/%n-%t.pb')\" ; dotnet app.dll\n"
-                   "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n");
+                   "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n"
+                   "  clrscope env --musl --library /opt/clrscope/agent.so --dockerfile   for "
+                   "Alpine\n");
   verb.Add("--library", library,
            "where to put the library; a folder of the user's caches by default")
       .Value("FILE");
   verb.Flag("--dockerfile", docker, "as ENV lines instead of export commands");
+  verb.Flag("--musl", musl,
+            "the library for musl (Alpine); by default the one for this machine's C library");
   AddAgentOptions(verb, a);
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> options = AgentOptionText(a);
   if (!options.ok()) return Fail(options.error());
+  const capture::Libc libc = musl ? capture::Libc::kMusl : capture::LibcOfMachine();
+  if (!capture::HasAgentFor(libc)) return Fail({ErrorCode::kRefused, capture::kNoAgentForMusl});
   std::error_code error;
   if (library.empty()) {
     const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -274,11 +307,11 @@ int RunEnv(const Args& args) {
         cache != nullptr && *cache == '/'
             ? std::string(cache)
             : std::string(home == nullptr || *home == 0 ? "/tmp" : home) + "/.cache";
-    library = folder + "/clrscope/" + capture::AgentFileName();
+    library = folder + "/clrscope/" + capture::AgentFileName(libc);
   }
   library = std::filesystem::absolute(library, error).string();
   std::filesystem::create_directories(std::filesystem::path(library).parent_path(), error);
-  if (const Status written = capture::WriteAgent(library, ::geteuid()); !written.ok())
+  if (const Status written = capture::WriteAgent(library, ::geteuid(), libc); !written.ok())
     return Fail(written.error());
   Output out;
   const auto line = [&](std::string_view name, std::string_view value) {

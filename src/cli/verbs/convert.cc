@@ -2,6 +2,7 @@
 #include "cli/verbs/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "export/file_sink.h"
 #include "export/registry.h"
 #include "report/input/input.h"
+#include "report/input/source_code.h"
 #include "report/rows/views.h"
 #include "report/text/humanize.h"
 
@@ -20,6 +22,7 @@ namespace {
 struct ConvertOptions {
   report::InputOptions input;
   std::string output, format, weight, root;
+  std::vector<std::string> source_paths;  // --source-path
   bool force = false, machinery = false;
 };
 
@@ -73,7 +76,13 @@ int Finished(const ConvertOptions& o, std::string_view format, const std::option
   return kExitIncomplete;
 }
 
+int FailWithoutText() {
+  return Fail({ErrorCode::kUsage,
+               "--source-path is where a page's source texts are: other formats hold none"});
+}
+
 int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
+  if (!o.source_paths.empty()) return FailWithoutText();
   const profile::Filter& f = o.input.filter;
   const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
                         o.input.live || !o.input.measure.empty() || !f.type.empty() ||
@@ -83,7 +92,8 @@ int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
     return Fail({ErrorCode::kUsage,
                  "a database holds the whole recording: leave the filters away and use them in "
                  "`clrscope report`, or `where` in SQL"});
-  Result<std::optional<Error>> damage = WriteDatabase(o.input.path, o.output, format, o.force);
+  Result<std::optional<Error>> damage =
+      WriteDatabase(o.input.path, o.output, format, o.force, o.input.symbols);
   if (!damage.ok()) return Fail(damage.error());
   return Finished(o, format == DatabaseFormat::kCapture ? "clrscope" : "sqlite", *damage);
 }
@@ -131,6 +141,16 @@ void DropWithoutRequests(profile::Profile& p) {
   for (profile::Process& process : p.processes) process.followed = false;
 }
 
+// Of pages, which are passed on: what the PDB holds, and what lies in folders that the user named.
+exporter::SourceText SourceTextFor(const profile::Profile& p, uint32_t file,
+                                   const std::vector<std::string>& folders) {
+  using Is = exporter::SourceText::Is;
+  const report::SourceSearch search = report::LookForSource(p, file, folders, false);
+  if (!search.found) return {search.another.empty() ? Is::kAbsent : Is::kAnother, {}, false};
+  return {Is::kText, fmt::format("{}", fmt::join(search.found->lines, "\n")),
+          search.found->checked};
+}
+
 int Export(const ConvertOptions& o, const exporter::Format& format) {
   if (o.output == "-" && format.binary && IsTerminal(STDOUT_FILENO))
     return Fail(
@@ -153,11 +173,16 @@ int Export(const ConvertOptions& o, const exporter::Format& format) {
   if (Status status = report::ResolveSlowerThan(wanted.slower_than, f); !status.ok())
     return Fail(status.error());
   const bool page = format.name == "html";
+  if (!page && !o.source_paths.empty()) return FailWithoutText();
+  // Folded stacks have no place for lines.
+  if (page || format.name.starts_with("pprof") || format.name == "speedscope")
+    wanted.lines = report::InputOptions::Lines::kRecorded;
   wanted.detail = {.threads = page || format.name == "pprof" || !f.thread.empty(),
                    .times = page && f.any_but_process(),
                    .requests = format.name.starts_with("pprof") || !o.root.empty()};
   Result<report::Input> input = report::LoadInput(wanted);
   if (!input.ok()) return Fail(input.error());
+  WarnAll(input->notes);
   if (Status status = report::CheckView(input->profile, std::nullopt, f); !status.ok())
     return Fail(status.error());
   if (!profile::HasStacks(input->profile.measure())) return Fail(OnlyRequests(o));
@@ -176,6 +201,11 @@ int Export(const ConvertOptions& o, const exporter::Format& format) {
   Result<std::optional<exporter::FoldedWeight>> weight = WeightOf(o.weight, input->profile.shown());
   if (!weight.ok()) return Fail(weight.error());
   options.folded_weight = *weight;
+  options.source_text = [&](uint32_t file) {
+    return SourceTextFor(input->profile, file, o.source_paths);
+  };
+  if (!o.source_paths.empty() && input->profile.source_files.size() == 1)
+    Warn("no source line is known, and the page shows no source: `record --lines` keeps them");
   auto sink = exporter::FileSink::Create(
       o.output, o.force ? exporter::IfExists::kReplace : exporter::IfExists::kRefuse);
   if (!sink.ok()) return Fail(sink.error());
@@ -212,6 +242,12 @@ int RunConvert(const Args& args) {
            "and waits wait_ns or count; the first of each is the default")
       .Value("W")
       .OneOf({"bytes", "objects", "samples", "count", "rethrows", "wait_ns"});
+  verb.Add("--source-path", o.source_paths,
+           "of pages: a folder with the sources of the program, to show them beside their figures; "
+           "a text of another version, by its checksum, is left out. What the PDB holds needs no "
+           "folder. May be given several times")
+      .Value("DIR")
+      .OneAtATime();
   AddRootOption(verb, o.root, "of stacks");
   verb.Flag("--framework", o.machinery, "keep async and thread-pool plumbing");
   if (const auto code = verb.Parse(args)) return *code;

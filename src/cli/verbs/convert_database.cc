@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cli/terminal/output.h"
 #include "report/input/damage.h"
 #include "report/input/load_catalog.h"
 #include "report/input/pprof_input.h"
@@ -66,8 +67,10 @@ Result<std::optional<Error>> WriteCapture(const std::string& input, const std::s
   return report::DamageOf(trace, input, recording.complete);
 }
 
-Result<std::optional<Error>> WriteRows(const std::string& input, const std::string& path) {
-  ASSIGN_OR_RETURN(report::LoadedCatalog loaded, report::LoadCatalog(input));
+Result<std::optional<Error>> WriteRows(const std::string& input, const std::string& path,
+                                       const report::SymbolOptions& symbols) {
+  ASSIGN_OR_RETURN(report::LoadedCatalog loaded, report::LoadCatalog(input, symbols));
+  WarnAll(loaded.notes);
   RETURN_IF_ERROR(store::Explode(*loaded.catalog, path));
   return loaded.damage;
 }
@@ -80,7 +83,8 @@ void RemoveDatabase(const std::string& path) {
 }  // namespace
 
 Result<std::optional<Error>> WriteDatabase(const std::string& input, const std::string& output,
-                                           DatabaseFormat format, bool force) {
+                                           DatabaseFormat format, bool force,
+                                           const report::SymbolOptions& symbols) {
   if (output == "-") return Error{ErrorCode::kUsage, "a database needs a file: give -o FILE"};
   if (format == DatabaseFormat::kCapture && input != "-" && store::LooksLikeCapture(input))
     return Error{ErrorCode::kUsage, fmt::format("{} is a capture already: copy it", input)};
@@ -95,7 +99,7 @@ Result<std::optional<Error>> WriteDatabase(const std::string& input, const std::
   RemoveDatabase(temporary);
   Result<std::optional<Error>> damage = format == DatabaseFormat::kCapture
                                             ? WriteCapture(input, temporary)
-                                            : WriteRows(input, temporary);
+                                            : WriteRows(input, temporary, symbols);
   if (damage.ok() && std::rename(temporary.c_str(), output.c_str()) != 0)
     damage = Error{ErrorCode::kIo, fmt::format("cannot rename {} to {}: {}", temporary, output,
                                                std::strerror(errno))};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "report/input/symbols.h"
 
 namespace clrscope::cli {
 
@@ -13,6 +14,7 @@ enum class DatabaseFormat { kCapture, kRows };
 
 // Makes `output` as a whole or not at all. Returns the damage of the input, if there was any.
 Result<std::optional<Error>> WriteDatabase(const std::string& input, const std::string& output,
-                                           DatabaseFormat format, bool force);
+                                           DatabaseFormat format, bool force,
+                                           const report::SymbolOptions& symbols);
 
 }  // namespace clrscope::cli

@@ -20,6 +20,7 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> files, before, after, fail_on;
   profile::Filter filter;
+  report::SymbolOptions symbols;
   std::string event, measure, by, metric, per = "total";
   std::optional<size_t> limit;
   bool json = false, markdown = false, framework = false;
@@ -72,10 +73,12 @@ Result<report::DiffInput> Load(const std::string& name, const DiffOptions& o) {
   options.filter = o.filter;
   options.event = o.event;
   options.measure = o.measure;
+  options.symbols = o.symbols;
   options.detail = report::DetailFor(o.view, o.filter);
   report::DiffInput out;
   out.name = name;
   ASSIGN_OR_RETURN(out.input, report::LoadInput(options));
+  WarnAll(out.input.notes);
   const profile::Profile& p = out.input.profile;
   const int64_t from = std::max<int64_t>(out.input.range.from_ns, 0);
   const int64_t to = std::min(out.input.range.to_ns, p.duration_ns);
@@ -310,6 +313,7 @@ void AddOptions(VerbOptions& verb, DiffOptions& o) {
   verb.Flag("--framework", o.framework, "sites by the framework's own methods");
   verb.Flag("--json", o.json, "one JSON document, plain numbers");
   verb.Flag("--markdown", o.markdown, "for a pull request: what changed").Excludes("--json");
+  AddSymbolOptions(verb, o.symbols);
   AddColorOption(verb, o.color);
 }
 

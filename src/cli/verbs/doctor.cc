@@ -105,6 +105,21 @@ ipc::Check CheckSamplers(const ipc::DotnetProcess& process) {
   return check;
 }
 
+// Whether objects can be followed.
+ipc::Check CheckAgent(const ipc::DotnetProcess& process) {
+  ipc::Check check;
+  check.name = "agent";
+  const std::string why = capture::WhyNoAgent(process);
+  if (why.empty()) {
+    check.what = "the agent can be loaded (`record --live`, `attach`)";
+    return check;
+  }
+  check.verdict = ipc::Verdict::kWarn;
+  check.what = "the agent cannot be loaded: " + why;
+  check.fix = "`record` without --live works; it needs no agent";
+  return check;
+}
+
 }  // namespace
 
 int RunDoctor(const Args& args) {
@@ -138,7 +153,10 @@ int RunDoctor(const Args& args) {
       return Fail(s.error());
   }
   ipc::Diagnosis diagnosis = ipc::Diagnose(*pid);
-  if (!diagnosis.blocker()) diagnosis.checks.push_back(CheckSamplers(diagnosis.process));
+  if (!diagnosis.blocker()) {
+    diagnosis.checks.push_back(CheckAgent(diagnosis.process));
+    diagnosis.checks.push_back(CheckSamplers(diagnosis.process));
+  }
   Output out;
   if (format.json)
     WriteJson(diagnosis, out);

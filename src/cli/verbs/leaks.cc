@@ -258,6 +258,7 @@ int RunLeaks(const Args& args) {
   o.input.leaks = true;
   Result<report::Input> input = report::LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());
+  WarnAll(input->notes);
   if (!input->leaks) {
     if (input->damage) return Fail(*input->damage);
     return Fail(report::NoLiveObjects(*input, o.input));

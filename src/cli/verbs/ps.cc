@@ -5,6 +5,7 @@
 
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
+#include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/process_finder.h"
 #include "report/rows/process_json.h"
 #include "report/text/humanize.h"
@@ -58,6 +59,8 @@ int RunPs(const Args& args) {
   }
   if (Status status = out.Flush(); !status.ok()) return Fail(status.error());
   if (!processes.empty()) return kExitOk;
+  if (const auto unseen = ipc::FindUnseenProcesses())
+    return Fail({ErrorCode::kEmpty, fmt::format("{}; {}", unseen->what, unseen->fix)});
   return Fail({ErrorCode::kEmpty,
                "no .NET process is running, or none that this user may see: try as root"});
 }

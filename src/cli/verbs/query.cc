@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/hex.h"
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "report/input/load_catalog.h"
@@ -19,13 +20,6 @@
 namespace clrscope::cli {
 namespace {
 
-std::string Hex(const void* data, int size) {
-  std::string out;
-  for (int i = 0; i < size; ++i)
-    out += fmt::format("{:02x}", static_cast<const unsigned char*>(data)[i]);
-  return out;
-}
-
 report::Json Value(sqlite3_stmt* row, int column) {
   switch (sqlite3_column_type(row, column)) {
     case SQLITE_INTEGER:
@@ -36,7 +30,8 @@ report::Json Value(sqlite3_stmt* row, int column) {
       return std::string(reinterpret_cast<const char*>(sqlite3_column_text(row, column)),
                          static_cast<size_t>(sqlite3_column_bytes(row, column)));
     case SQLITE_BLOB:
-      return Hex(sqlite3_column_blob(row, column), sqlite3_column_bytes(row, column));
+      return HexText(AsBytes(sqlite3_column_blob(row, column),
+                             static_cast<size_t>(sqlite3_column_bytes(row, column))));
     default:
       return nullptr;
   }
@@ -134,6 +129,7 @@ int RunQuery(const Args& args) {
   FormatOptions format;
   ColorMode color = ColorMode::kAuto;
   std::string path, sql;
+  report::SymbolOptions symbols;
   VerbOptions verb("query", "FILE [SQL] [options]",
                    "Asks a recording in SQL (SQLite's). Without SQL, lists the tables and their "
                    "columns; docs/sql.md explains them.",
@@ -146,6 +142,7 @@ int RunQuery(const Args& args) {
   verb.Add("sql", sql, "one statement that reads").Value("SQL");
   AddFormatOptions(verb, format);
   AddColorOption(verb, color);
+  AddSymbolOptions(verb, symbols);
   if (const auto code = verb.Parse(args)) return *code;
   const report::Style style = StyleFor(color);
   Output out;
@@ -153,8 +150,9 @@ int RunQuery(const Args& args) {
     WriteTables(style, out);
     return kExitOk;
   }
-  auto loaded = report::LoadCatalog(path);
+  auto loaded = report::LoadCatalog(path, symbols);
   if (!loaded.ok()) return Fail(loaded.error());
+  WarnAll(loaded->notes);
   auto query = store::Query::Open(std::move(loaded->catalog));
   if (!query.ok()) return Fail(query.error());
   auto rows = (*query)->Prepare(sql);

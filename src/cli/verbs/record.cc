@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "capture/record/capture_output.h"
 #include "capture/record/recorder.h"
 #include "cli/exit_code.h"
 #include "cli/options/sampling_option.h"
@@ -18,8 +19,9 @@
 #include "clr/process_name.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/process_finder.h"
-#include "profile/overhead_note.h"
+#include "profile/overhead/overhead_note.h"
 #include "report/input/parse.h"
+#include "report/input/symbols.h"
 #include "report/text/humanize.h"
 
 namespace clrscope::cli {
@@ -116,10 +118,10 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage, "--live and --exact are for named processes, not for --all"};
   bool live = a.live;
   RETURN_IF_ERROR(ChooseMeasures(a.measures, &live, options.target));
-  if (options.target.max_overhead > 0 && (live || a.exact || !a.types.empty()))
+  if (options.target.max_overhead > 0 && (a.exact || !a.types.empty()))
     return Error{ErrorCode::kUsage,
-                 "--max-overhead is of what sessions of the runtime record: --live, --exact and "
-                 "--types have no limit"};
+                 "--exact and --types count everything, whatever that takes: --max-overhead does "
+                 "not go with them"};
   if (options.target.max_overhead > 0 && a.keep_nettrace)
     return Error{ErrorCode::kUsage,
                  "--max-overhead records in windows of time, which --keep-nettrace does not keep"};
@@ -137,7 +139,8 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage, "live objects and gc-cpu are of named processes, not of --all"};
   if (live || a.exact) {
     options.target.agent = !options.target.requests;
-    options.agent = a.exact ? "every=1s,exact=1" : "every=1s";
+    options.agent = a.exact ? "every=1s,native=1,exact=1" : "every=1s,native=1";
+    if (options.target.lines) *options.agent += ",lines=1";
     if (options.target.requests) *options.agent += ",requests=1";
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
@@ -148,6 +151,7 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     return Error{ErrorCode::kUsage,
                  "--sampler agent is for named processes or a program to launch, not for --all"};
   if (a.all) RETURN_IF_ERROR(ChooseSamplerOfEveryone(a.measures.sampler, options.target));
+  ASSIGN_OR_RETURN(options.target.symbol_folders, report::SymbolFolders(a.symbols));
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;
   if (!a.duration.empty()) {
@@ -177,7 +181,28 @@ int FailRecording(const Error& error) {
   return ExitCodeOf(error.code);
 }
 
+bool ToStandardOutput(const RecordArguments& a) {
+  return a.output == capture::CaptureOutput::kStandardOutput;
+}
+
+// The finished capture goes to standard output, which must be able to take it.
+Status CheckStandardOutput(const RecordArguments& a) {
+  if (!a.command.empty())
+    return Error{ErrorCode::kUsage,
+                 "-o - goes with processes that run (-p, -n, --all): the standard output of a "
+                 "launched program is its own"};
+  if (a.keep_nettrace)
+    return Error{ErrorCode::kUsage,
+                 "--keep-nettrace writes files beside the capture: name it with -o FILE"};
+  if (::isatty(STDOUT_FILENO) != 0)
+    return Error{ErrorCode::kUsage,
+                 "-o - writes the capture, which is no text, to standard output, and that is a "
+                 "terminal: redirect it (-o - > app.clrscope), or name a file with -o FILE"};
+  return OkStatus();
+}
+
 Status PrepareOutput(const RecordArguments& a) {
+  if (ToStandardOutput(a)) return CheckStandardOutput(a);
   if (a.output.empty() || ::access(a.output.c_str(), F_OK) != 0) return OkStatus();
   if (!a.force)
     return Error{
@@ -246,10 +271,11 @@ int RunRecord(const RecordArguments& arguments) {
   if (!summary.ok()) return FailRecording(summary.error());
   for (const std::string& note : summary->notes)
     if (words) fmt::print(stderr, "note: {}\n", note);
+  const bool to_stdout = ToStandardOutput(arguments);
   const std::string& file = (*recorder)->output();
   if (summary->write_error) {
-    fmt::print(stderr, "clrscope record: {}; {} holds what was written before\n",
-               summary->write_error->message, file);
+    fmt::print(stderr, "clrscope record: {}; {}\n", summary->write_error->message,
+               to_stdout ? "the capture is lost" : file + " holds what was written before");
     return ExitCodeOf(summary->write_error->code);
   }
   if (words) {
@@ -261,14 +287,16 @@ int RunRecord(const RecordArguments& arguments) {
       what = fmt::format(", {} samples", report::Thousands(summary->samples));
     if (summary->happenings != 0 || !allocations)
       what += fmt::format(", {} throws and waits", report::Thousands(summary->happenings));
-    fmt::print(stderr, "Wrote {} ({}): {}, {}{}\n", file, FileSize(file),
+    fmt::print(stderr, "Wrote {} ({}): {}, {}{}\n", to_stdout ? "to standard output" : file,
+               to_stdout ? report::HumanBytes(static_cast<double>((*recorder)->written_bytes()))
+                         : FileSize(file),
                report::HumanDuration(static_cast<double>(summary->duration_ns) / 1e9), who,
                what.substr(2));
     if (const std::string said = profile::OverheadNote(summary->overhead); !said.empty())
       fmt::print(stderr, "{}\n", said);
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
-    fmt::print(stderr, "Next: clrscope report {}\n", file);
+    if (!to_stdout) fmt::print(stderr, "Next: clrscope report {}\n", file);
   }
   if (summary->exit_code) return *summary->exit_code;
   if (summary->interrupted_twice) return 130;

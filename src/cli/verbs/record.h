@@ -22,12 +22,13 @@ struct RecordArguments {
   std::string types;                 // "" | low | high | all
   unsigned buffer_mb = 0;            // --buffersize, of the runtime
   MeasureArguments measures;
-  bool keep_nettrace = false;  // --keep-nettrace
-  bool live = false;           // --live
-  bool exact = false;          // --exact
-  unsigned cap = 0;            // --live-cap
-  bool quiet = false;          // -q
-  bool no_progress = false;    // --no-progress
+  std::vector<std::string> symbols;  // --symbols
+  bool keep_nettrace = false;        // --keep-nettrace
+  bool live = false;                 // --live
+  bool exact = false;                // --exact
+  unsigned cap = 0;                  // --live-cap
+  bool quiet = false;                // -q
+  bool no_progress = false;          // --no-progress
 };
 
 // Returns the exit code: the launched program's, or clrscope's own.

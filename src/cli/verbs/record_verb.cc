@@ -32,7 +32,8 @@ int RunRecordVerb(const Args& args) {
   verb.Add("-d,--duration", record.duration, "stop after 30, 30s, 5m, 1h30m or 00:00:30")
       .Value("TIME");
   verb.Add("-o,--output", record.output,
-           "the capture to write; a name made of program, pid and time by default")
+           "the capture to write; a name made of program, pid and time by default; -: standard "
+           "output, once it is finished (kept in memory until then)")
       .Value("FILE");
   verb.Flag("-f,--force", record.force, "overwrite the output if it exists");
   AddSamplingOptions(verb, record.sampling, record.buffer_mb);
@@ -43,7 +44,7 @@ int RunRecordVerb(const Args& args) {
       .Value("HOW")
       .OneOf({"low", "high", "all"})
       .Excludes("--sampling");
-  AddMeasureOptions(verb, record.measures, true, true, true);
+  AddMeasureOptions(verb, record.measures, true, true, true, true);
   verb.Flag("--live", record.live,
             "load the agent into the processes: which of the sampled objects live, how old they "
             "are, what the GC costs. It is taken out again at the end")
@@ -59,6 +60,12 @@ int RunRecordVerb(const Args& args) {
       .Excludes("--live");
   verb.Flag("--keep-nettrace", record.keep_nettrace,
             "also write the raw streams beside the capture, as .nettrace files for other tools");
+  verb.Add("--symbols", record.symbols,
+           "a folder with PDBs and symbols of native code, as report has it; those of the files "
+           "themselves "
+           "and in /usr/lib/debug are looked for anyway")
+      .Value("DIR")
+      .OneAtATime();
   verb.Flag("-q,--quiet", record.quiet, "no words but errors");
   verb.Flag("--no-progress", record.no_progress, "no progress line");
   const auto dashes = std::find(args.begin(), args.end(), "--");

@@ -9,20 +9,23 @@
 
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
-#include "profile/overhead_note.h"
+#include "profile/overhead/overhead_note.h"
 #include "profile/views/call_tree.h"
 #include "profile/views/request_costs.h"
 #include "report/input/input.h"
 #include "report/input/parse.h"
+#include "report/input/source_code.h"
 #include "report/rows/counting.h"
 #include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/rows/overhead_json.h"
 #include "report/rows/request_rows.h"
 #include "report/rows/rows.h"
+#include "report/rows/source_rows.h"
 #include "report/rows/views.h"
 #include "report/text/gc_cpu.h"
 #include "report/text/requests.h"
+#include "report/text/source.h"
 #include "report/text/table.h"
 #include "report/text/tree.h"
 
@@ -35,7 +38,9 @@ struct ReportOptions {
   std::string by, sort;
   std::optional<size_t> limit;
   bool tree = false, bottom_up = false, framework = false;
-  std::string root;  // --root
+  std::string root;                       // --root
+  std::string source;                     // --source
+  std::vector<std::string> source_paths;  // --source-path
   ColorMode color = ColorMode::kAuto;
 
   report::View view = report::View::kSite;
@@ -78,6 +83,13 @@ Status Resolve(ReportOptions& o) {
   if (!o.root.empty() && !o.tree)
     return Error{ErrorCode::kUsage, "--root request is of the call tree: give --tree too"};
   RETURN_IF_ERROR(report::ResolveSlowerThan(o.input.slower_than, o.input.filter));
+  if (!o.source.empty()) {
+    if (o.tree || o.bottom_up || (!o.by.empty() && o.by != "line"))
+      return Error{ErrorCode::kUsage, "--source shows a file by line: it goes with no other --by"};
+    o.by = "line";
+  } else if (!o.source_paths.empty()) {
+    return Error{ErrorCode::kUsage, "--source-path is where the text is: give --source FILE too"};
+  }
   if (o.tree || o.bottom_up) {
     if (!o.by.empty() && o.by != "method" && o.by != "stack")
       return Error{ErrorCode::kUsage,
@@ -99,9 +111,10 @@ Status Resolve(ReportOptions& o) {
   bool found = false;
   for (const report::View v :
        {report::View::kType, report::View::kSite, report::View::kStack, report::View::kMethod,
-        report::View::kKind, report::View::kThread, report::View::kAssembly, report::View::kProcess,
-        report::View::kTime, report::View::kAge, report::View::kGeneration, report::View::kOwner,
-        report::View::kMessage, report::View::kState, report::View::kRequest}) {
+        report::View::kLine, report::View::kKind, report::View::kThread, report::View::kAssembly,
+        report::View::kProcess, report::View::kTime, report::View::kAge, report::View::kGeneration,
+        report::View::kOwner, report::View::kMessage, report::View::kState,
+        report::View::kRequest}) {
     if (report::ViewName(v) != name) continue;
     o.view = v;
     found = true;
@@ -109,12 +122,13 @@ Status Resolve(ReportOptions& o) {
   if (!found || (colon != std::string::npos && o.view != report::View::kTime))
     return Error{
         ErrorCode::kUsage,
-        fmt::format("--by {}: use site, type, method, stack, kind, assembly, thread, process, "
-                    "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, of "
-                    "wall time state, or "
-                    "with --live "
-                    "age or generation",
-                    o.by)};
+        fmt::format(
+            "--by {}: use site, type, method, line, stack, kind, assembly, thread, process, "
+            "time, time:10s, request, gc-cpu, of locks owner, of exceptions message, of "
+            "wall time state, or "
+            "with --live "
+            "age or generation",
+            o.by)};
   if (colon != std::string::npos) {
     ASSIGN_OR_RETURN(o.rows.bucket_ns, report::ParseDuration(o.by.substr(colon + 1)));
     if (o.rows.bucket_ns < 1'000'000'000)
@@ -307,6 +321,59 @@ std::vector<report::Json> RequestRows(const profile::Profile& p, const ReportOpt
   return rows;
 }
 
+void WriteSourceJson(const report::Input& input, const ReportOptions& o, uint32_t file,
+                     Output& out) {
+  const profile::Profile& p = input.profile;
+  const auto rows = report::SourceRows(p, file, o.framework);
+  const Result<report::SourceCode> text = report::ReadSource(p, file, o.source_paths);
+  const profile::SourceFile& named = p.source_files[file];
+  report::Json head = HeadJson(input, o, rows.size());
+  head["source"] = {{"file", p.str(named.path)},
+                    {"url", named.url.value == 0 ? report::Json() : report::Json(p.str(named.url))},
+                    {"text_from", text.ok() ? report::Json(text->where) : report::Json()}};
+  JsonDocument document(out, head);
+  for (const report::SourceRow& row : rows)
+    document.Row(report::SourceJson(row, p, file, text.ok() ? &*text : nullptr));
+  document.End();
+}
+
+// errors: the text is not at hand
+Status WriteSourceText(const report::Input& input, const ReportOptions& o, uint32_t file,
+                       Output& out) {
+  const profile::Profile& p = input.profile;
+  const report::TextOptions text{OutputWidth(), StyleFor(o.color), o.rows.sort, o.framework};
+  ASSIGN_OR_RETURN(const report::SourceCode source, report::ReadSource(p, file, o.source_paths));
+  out.Write(report::HeadingText(input, text, true) + "\n");
+  const profile::SourceFile& named = p.source_files[file];
+  out.Write(fmt::format("{}\n", p.str(named.path)));
+  if (named.url.value != 0) out.Write(fmt::format("{}\n", p.str(named.url)));
+  if (source.where != p.str(named.path) || !source.checked)
+    out.Write(fmt::format("Text: {}{}\n", source.where,
+                          source.checked ? "" : "; nothing tells whether it is what was compiled"));
+  out.Write("\n" + report::SourceFileText(report::SourceRows(p, file, o.framework), source, p,
+                                          o.limit == report::kAllRows, text));
+  if (const std::string footer = report::FooterText(input, false, text.width); !footer.empty())
+    out.Write("\n" + footer);
+  return OkStatus();
+}
+
+// A file beside its figures. Returns an exit code.
+int ShowSource(const report::Input& input, const ReportOptions& o) {
+  const Result<uint32_t> file = report::FindSourceFile(input.profile, o.source);
+  if (!file.ok()) return Fail(file.error());
+  Output out;
+  if (o.format.json)
+    WriteSourceJson(input, o, *file, out);
+  else if (Status status = WriteSourceText(input, o, *file, out); !status.ok())
+    return Fail(status.error());
+  if (Status status = out.Flush(); !status.ok()) return Fail(status.error());
+  if (input.damage) {
+    Warn(input.damage->message);
+    return kExitIncomplete;
+  }
+  return kExitOk;
+}
+
 void WriteJson(const report::Input& input, const ReportOptions& o, Output& out) {
   if (ShowsCosts(input.profile, o)) {
     size_t all = 0;
@@ -453,13 +520,22 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
 void AddOptions(VerbOptions& verb, ReportOptions& o) {
   AddInputOptions(verb, o.input);
   verb.Add("--by", o.by,
-           "site (allocated type and the first method outside the framework), type, method, stack, "
-           "kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
+           "site (allocated type and the first method outside the framework), type, method, line, "
+           "stack, kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
            "gc-cpu; of locks "
            "owner (the thread that held it); of exceptions message; of wall time state; with "
            "--live also age and "
            "generation; types and sites by default")
       .Value("WHAT");
+  verb.Add("--source", o.source,
+           "a source file beside its figures, by the end of its path: OrderService.cs. The text is "
+           "the PDB's own, or is looked for; -n 0 shows all of it")
+      .Value("FILE");
+  verb.Add("--source-path", o.source_paths,
+           "a folder with the sources of the program; a text of another version, by its checksum, "
+           "is not shown. May be given several times")
+      .Value("DIR")
+      .OneAtATime();
   verb.Flag("--tree", o.tree, "the call tree, from the root down");
   verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
       .Excludes("--tree");
@@ -489,6 +565,7 @@ int RunReport(const Args& args) {
       "  clrscope report orders.clrscope --tree             the call tree\n"
       "  clrscope report orders.clrscope --by type --type 'byte\\[\\]' --from 5m --to 6m\n"
       "  clrscope report orders.clrscope --live --older-than 10m  what lives that long\n"
+      "  clrscope report orders.clrscope --by line          source lines (record --lines)\n"
       "  clrscope report trace.nettrace --by method --json  for scripts\n");
   AddOptions(verb, o);
   if (const auto code = verb.Parse(args)) return *code;
@@ -497,8 +574,11 @@ int RunReport(const Args& args) {
   if (o.limit && *o.limit == 0) o.limit = report::kAllRows;
   o.input.detail = report::DetailFor(ViewOf(o), o.input.filter);
   o.input.detail.requests = o.input.detail.requests || !o.root.empty();
+  if (o.view == report::View::kLine) o.input.lines = report::InputOptions::Lines::kAll;
+  if (o.view == report::View::kStack) o.input.lines = report::InputOptions::Lines::kRecorded;
   Result<report::Input> input = report::LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());
+  WarnAll(input->notes);
   if (Status status = ResolveFor(input->profile, o); !status.ok()) return Fail(status.error());
   if (Status status = report::ApplyRoot(o.root, input->profile); !status.ok())
     return Fail(status.error());
@@ -511,6 +591,7 @@ int RunReport(const Args& args) {
     empty = Error{ErrorCode::kEmpty, fmt::format("{} holds no threads{}", o.input.path,
                                                  missing.empty() ? "" : ": " + missing)};
   }
+  if (!o.source.empty() && !empty) return ShowSource(*input, o);
   Output out;
   if (o.format.json)
     WriteJson(*input, o, out);

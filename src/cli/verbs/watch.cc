@@ -96,7 +96,7 @@ int RunWatch(const Args& args) {
            "a new capture when one has grown so large; an eighth of --max-size by default")
       .Value("SIZE");
   AddSamplingOptions(verb, watch.sampling, watch.buffer_mb);
-  AddMeasureOptions(verb, watch.measures, true, false, true);
+  AddMeasureOptions(verb, watch.measures, true, false, true, true);
   verb.Flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
   if (const auto code = verb.Parse(args)) return *code;
   if (watch.all && !watch.names.empty())

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "clr/process_name.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/proc_stat.h"
 #include "ipc/protocol/client.h"
+#include "ipc/transport/socket_search_linux.h"
 #include "ipc/transport/transport.h"
 
 namespace clrscope::ipc {
@@ -48,6 +52,7 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
     process.entry_assembly = info->entry_assembly;
     process.clr_version = info->clr_version;
     process.arch = info->arch;
+    process.rid = info->rid;
   }
   if (process.clr_version.empty()) process.clr_version = VersionFromPath(facts.coreclr_path);
   process.name = clr::ProcessName(facts.argv, process.entry_assembly, facts.comm);
@@ -57,6 +62,20 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
 }
 
 }  // namespace
+
+std::optional<Check> FindUnseenProcesses() {
+  const std::vector<std::string> sockets = SocketsOfUnseenProcesses();
+  if (sockets.empty()) return std::nullopt;
+  Check check;
+  check.name = "namespace";
+  check.verdict = Verdict::kWarn;
+  check.what = fmt::format(
+      "a .NET process listens at {}, and cannot be seen from this pid namespace", sockets.front());
+  check.fix =
+      "share the namespace: `shareProcessNamespace: true` in the pod, or `kubectl debug "
+      "--target=CONTAINER`";
+  return check;
+}
 
 Diagnosis Diagnose(const ProcessFacts& facts, bool ask, std::chrono::milliseconds timeout) {
   const uid_t us = ::geteuid();
@@ -87,13 +106,19 @@ Diagnosis Diagnose(pid_t pid, std::chrono::milliseconds timeout) {
     std::this_thread::sleep_for(kBetweenLooks);
     facts = GatherFacts(pid);
   }
-  if (facts.ok()) return Diagnose(*facts, true, timeout);
+  if (facts.ok()) {
+    Diagnosis diagnosis = Diagnose(*facts, true, timeout);
+    if (diagnosis.process.reason_code == ErrorCode::kNotDotnet)
+      if (auto unseen = FindUnseenProcesses()) diagnosis.checks.push_back(std::move(*unseen));
+    return diagnosis;
+  }
   Diagnosis diagnosis;
   diagnosis.process.pid = pid;
   diagnosis.process.reason = facts.error().message;
   diagnosis.process.reason_code = facts.error().code;
   diagnosis.checks.push_back({"process", Verdict::kFail, facts.error().message,
                               "`clrscope ps` lists the .NET processes", facts.error().code});
+  if (auto unseen = FindUnseenProcesses()) diagnosis.checks.push_back(std::move(*unseen));
   return diagnosis;
 }
 

@@ -121,6 +121,33 @@ void CheckTmpDir(const ProcessFacts& facts, Checks& out) {
     out.Ok("tmpdir", fmt::format("keeps its socket in {}", facts.tmp_dir));
 }
 
+// Without its root neither its socket, where it has a /tmp of its own, nor its memory can be seen.
+// Our own user is enough where the groups are the same and it has no capability that we lack.
+void CheckReach(const ProcessFacts& facts, uid_t us, Checks& out) {
+  const std::string why =
+      us == facts.uid ? fmt::format(
+                            "it is of group {}, or has capabilities that clrscope lacks, or is not "
+                            "dumpable",
+                            facts.gid)
+                      : fmt::format(
+                            "it belongs to user {}, and clrscope is root without the capability "
+                            "SYS_PTRACE",
+                            facts.uid);
+  const std::string as_user = fmt::format(
+      "run clrscope as user {}, group {} (Kubernetes: securityContext: {{runAsUser: "
+      "{}, runAsGroup: {}}}), or with SYS_PTRACE (securityContext: {{capabilities: "
+      "{{add: [SYS_PTRACE]}}}})",
+      facts.uid, facts.gid, facts.uid, facts.gid);
+  if (facts.socket_path.empty())
+    out.Fail("reach", ErrorCode::kPermission, "cannot be reached through /proc: " + why,
+             as_user + "; or mount the folder of its socket, /tmp, into clrscope's container too");
+  else
+    out.Warn("reach",
+             "can be recorded, but its memory and files cannot be read: " + why +
+                 "; stacks of CPU time may lack callers, and native code its names",
+             as_user);
+}
+
 void CheckSocket(const ProcessFacts& facts, Checks& out) {
   if (!facts.socket_path.empty()) {
     out.Ok("socket", facts.socket_path);
@@ -278,8 +305,11 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
   CheckUser(facts, us, out);
   CheckNamespaces(facts, out);
   CheckSwitchedOff(facts, out);
-  if (facts.socket_path.empty()) CheckTmpDir(facts, out);
-  CheckSocket(facts, out);
+  if (facts.root_denied && MayUse(facts, us)) CheckReach(facts, us, out);
+  if (!facts.root_denied || !facts.socket_path.empty()) {
+    if (facts.socket_path.empty()) CheckTmpDir(facts, out);
+    CheckSocket(facts, out);
+  }
   CheckState(facts, out);
   CheckStart(facts, out);
   if (answer) CheckAnswer(facts, *answer, out);

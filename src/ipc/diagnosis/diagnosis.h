@@ -42,6 +42,10 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
 // Whether asking the process can lead to anything: it has a socket that we may use, and it runs.
 bool WorthAsking(const ProcessFacts& facts, uid_t us);
 
+// A warning where a .NET process has its socket in a folder that we share with it, and is in a pid
+// namespace that we do not see: a container of the same pod.
+std::optional<Check> FindUnseenProcesses();
+
 // Gathers, asks and judges. Never fails: what goes wrong is a check.
 Diagnosis Diagnose(pid_t pid, std::chrono::milliseconds timeout = std::chrono::milliseconds(5000));
 // The same for facts that are already there. ask = false: without a word to the process.

@@ -74,6 +74,27 @@ TEST(DiagnosisTest, AnotherToolsSessionIsAWarningWhereItMatters) {
   EXPECT_EQ(Find(nine, "sessions")->verdict, Verdict::kOk);
 }
 
+TEST(DiagnosisTest, RootWithoutItsCapabilitiesIsToldWhoMayReachAContainer) {
+  ProcessFacts facts = Healthy();
+  facts.gid = 2000;
+  facts.root_denied = true;
+  const Diagnosis shared = Judge(facts, 0);  // its /tmp is ours, too
+  ASSERT_NE(Find(shared, "reach"), nullptr);
+  EXPECT_EQ(Find(shared, "reach")->verdict, Verdict::kWarn);
+  EXPECT_FALSE(shared.blocker().has_value());
+
+  facts.socket_path.clear();
+  facts.environ_readable = false;
+  ExpectFailure(facts, "reach", ErrorCode::kPermission, "root without the capability SYS_PTRACE",
+                0);
+  ExpectFailure(facts, "reach", ErrorCode::kPermission, "{runAsUser: 1000, runAsGroup: 2000}", 0);
+  ExpectFailure(facts, "reach", ErrorCode::kPermission, "it is of group 2000", 1000);
+  EXPECT_EQ(Find(Judge(facts, 0, std::nullopt), "socket"), nullptr) << "nothing is known of it";
+  const Diagnosis other = Judge(facts, 1001, std::nullopt);
+  EXPECT_EQ(Find(other, "reach"), nullptr) << "the user says it all";
+  EXPECT_EQ(other.blocker()->code, ErrorCode::kPermission);
+}
+
 TEST(DiagnosisTest, NotDotnet) {
   ProcessFacts facts = Healthy();
   facts.runtime = RuntimeKind::kNone;

@@ -50,6 +50,7 @@ struct DotnetProcess {
   std::string clr_version;
   std::string entry_assembly;  // "" when it did not answer, or before .NET 6
   std::string arch;            // "" likewise
+  std::string rid;             // "linux-x64", "linux-musl-x64"; "" likewise, and before .NET 8
   size_t open_sessions = 0;    // of other tools
   SamplingEvent sampling = SamplingEvent::kUnknown;
   GcFlavour gc;

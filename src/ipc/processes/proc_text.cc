@@ -56,6 +56,9 @@ ProcStatus ParseProcStatus(std::string_view text) {
     if (key == "Uid:") {
       NextWord(line);  // the real one
       ToNumber(NextWord(line), status.uid);
+    } else if (key == "Gid:") {
+      NextWord(line);
+      ToNumber(NextWord(line), status.gid);
     } else if (key == "VmRSS:") {
       uint64_t kib = 0;
       if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;
@@ -94,7 +97,11 @@ std::string FindMapping(std::string_view maps, std::string_view file_name) {
   return {};
 }
 
-bool MapsMusl(std::string_view maps) { return maps.find("/ld-musl-") != std::string_view::npos; }
+bool MapsMusl(std::string_view maps) {
+  if (maps.find("/ld-musl-") != std::string_view::npos) return true;
+  // glibc has no library of that name but a text for linkers.
+  return !FindMapping(maps, "libc.so").empty() && FindMapping(maps, "libc.so.6").empty();
+}
 
 bool ListensAt(std::string_view net_unix, std::string_view path) {
   // Num RefCount Protocol Flags Type St Inode Path; flag 10000 is a listening socket.

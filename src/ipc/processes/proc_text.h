@@ -27,6 +27,7 @@ Result<ProcStat> ParseProcStat(std::string_view text);
 
 struct ProcStatus {
   uid_t uid = 0;        // effective
+  gid_t gid = 0;        // effective
   pid_t inner_pid = 0;  // last of NSpid: how the process sees itself; 0 = not told
   bool nested = false;  // NSpid has several values: another pid namespace
   uint64_t rss_bytes = 0;
@@ -40,8 +41,9 @@ std::vector<std::string> SplitNul(std::string_view text);
 // none.
 std::string FindMapping(std::string_view maps, std::string_view file_name);
 
-// Whether the process of these /proc/PID/maps runs on musl (Alpine) in place of glibc: by its
-// loader.
+// Whether the process of these /proc/PID/maps runs on musl in place of glibc: by its loader, which
+// is its C library. Alpine maps it as /lib/ld-musl-x86_64.so.1, Debian as
+// /lib/x86_64-linux-musl/libc.so.
 bool MapsMusl(std::string_view maps);
 
 // Whether /proc/PID/net/unix names a socket that listens at `path`.

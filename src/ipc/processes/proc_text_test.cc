@@ -43,6 +43,14 @@ TEST(ProcTextTest, MuslIsKnownByItsLoader) {
   EXPECT_TRUE(
       MapsMusl("7f00-7f10 r--p 0 08:01 1 /usr/lib/dotnet/shared/libcoreclr.so\n"
                "7f20-7f30 r-xp 0 08:01 2 /lib/ld-musl-x86_64.so.1\n"));
+  EXPECT_TRUE(
+      MapsMusl("55d0-55e0 r-xp 00000000 08:01 1 /app/alloc\n"
+               "7f20-7f30 r-xp 00014000 08:01 2 /usr/lib/x86_64-linux-musl/libc.so\n"));
+  EXPECT_FALSE(
+      MapsMusl("7f10-7f20 r-xp 00000000 08:01 1 /app/libc.so\n"
+               "7f20-7f30 r-xp 00028000 08:01 2 /usr/lib/x86_64-linux-gnu/libc.so.6\n"))
+      << "something of the program's own";
+  EXPECT_FALSE(MapsMusl("7f10-7f20 r-xp 00000000 08:01 1 /app/libc.so.old\n"));
   EXPECT_FALSE(
       MapsMusl("7f20-7f30 r-xp 0 08:01 2 /lib64/ld-linux-x86-64.so.2\n"
                "7f40-7f50 r-xp 0 08:01 3 /app/musl/libcoreclr.so\n"));

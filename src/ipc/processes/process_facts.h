@@ -29,6 +29,7 @@ struct ProcessFacts {
   uint64_t start_ticks = 0;
   double uptime_s = 0;
   uid_t uid = 0;
+  gid_t gid = 0;
   uint64_t rss_bytes = 0;
   bool kernel_thread = false;  // then nothing below is known
   std::string comm;
@@ -44,6 +45,8 @@ struct ProcessFacts {
 
   bool other_pid_namespace = false;
   bool other_mount_namespace = false;
+  // Its root may not be followed, so none of its files can be reached but those that are ours, too.
+  bool root_denied = false;
   std::string root;     // "" or "/proc/PID/root": put before a path of the target's to make it ours
   std::string tmp_dir;  // where the target puts its socket, as it sees it
   bool tmp_dir_exists = true;

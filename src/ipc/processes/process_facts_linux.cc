@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 
@@ -57,6 +58,10 @@ void FindNamespaces(const std::string& proc, ProcessFacts& facts) {
   const std::string theirs = ReadLink(proc + "/ns/mnt");
   facts.other_mount_namespace = !theirs.empty() && theirs != ReadLink("/proc/self/ns/mnt");
   const std::string root = ReadLink(proc + "/root");
+  // Wants the right to read its memory. Source: ptrace(2), "Ptrace access mode checking"
+  struct stat s {};
+  facts.root_denied =
+      ::stat((proc + "/root/").c_str(), &s) != 0 && (errno == EACCES || errno == EPERM);
   // Seen from within a chroot, a root that lies outside reads "/", too.
   if (facts.other_mount_namespace || (!root.empty() && root != "/") ||
       AreOther(proc + "/root", "/proc/self/root"))
@@ -157,6 +162,7 @@ Result<ProcessFacts> GatherSocketFacts(pid_t pid) {
   facts.start_ticks = stat.start_ticks;
   facts.uptime_s = UptimeOf(stat.start_ticks);
   facts.uid = status.uid;
+  facts.gid = status.gid;
   facts.rss_bytes = status.rss_bytes;
   facts.comm = stat.comm;
   facts.exe = ReadLink(proc + "/exe");

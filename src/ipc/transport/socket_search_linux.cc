@@ -59,6 +59,22 @@ std::vector<std::string> FoldersOf(const ProcessFacts& facts) {
 
 }  // namespace
 
+std::vector<std::string> SocketsOfUnseenProcesses() {
+  std::vector<std::string> folders = {"/tmp/"};
+  if (const char* ours = std::getenv("TMPDIR"); ours != nullptr && *ours == '/')
+    folders.push_back(fmt::format("{}/", ours));
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    for (const std::string& file : ListFolder(folder)) {
+      if (!ParseSocketName(file) || !IsSocket(folder + file)) continue;
+      const Result<Fd> fd = ConnectUnix(folder + file, Deadline::After(kPeekTimeout));
+      const std::optional<PeerIds> peer = fd.ok() ? PeerOf(fd->get()) : std::nullopt;
+      if (peer && peer->pid == 0) found.push_back(folder + file);
+    }
+  }
+  return found;
+}
+
 void FindSocket(ProcessFacts& facts) {
   facts.tmp_dir = TmpDirOf(facts);
   const std::string name = FormatSocketName({facts.inner_pid, facts.start_ticks});

@@ -3,6 +3,9 @@
 // what an earlier process of the same pid left behind is not taken for it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "ipc/processes/process_facts.h"
 
 namespace clrscope::ipc {
@@ -15,5 +18,9 @@ void FindSocket(ProcessFacts& facts);
 // itself listens becomes socket_path (its time namespace counts ticks differently), the others are
 // stale_sockets.
 void FindOtherSockets(ProcessFacts& facts);
+
+// Sockets in /tmp and our TMPDIR whose processes are in a pid namespace that we do not see: with a
+// folder in common, as of two containers of a pod, but not the processes.
+std::vector<std::string> SocketsOfUnseenProcesses();
 
 }  // namespace clrscope::ipc

@@ -70,6 +70,14 @@ struct Estimate {
   }
 };
 
+// The same, of what had a chance of 1 / `weight` to be seen at all.
+inline Estimate StandingFor(Estimate e, double weight) {
+  if (weight == 1) return e;
+  for (double* v : {&e.amount, &e.count, &e.max_amount, &e.max_count}) *v *= weight;
+  for (double* v : {&e.var_amount, &e.var_count}) *v *= weight * weight;
+  return e;
+}
+
 struct Interval {
   double low = 0, high = 0;
 };

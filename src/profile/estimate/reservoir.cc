@@ -17,7 +17,7 @@ int8_t FirstGeneration(HeapKind kind) {
 
 auto KeyOf(const IntervalLive& l) {
   return std::tie(l.node, l.type, l.kind, l.generation, l.age_bucket, l.birth_bucket, l.young,
-                  l.request);
+                  l.request, l.window);
 }
 
 // Sorts rows by their keys and adds up those of one key.
@@ -77,8 +77,10 @@ double LiveSample::KeepChance(uint64_t size, uint8_t from, uint8_t to) const {
 
 Estimate LiveSample::ValueOf(const LiveObject& o) const {
   const auto size = static_cast<double>(o.size);
-  if (options_.source != Source::kTick) return EstimateSampled(1, size, MeanOf(o.level));
-  return EstimateTick(1, o.amount * static_cast<double>(uint64_t{1} << o.level), size);
+  if (options_.source != Source::kTick)
+    return StandingFor(EstimateSampled(1, size, MeanOf(o.level)), o.weight);
+  return StandingFor(EstimateTick(1, o.amount * static_cast<double>(uint64_t{1} << o.level), size),
+                     o.weight);
 }
 
 bool LiveSample::Add(const LiveObject& object) {
@@ -159,8 +161,17 @@ void LiveSample::Remove(size_t i) {
   objects_.pop_back();
 }
 
+void LiveSample::Release(LiveObject& o) {
+  if (options_.release != nullptr && o.handle != 0) options_.release(options_.context, o.handle);
+  o.handle = 0;
+}
+
+void LiveSample::GiveUpHandles() {
+  for (LiveObject& o : objects_) Release(o);
+}
+
 void LiveSample::Drop(size_t i) {
-  if (options_.release != nullptr) options_.release(options_.context, objects_[i].handle);
+  Release(objects_[i]);
   Remove(i);
 }
 
@@ -218,6 +229,7 @@ IntervalTurnover* LiveSample::TurnoverOf(const LiveObject& o) {
   t.type = o.type;
   t.birth_bucket = o.birth_bucket;
   t.request = o.activity;
+  t.window = o.window;
   return &t;
 }
 
@@ -248,6 +260,7 @@ void LiveSample::TakeLives(int64_t now_ns, std::vector<IntervalLive>& out) const
     l.gen2_survived_min = l.gen2_survived_max = o.gen2_survived;
     l.value = ValueOf(o);
     l.request = o.young ? 0 : o.activity;
+    l.window = o.window;
   }
   MergeLives(out, from);
 }

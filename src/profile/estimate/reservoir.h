@@ -52,7 +52,7 @@ struct GcPass {
 };
 
 struct LiveObject {
-  uint64_t handle = 0;
+  uint64_t handle = 0;   // 0: given up
   uint64_t size = 0;     // bytes
   double amount = 0;     // AllocationTick: bytes that the event stands for; else unused
   int64_t alloc_ns = 0;  // since the agent's start
@@ -61,6 +61,8 @@ struct LiveObject {
   HeapKind kind = HeapKind::kSoh;
   uint8_t level = 0;      // of the mean that it was kept at: what Admit() said
   uint32_t activity = 0;  // IntervalActivity::number; 0 = none
+  float weight = 1;       // of the window of time that it was sampled in
+  uint8_t window = 0;     // … and its group; 0 = none
 
   // Kept by the sample.
   int8_t generation = 0;
@@ -77,13 +79,13 @@ void MergeTurnover(std::vector<IntervalTurnover>& rows);
 class LiveSample {
  public:
   // Called for each object that is given up while it may still live: destroys its handle.
-  using Release = void (*)(void* context, uint64_t handle);
+  using ReleaseHandle = void (*)(void* context, uint64_t handle);
   struct Options {
     size_t cap = 20'000;  // objects; all memory but turnover's is taken at construction
     Source source = Source::kSampled;
     double mean_bytes = kSamplingMeanBytes;  // of the runtime's own sampling
     uint64_t seed = 1;
-    Release release = nullptr;
+    ReleaseHandle release = nullptr;
     void* context = nullptr;
   };
   static constexpr uint8_t kMaxLevel = 40;  // the mean doubles at most as often
@@ -143,6 +145,8 @@ class LiveSample {
   void TakeLives(int64_t now_ns, std::vector<IntervalLive>& out) const;
   // Appends births and deaths since the last call.
   void TakeTurnover(std::vector<IntervalTurnover>& out);
+  // Releases all handles; the objects stay, to be told of, and must not be probed any more.
+  void GiveUpHandles();
   // Gives up every object.
   void Clear();
   // The nodes and types that its objects, births and deaths name, each as often as it is named: to
@@ -194,6 +198,7 @@ class LiveSample {
   void SetGeneration(LiveObject& o, int8_t derived, int8_t told);
   bool Died(size_t i, int64_t now_ns);  // false
   void Remove(size_t i);
+  void Release(LiveObject& o);
   void Drop(size_t i);  // releases and removes
   void MakeRoom();
   void Thin(bool young);

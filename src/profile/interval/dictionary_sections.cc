@@ -93,4 +93,41 @@ void Nodes(In& in, IntervalFrame& f) {
   }
 }
 
+void Places(const IntervalFrame& f, Out& o) {
+  o.Unsigned(f.first_place);
+  o.Unsigned(f.places.size());
+  for (const IntervalPlace& p : f.places) {
+    o.Unsigned(p.address);
+    o.Signed(p.seen_ns);
+  }
+  size_t count = 0;
+  for (const IntervalNode& n : f.nodes) count += n.place != 0 ? 1 : 0;
+  o.Unsigned(count);
+  size_t next = 0;
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    if (f.nodes[i].place == 0) continue;
+    o.Unsigned(i - next);
+    o.Unsigned(f.nodes[i].place);
+    next = i + 1;
+  }
+}
+void Places(In& in, IntervalFrame& f) {
+  f.first_place = in.U32();
+  f.places.resize(in.Rows(2));
+  for (IntervalPlace& p : f.places) {
+    p.address = in.Unsigned();
+    p.seen_ns = in.Time();
+    if (!in.ok()) return;
+  }
+  const uint64_t end =
+      f.first_place == 0 ? uint64_t{1} << 32 : uint64_t{f.first_place} + f.places.size();
+  size_t next = 0;
+  for (size_t count = in.Rows(2); count != 0; --count) {
+    next += static_cast<size_t>(in.Below(f.nodes.size() - next));
+    const auto place = static_cast<uint32_t>(in.Below(end));
+    if (!in.ok()) return;
+    f.nodes[next++].place = place;
+  }
+}
+
 }  // namespace clrscope::profile::interval

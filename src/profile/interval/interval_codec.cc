@@ -28,6 +28,8 @@ enum Tag : uint32_t {
   kParts = 14,
   kEvents = 13,
   kRequests = 15,
+  kLimit = 16,
+  kPlaces = 17,
 };
 
 struct Codec {
@@ -41,6 +43,7 @@ constexpr Codec kSections[] = {
     {kMethods, interval::Methods, interval::Methods},
     {kTypes, interval::Types, interval::Types},
     {kNodes, interval::Nodes, interval::Nodes},
+    {kPlaces, interval::Places, interval::Places},
     {kFlows, interval::Flows, interval::Flows},
     {kLives, interval::Lives, interval::Lives},
     {kCpu, interval::Cpu, interval::Cpu},
@@ -49,6 +52,7 @@ constexpr Codec kSections[] = {
     {kMeter, interval::Meter, interval::Meter},
     {kLosses, interval::Losses, interval::Losses},
     {kTrouble, interval::Trouble, interval::Trouble},
+    {kLimit, interval::Limit, interval::Limit},
     {kParts, interval::Parts, interval::Parts},
     {kEvents, interval::Events, interval::Events},
     {kRequests, interval::Requests, interval::Requests},
@@ -59,6 +63,13 @@ bool TellsEvents(const IntervalFrame& f) {
          std::any_of(kSourceSpecs.begin(), kSourceSpecs.end(), [&f](const SourceSpec& s) {
            return IsEvent(s.id) && (f.measures >> static_cast<uint32_t>(s.measure) & 1) != 0;
          });
+}
+
+// Also where nothing is new: what earlier frames told stays.
+bool TellsPlaces(const IntervalFrame& f) {
+  return f.first_place > 1 || !f.places.empty() ||
+         std::any_of(f.nodes.begin(), f.nodes.end(),
+                     [](const IntervalNode& n) { return n.place != 0; });
 }
 
 }  // namespace
@@ -73,6 +84,8 @@ std::string EncodeInterval(const IntervalFrame& frame) {
     if (codec.tag == kParts && frame.parts.empty()) continue;
     if (codec.tag == kEvents && !events) continue;
     if (codec.tag == kRequests && !frame.requests) continue;
+    if (codec.tag == kLimit && frame.overhead.limit <= 0) continue;
+    if (codec.tag == kPlaces && !TellsPlaces(frame)) continue;
     Out body;
     codec.encode(frame, body);
     out.Section(codec.tag, body);

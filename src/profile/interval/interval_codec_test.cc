@@ -25,6 +25,45 @@ void ExpectSame(const Estimate& a, const Estimate& b) {
   EXPECT_FLOAT_EQ(static_cast<float>(a.max_count), static_cast<float>(b.max_count));
 }
 
+// A reader that does not know of limits has the same sums.
+TEST(IntervalCodec, WhatItMayTakeAndWindowsComeBack) {
+  IntervalFrame f = testing::FullFrame();
+  const std::string without = EncodeInterval(f);
+  f.overhead.limit = 0.01;
+  f.overhead.cpu_ns = 900'000'000;
+  f.overhead.of(OverheadPart::kAgent) = 2'000'000;
+  f.overhead.windows_of(OverheadPart::kAllocations) = {2, 180'000'000, 5'000'000'000};
+  f.windows.ns = 1'000'000'000;
+  f.windows.count = 2;
+  f.windows.of_ns[3] = 3'000'000'000;
+  f.all_windows = f.windows;
+  f.all_windows.of_ns[15] = 2'000'000'000;
+  f.flows[1].window = 4;
+  f.parts[2].window = 4;
+  f.lives[0].window = 16;
+  f.turnover[0].window = 1;
+  const std::string bytes = EncodeInterval(f);
+  EXPECT_GT(bytes.size(), without.size());
+  const Result<IntervalFrame> r = DecodeInterval(BytesOf(bytes));
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  EXPECT_EQ(r->overhead.limit, 0.01);
+  EXPECT_EQ(r->overhead.cpu_ns, 900'000'000);
+  EXPECT_EQ(r->overhead.of(OverheadPart::kAgent), 2'000'000);
+  EXPECT_EQ(r->overhead.windows[static_cast<size_t>(OverheadPart::kAllocations)].of_ns,
+            5'000'000'000);
+  EXPECT_EQ(r->windows.count, 2u);
+  EXPECT_EQ(r->windows.of_ns, f.windows.of_ns);
+  EXPECT_EQ(r->all_windows.of_ns, f.all_windows.of_ns);
+  EXPECT_EQ(r->flows[0].window, 0);
+  EXPECT_EQ(r->flows[1].window, 4);
+  ASSERT_EQ(r->parts.size(), f.parts.size());
+  EXPECT_EQ(r->parts[2].window, 4);
+  EXPECT_EQ(r->lives[0].window, 16);
+  EXPECT_EQ(r->turnover[0].window, 1);
+  f.lives[0].window = 17;
+  EXPECT_FALSE(DecodeInterval(BytesOf(EncodeInterval(f))).ok());
+}
+
 TEST(IntervalCodec, EveryPartComesBack) {
   const IntervalFrame f = testing::FullFrame();
   const std::string bytes = EncodeInterval(f);
@@ -43,6 +82,11 @@ TEST(IntervalCodec, EveryPartComesBack) {
   EXPECT_EQ(r->types[0].id, 0x7f0000001000u);
   ASSERT_EQ(r->nodes.size(), 3u);
   EXPECT_EQ(r->nodes[1].parent, 5u);
+  EXPECT_EQ(r->first_place, 12u);
+  EXPECT_EQ(r->places, f.places);
+  EXPECT_EQ(r->nodes[0].place, 12u);
+  EXPECT_EQ(r->nodes[1].place, 13u);
+  EXPECT_EQ(r->nodes[2].place, 0u);
   ASSERT_EQ(r->flows.size(), 2u);
   EXPECT_EQ(r->flows[0].kind, HeapKind::kLoh);
   ExpectSame(r->flows[0].value, f.flows[0].value);
@@ -92,6 +136,36 @@ TEST(IntervalCodec, AFrameWithoutEventsIsOneThatOlderReadersTake) {
   EXPECT_EQ(EncodeInterval(f)[4], 1);
   f.measures |= 1u << static_cast<uint32_t>(Measure::kExceptions);  // there were none
   EXPECT_EQ(EncodeInterval(f)[4], 2);
+}
+
+TEST(IntervalCodec, PlacesOfEarlierFramesStay) {
+  IntervalFrame f;
+  f.first_place = 12;
+  EXPECT_EQ(DecodeInterval(BytesOf(EncodeInterval(f)))->first_place, 12u);
+  f.first_node = 3;
+  f.nodes = {{0, 0, 11}};
+  f.methods.resize(1);
+  const Result<IntervalFrame> r = DecodeInterval(BytesOf(EncodeInterval(f)));
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  EXPECT_EQ(r->nodes[0].place, 11u);
+}
+
+TEST(IntervalCodec, PlacesAreThoseThatWereTold) {
+  IntervalFrame f = testing::FullFrame();
+  f.nodes[1].place = 14;
+  EXPECT_FALSE(DecodeInterval(BytesOf(EncodeInterval(f))).ok());
+  // In a recording they are addresses of the process's tree.
+  f.first_place = 0;
+  f.places.clear();
+  f.nodes[1].place = 4'000'000;
+  const Result<IntervalFrame> r = DecodeInterval(BytesOf(EncodeInterval(f)));
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  EXPECT_EQ(r->nodes[1].place, 4'000'000u);
+  // Where none is told, the frame is what it was before there were any.
+  for (IntervalNode& n : f.nodes) n.place = 0;
+  const std::string without = EncodeInterval(f);
+  f.first_place = 1;
+  EXPECT_EQ(EncodeInterval(f), without);
 }
 
 TEST(IntervalCodec, RequestsOfRowsComeBackAndOtherReadersPassThemBy) {
@@ -182,7 +256,7 @@ TEST(IntervalCodec, EveryCutIsAnErrorThatSaysWhereOrIsBetweenSections) {
       EXPECT_LE(r.error().offset, n);
     }
   }
-  EXPECT_EQ(between, 14u);  // after each section but the last
+  EXPECT_EQ(between, 15u);  // after each section but the last
 }
 
 TEST(IntervalCodec, IdsBeyondTheDictionariesAreAnError) {

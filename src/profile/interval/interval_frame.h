@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profile/estimate/estimate.h"
+#include "profile/overhead/overhead.h"
 #include "profile/tables/series.h"
 
 namespace clrscope::profile {
@@ -60,36 +61,85 @@ struct IntervalType {
   std::string name;  // C# name with generic arguments
   std::string raw;   // the runtime's name
 };
+// An address of the process's code, where who records it is to know more of it than its method: the
+// source line, or what native code it is. What lies there may change: it is told once more then.
+struct IntervalPlace {
+  uint64_t address = 0;  // where a call returns to
+  int64_t seen_ns = 0;   // since the agent's start: when it was looked at, and was what it is
+  bool operator==(const IntervalPlace&) const = default;
+};
 struct IntervalNode {
   uint32_t parent = 0;  // node id, below its own
   uint32_t method = 0;
+  // 0 = not told, else the number of its IntervalPlace, which count up as the other ids do, from 1.
+  // In a recording the index of the address in the process's tree of stacks + 1.
+  uint32_t place = 0;
 };
 
-// What was allocated in the interval. Distinct in (node, type, kind).
+// Of windows of time, in which something was sampled in place of all along, as that would have
+// taken more than was allowed. Rows of a window have its group: their values stand for as much more
+// as the chance of a moment to be in one is small, and do not know yet how windows differ
+// (analysis/families/live/agent_windows.h).
+struct IntervalWindows {
+  int64_t ns = 0;                        // in which there were windows, theirs included
+  uint64_t count = 0;                    // of windows
+  std::array<int64_t, kGroups> of_ns{};  // that those of a group stand for
+
+  IntervalWindows& operator+=(const IntervalWindows& o) {
+    ns += o.ns;
+    count += o.count;
+    for (size_t g = 0; g < kGroups; ++g) of_ns[g] += o.of_ns[g];
+    return *this;
+  }
+  // What windows stand for, in all.
+  double all_of_ns() const {
+    double sum = 0;
+    for (const int64_t of : of_ns) sum += static_cast<double>(of);
+    return sum;
+  }
+  // The time that they are known to stand for. Of few not more than by the windows alone: most
+  // intervals that are shorter than a period have none, and that of others is no part of theirs.
+  double known_ns() const {
+    constexpr uint64_t kFew = 8;
+    return count < kFew ? all_of_ns() : static_cast<double>(ns);
+  }
+  // What is right of a weighted sum of all of them.
+  double factor() const {
+    const double all = all_of_ns();
+    return all > 0 ? known_ns() / all : 1;
+  }
+};
+
+// What was allocated in the interval. Distinct in (node, type, kind, window).
 struct IntervalFlow {
   uint32_t node = 0;
   uint32_t type = 0;
   HeapKind kind = HeapKind::kSoh;
   Estimate value;
+  uint8_t window = 0;  // the group of its windows, from 1; 0 = sampled all along
 };
 
 // What of a flow one thread allocated; all of a flow's add up to it. Of `value` there are samples,
-// amount and count: PartOf() says what the rest of it is. Distinct in (node, type, kind, thread).
+// amount and count: PartOf() says what the rest of it is. Distinct in (node, type, kind, thread,
+// window).
 struct IntervalPart {
   uint32_t node = 0;
   uint32_t type = 0;
   HeapKind kind = HeapKind::kSoh;
   uint64_t thread = 0;  // the OS thread id
   Estimate value;
+  uint8_t window = 0;  // of the flow
 };
-inline auto KeyOf(const IntervalPart& p) { return std::tie(p.node, p.type, p.kind, p.thread); }
+inline auto KeyOf(const IntervalPart& p) {
+  return std::tie(p.node, p.type, p.kind, p.thread, p.window);
+}
 // A part with its error, as its share of the flow has it.
 Estimate PartOf(const Estimate& flow, const Estimate& part);
 
 // What lived at the end of the interval, i.e. what the last GC of its generation left. `young`
 // objects were not in a generation that any GC condemned since they were allocated: nobody knows
 // whether they live, and no default view counts them. Distinct in (node, type, kind, generation,
-// age_bucket, young, request).
+// age_bucket, young, request, window).
 struct IntervalLive {
   uint32_t node = 0;
   uint32_t type = 0;
@@ -102,11 +152,12 @@ struct IntervalLive {
   uint32_t gen2_survived_min = 0, gen2_survived_max = 0;
   Estimate value;
   uint32_t request = 0;  // see IntervalActivity; of young ones 0
+  uint8_t window = 0;    // that it was allocated in, as in IntervalFlow
 };
 
 // Followed objects that were first found alive by a GC of their generation (births), and those of
 // them that were found dead (deaths) in the interval: the parts that a slope is built from.
-// Distinct in (node, type, birth_bucket, request).
+// Distinct in (node, type, birth_bucket, request, window).
 struct IntervalTurnover {
   uint32_t node = 0;
   uint32_t type = 0;
@@ -114,9 +165,10 @@ struct IntervalTurnover {
   Estimate births, deaths;
   double deaths_age_s = 0;  // sum over the dead, weighted like deaths.objects
   uint32_t request = 0;     // see IntervalActivity
+  uint8_t window = 0;       // as in IntervalLive
 };
 inline auto KeyOf(const IntervalTurnover& t) {
-  return std::tie(t.node, t.type, t.birth_bucket, t.request);
+  return std::tie(t.node, t.type, t.birth_bucket, t.request, t.window);
 }
 
 // The activity that objects were allocated in, and about when: what `request` of a row names, in
@@ -185,6 +237,8 @@ struct IntervalFrame {
 
   uint32_t dictionary = 0;
   uint32_t first_method = 0, first_type = 1, first_node = 1;
+  uint32_t first_place = 1;  // 0: nodes tell places as recordings do
+  std::vector<IntervalPlace> places;
   std::vector<IntervalMethod> methods;
   std::vector<IntervalType> types;
   std::vector<IntervalNode> nodes;  // leaf = node; method 0 is valid
@@ -201,6 +255,10 @@ struct IntervalFrame {
   std::vector<IntervalEvent> events;
   IntervalCpu cpu;
   IntervalMeter meter;
+  // Under a limit of what it may take: in this interval, and the windows of allocations in it and
+  // since the agent's start.
+  Overhead overhead;
+  IntervalWindows windows, all_windows;
   std::vector<std::pair<std::string, uint64_t>> losses;  // by name, in the interval
   std::string trouble;           // what fails now, one sentence; "" = nothing
   int64_t trouble_since_ns = 0;  // since the agent's start

@@ -19,6 +19,9 @@ void Types(const IntervalFrame& f, Out& o);
 void Types(In& in, IntervalFrame& f);
 void Nodes(const IntervalFrame& f, Out& o);
 void Nodes(In& in, IntervalFrame& f);
+// Of the nodes that have one; after them.
+void Places(const IntervalFrame& f, Out& o);
+void Places(In& in, IntervalFrame& f);
 
 // object_sections.cc
 void Flows(const IntervalFrame& f, Out& o);
@@ -45,6 +48,10 @@ void Losses(const IntervalFrame& f, Out& o);
 void Losses(In& in, IntervalFrame& f);
 void Trouble(const IntervalFrame& f, Out& o);
 void Trouble(In& in, IntervalFrame& f);
+
+// limit_sections.cc: what it may take, and what was sampled in windows for that
+void Limit(const IntervalFrame& f, Out& o);
+void Limit(In& in, IntervalFrame& f);
 
 // How far node and type ids may go.
 struct IdLimits {

@@ -52,7 +52,7 @@ void PartsOfFlow(In& in, const IntervalFlow& flow, const std::vector<uint64_t>& 
   const bool whole = (head & 1) != 0;
   Estimate left = flow.value;
   for (uint64_t n = head >> 1; n > 0 && in.ok(); --n) {
-    IntervalPart p{flow.node, flow.type, flow.kind, 0, {}};
+    IntervalPart p{flow.node, flow.type, flow.kind, 0, {}, flow.window};
     const uint64_t index = in.Below(threads.size());
     if (!in.ok()) return;
     p.thread = threads[index];
@@ -105,10 +105,10 @@ void Parts(const IntervalFrame& f, Out& o) {
   o.Unsigned(threads.size());
   uint64_t last = 0;
   for (const uint64_t t : threads) o.Unsigned(t - std::exchange(last, t));
-  std::map<std::tuple<uint32_t, uint32_t, HeapKind>, std::vector<const IntervalPart*>> of;
-  for (const IntervalPart& p : f.parts) of[{p.node, p.type, p.kind}].push_back(&p);
+  std::map<std::tuple<uint32_t, uint32_t, HeapKind, uint8_t>, std::vector<const IntervalPart*>> of;
+  for (const IntervalPart& p : f.parts) of[{p.node, p.type, p.kind, p.window}].push_back(&p);
   for (const IntervalFlow& r : f.flows) {
-    const auto it = of.find({r.node, r.type, r.kind});
+    const auto it = of.find({r.node, r.type, r.kind, r.window});
     if (it == of.end()) {
       o.Unsigned(0);
       continue;

@@ -51,6 +51,12 @@ class StackTree {
   const std::vector<CodeAddress>& addresses() const { return addresses_; }
   bool capped() const { return size() >= max_nodes_; }
 
+  // An address of a stack that lies elsewhere, as it was used at a time of its own; its index.
+  uint32_t AddAddress(uint64_t address, int64_t time_ns) {
+    addresses_.push_back({address, time_ns});
+    return static_cast<uint32_t>(addresses_.size() - 1);
+  }
+
   // For a tree that is read back: in the order in which they were added.
   void RestoreAddress(CodeAddress a) { addresses_.push_back(a); }
   void RestoreNode(uint32_t parent, uint32_t address_index) {

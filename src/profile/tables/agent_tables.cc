@@ -7,7 +7,7 @@
 namespace clrscope::profile {
 namespace {
 
-auto KeyOf(const IntervalFlow& f) { return std::tie(f.node, f.type, f.kind); }
+auto KeyOf(const IntervalFlow& f) { return std::tie(f.node, f.type, f.kind, f.window); }
 void AddUp(IntervalFlow& a, const IntervalFlow& b) { a.value += b.value; }
 void AddUp(IntervalPart& a, const IntervalPart& b) { a.value += b.value; }
 void AddUp(IntervalTurnover& a, const IntervalTurnover& b) {
@@ -63,6 +63,9 @@ void MergeInterval(AgentInterval& into, AgentInterval&& next) {
   AddKnown(a.cpu.server_gc_ns, b.cpu.server_gc_ns);
   AddKnown(a.cpu.background_gc_ns, b.cpu.background_gc_ns);
   AddKnown(a.cpu.workstation_gc_ns, b.cpu.workstation_gc_ns);
+  a.overhead += b.overhead;
+  a.windows += b.windows;
+  a.all_windows = b.all_windows;
   IntervalMeter& m = a.meter;
   m.samples += b.meter.samples;
   m.sample_ns += b.meter.sample_ns;

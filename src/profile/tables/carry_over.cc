@@ -40,6 +40,7 @@ void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_
     to.images.Restore(moved);
   }
   to.images.LookAgain(0);
+  to.il_maps = from.il_maps;
 }
 
 }  // namespace clrscope::profile

@@ -19,7 +19,9 @@
 #include "profile/stacks/image_map.h"
 #include "profile/stacks/stack_tree.h"
 #include "profile/tables/agent_tables.h"
+#include "profile/tables/il_maps.h"
 #include "profile/tables/labels.h"
+#include "profile/tables/places.h"
 #include "profile/tables/request_tables.h"
 #include "profile/tables/series.h"
 
@@ -35,7 +37,10 @@ struct ProcessTables {
   Process info;
   uint32_t pointer_size = 8;
   StackTree stacks;
-  std::vector<RuntimeType> types;  // type 0 is the unknown type
+  Places places;                    // of the addresses in `stacks`
+  std::shared_ptr<IlMaps> il_maps;  // null: source lines were not asked for
+  std::vector<RuntimeType> types;   // type 0 is the unknown type
+  uint64_t types_renamed = 0;       // how often one got another name, its owner's before its own
   SeriesTable series;
   LabelTable labels;
   std::vector<StringId> messages;             // of exceptions, where they are kept

@@ -23,7 +23,9 @@ inline IntervalFrame FullFrame() {
       {"Orders", "0123456789abcdef0123456789abcdef", "Orders.Cache.Add", "Add", 0x06000001, 0},
       {"", "", "[native]", "", 0, 8}};
   f.types = {{0x7f0000001000, "Orders.Order[]", "Order[]"}};
-  f.nodes = {{4, 3}, {5, 4}, {0, 0}};
+  f.nodes = {{4, 3, 12}, {5, 4, 13}, {0, 0}};
+  f.first_place = 12;
+  f.places = {{0x7f12'3456'789a, 119'000'000'000}, {0x7f00'0000'1234, -5}};
   f.flows = {{6, 2, HeapKind::kLoh, EstimateSampled(12, 100'000)},
              {5, 0, HeapKind::kSoh, EstimateSampled(1, 24)}};
   const Estimate& flow = f.flows[0].value;

@@ -2,7 +2,9 @@
 #include "profile/views/tables.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/flat_map.h"
@@ -128,6 +130,51 @@ std::vector<MethodRow> ByMethod(const Profile& p, SortBy sort) {
     if (x != y) return x > y;
     const double u = SortValue(a.total, sort), v = SortValue(b.total, sort);
     return u != v ? u > v : p.str(p.frames[a.frame].method) < p.str(p.frames[b.frame].method);
+  });
+  return rows;
+}
+
+std::vector<LineRow> ByLine(const Profile& p, SortBy sort, bool raw_leaf) {
+  std::vector<LineRow> rows;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> index;
+  std::vector<uint32_t> row_of(p.nodes.size()), site(p.nodes.size());  // of each node
+  for (uint32_t i = 1; i < p.nodes.size(); ++i) {
+    const Node& node = p.nodes[i];
+    const SourceLine& line = p.lines[node.line];
+    const auto [at, is_new] =
+        index.try_emplace({node.frame, line.file, line.line}, static_cast<uint32_t>(rows.size()));
+    if (is_new) rows.push_back({node.frame, line.file, line.line, false, {}, {}});
+    row_of[i] = at->second;
+    const bool own = raw_leaf || (p.frames[node.frame].flags & kNotOwn) == 0;
+    site[i] = own ? i : site[node.parent];
+  }
+  std::vector<Estimate> below(p.nodes.size());
+  for (const Cell& c : p.shown().cells) {
+    if (c.node == 0) continue;
+    below[c.node] += c.value;
+    const uint32_t at = site[c.node] == 0 ? c.node : site[c.node];
+    LineRow& row = rows[row_of[at]];
+    row.self += c.value;
+    row.approximate = row.approximate || p.lines[p.nodes[at].line].approximate(p.measure());
+  }
+  for (size_t i = p.nodes.size(); i-- > 1;) below[p.nodes[i].parent] += below[i];
+  for (size_t i = 1; i < p.nodes.size(); ++i) {
+    if (below[i].none()) continue;
+    uint32_t above = p.nodes[i].parent;
+    while (above != 0 && row_of[above] != row_of[i]) above = p.nodes[above].parent;
+    LineRow& row = rows[row_of[i]];
+    if (above == 0) row.total += below[i];
+    row.approximate = row.approximate || p.lines[p.nodes[i].line].approximate(p.measure());
+  }
+  std::erase_if(rows, [](const LineRow& r) { return r.total.none(); });
+  const auto name = [&p](const LineRow& r) {
+    return std::tuple(p.str(p.source_files[r.file].path), r.line, p.str(p.frames[r.frame].method));
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const LineRow& a, const LineRow& b) {
+    const double x = SortValue(a.self, sort), y = SortValue(b.self, sort);
+    if (x != y) return x > y;
+    const double u = SortValue(a.total, sort), v = SortValue(b.total, sort);
+    return u != v ? u > v : name(a) < name(b);
   });
   return rows;
 }

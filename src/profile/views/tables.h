@@ -43,6 +43,16 @@ struct MethodRow {
 // Sorted by self, then by total.
 std::vector<MethodRow> ByMethod(const Profile& profile, SortBy sort);
 
+// A line of a method, or a method whose lines are not known.
+struct LineRow {
+  uint32_t frame = 0;
+  uint32_t file = 0, line = 0;  // of source_files, from 1; 0: not known
+  bool approximate = false;     // of some of it the line may be another one of the method
+  Estimate self, total;         // self: stacks whose site (see SiteFrames) it is
+};
+// Sorted by self, then by total.
+std::vector<LineRow> ByLine(const Profile& profile, SortBy sort, bool raw_leaf);
+
 struct StackRow {
   uint32_t process = 0;
   uint32_t node = 0;

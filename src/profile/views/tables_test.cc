@@ -48,6 +48,30 @@ TEST(TablesTest, RowsAddUpToTheTotal) {
   EXPECT_NEAR(sum(ByTime(p, 0)).amount, total.amount, 400000);
 }
 
+TEST(TablesTest, LinesAreThoseOfTheSite) {
+  Profile p = OrdersProfile();
+  // Without lines each method is a row.
+  const auto by_method = ByMethod(p, SortBy::kSamples);
+  EXPECT_EQ(ByLine(p, SortBy::kSamples, true).size(), by_method.size());
+  const auto self = [&p](bool raw_leaf) {
+    uint64_t samples = 0;
+    for (const LineRow& r : ByLine(p, SortBy::kSamples, raw_leaf)) samples += r.self.samples;
+    return samples;
+  };
+  EXPECT_EQ(self(false), p.Total().samples);
+  EXPECT_EQ(self(true), p.Total().samples);
+  // With a line each node is at, those of one line add up, and know that it is approximate.
+  p.source_files.push_back({p.strings.Intern("/src/Orders.cs"), {}, {}, {}});
+  p.lines.push_back({1, 7, Place::Sure::kExact});
+  p.lines.push_back({1, 9, Place::Sure::kApproximate});
+  for (size_t i = 1; i < p.nodes.size(); ++i) p.nodes[i].line = 1 + i % 2;
+  for (const LineRow& r : ByLine(p, SortBy::kSamples, false)) {
+    EXPECT_EQ(r.approximate, r.line == 9);
+    EXPECT_GE(r.total.samples, r.self.samples);
+  }
+  EXPECT_EQ(self(false), p.Total().samples);
+}
+
 TEST(TablesTest, RecursionCountsOnceInTotal) {
   const Profile p = OrdersProfile();
   const auto rows = ByMethod(p, SortBy::kAmount);

@@ -11,6 +11,7 @@
 #include "profile/notes.h"
 #include "profile/views/show_live.h"
 #include "report/input/damage.h"
+#include "report/input/fill_lines.h"
 #include "report/input/parse.h"
 #include "report/input/pprof_input.h"
 #include "report/input/trace_file.h"
@@ -28,6 +29,12 @@ std::optional<Source> SourceOf(std::string_view event) {
   if (event == "tick") return Source::kTick;
   if (event == "counted") return Source::kCounted;
   return std::nullopt;
+}
+
+// Somebody looks at lines, or names a folder to find them in.
+bool WantsFilled(const InputOptions& options) {
+  return options.lines == InputOptions::Lines::kAll ||
+         (options.lines == InputOptions::Lines::kRecorded && !options.symbols.folders.empty());
 }
 
 Result<analysis::Leaks> FindLeaks(store::CaptureReader& reader, const analysis::TimeRange& range,
@@ -74,6 +81,8 @@ Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Inpu
   auto opened = store::CaptureReader::Open(options.path);
   if (!opened.ok()) return Unreadable(opened.error());
   const auto reader = opened.Take();
+  ASSIGN_OR_RETURN(const SymbolSources symbols, OpenSymbols(options.symbols));
+  AddSymbols(symbols, reader->mutable_recording());
   analysis::Aggregate aggregate(&reader->recording(), input.range, options.detail);
   Status read =
       reader->ForEachSlice(input.range, [&](const profile::Slice& s) { aggregate.Add(s); });
@@ -83,6 +92,8 @@ Status LoadCapture(const InputOptions& options, analysis::BindOptions bind, Inpu
   if (!read.ok()) input.damage = read.error();
   if (read.ok() && !reader->recording().complete)
     input.damage = UnfinishedCapture(options.path, reader->recording().end_ns);
+  if (WantsFilled(options)) input.line_notes = FillLines(symbols, reader->mutable_recording());
+  input.notes = symbols.Notes();
   input.profile = analysis::Bind(reader->recording(), aggregate, bind);
   if (options.leaks && !(input.damage && !read.ok())) {
     ASSIGN_OR_RETURN(input.leaks,
@@ -108,9 +119,16 @@ Result<uint32_t> OlderThan(const std::string& text) {
 Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind, Input& input) {
   profile::Recording recording;
   analysis::Aggregate aggregate(&recording, input.range, options.detail);
-  auto read = report::ReadTrace(options.path, &recording, &aggregate);
+  analysis::FoldOptions fold;
+  fold.lines = WantsFilled(options);
+  auto read = report::ReadTrace(options.path, &recording, &aggregate, fold);
   if (!read.ok()) return Unreadable(read.error());
   input.damage = DamageOf(*read, options.path, recording.complete);
+  if (WantsFilled(options)) {
+    ASSIGN_OR_RETURN(const SymbolSources symbols, OpenSymbols(options.symbols));
+    input.line_notes = FillLines(symbols, recording);
+    input.notes = symbols.Notes();
+  }
   input.profile = analysis::Bind(recording, aggregate, bind);
   return OkStatus();
 }
@@ -198,6 +216,7 @@ Result<Input> LoadInput(const InputOptions& given) {
     return Error{ErrorCode::kUsage, "--older-than is of live objects: give --live too"};
   analysis::BindOptions bind;
   bind.source = SourceOf(options.event);
+  bind.lines = options.lines != InputOptions::Lines::kNone;
   const bool capture = options.path != "-" && store::LooksLikeCapture(options.path);
   if (!capture && options.path != "-" && LooksLikePprof(options.path)) {
     RETURN_IF_ERROR(LoadPprof(options, bind, input));

@@ -3,17 +3,20 @@
 // for.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/aggregate.h"
 #include "analysis/families/live/leaks.h"
 #include "base/result.h"
 #include "profile/profile.h"
 #include "profile/views/filter.h"
+#include "report/input/symbols.h"
 
 namespace clrscope::report {
 
@@ -27,6 +30,11 @@ struct InputOptions {
   bool live = false;    // what lives, in place of what was allocated
   // What is kept of each cell: what a filter of the view that is shown needs.
   analysis::Aggregate::Detail detail{};
+  // Source lines of frames: none, those that the recording holds, or also those that modules and
+  // PDBs at hand add.
+  enum class Lines : uint8_t { kNone, kRecorded, kAll };
+  Lines lines = Lines::kNone;
+  SymbolOptions symbols;    // for names and lines that the recording lacks
   std::string slower_than;  // of requests: a duration, p50, p95, p99; goes into the filter
   std::string older_than;   // of live objects: a duration, one of kAgeStarts; "" = any age
 };
@@ -37,8 +45,10 @@ struct Input {
   bool ranged = false;        // --from or --to was given
   uint32_t older_than_s = 0;  // of live objects
   std::optional<analysis::Leaks> leaks;
+  std::vector<std::string> line_notes;  // about source lines that are not known
   // Damaged or cut input: what is wrong and where. Everything before it is in the profile.
   std::optional<Error> damage;
+  std::vector<std::string> notes;  // what else the user should know, a sentence each
 };
 
 // errors: the options' (kUsage), or a file of which nothing can be read

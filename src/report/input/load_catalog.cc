@@ -20,10 +20,14 @@ class KeepSlices final : public profile::SliceSink {
 
 }  // namespace
 
-Result<LoadedCatalog> LoadCatalog(const std::string& path) {
+Result<LoadedCatalog> LoadCatalog(const std::string& path, const SymbolOptions& symbols) {
   LoadedCatalog loaded;
   if (path != "-" && store::LooksLikeCapture(path)) {
-    ASSIGN_OR_RETURN(loaded.catalog, store::Catalog::Open(path));
+    const auto add_symbols = [&](profile::Recording& recording) -> Status {
+      ASSIGN_OR_RETURN(loaded.notes, AddSymbols(symbols, recording));
+      return OkStatus();
+    };
+    ASSIGN_OR_RETURN(loaded.catalog, store::Catalog::Open(path, add_symbols));
     if (!loaded.catalog->recording().complete)
       loaded.damage =
           Error{ErrorCode::kTruncated,

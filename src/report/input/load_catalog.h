@@ -5,17 +5,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "report/input/symbols.h"
 #include "store/query_catalog.h"
 
 namespace clrscope::report {
 
 struct LoadedCatalog {
   std::unique_ptr<store::Catalog> catalog;
-  std::optional<Error> damage;  // of the input; everything before it is there
+  std::optional<Error> damage;     // of the input; everything before it is there
+  std::vector<std::string> notes;  // what else the user should know
 };
 
-// "-": a nettrace on standard input
-Result<LoadedCatalog> LoadCatalog(const std::string& path);
+// "-": a nettrace on standard input; `symbols`: of captures
+Result<LoadedCatalog> LoadCatalog(const std::string& path, const SymbolOptions& symbols = {});
 
 }  // namespace clrscope::report

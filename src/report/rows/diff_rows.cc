@@ -5,10 +5,12 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "clr/type_name.h"
 #include "report/rows/request_rows.h"
 
 namespace clrscope::report {
@@ -57,6 +59,46 @@ Json Identity(const Json& key, View view) {
   }
   return out;
 }
+
+// What types are called in this comparison, by the names that they have in their own recordings: a
+// recording of an earlier version, or of a program whose files and memory nobody may see, does not
+// know owners of nested types. What is with its owner in one and without it in another is one row,
+// without it.
+class SharedTypeNames {
+ public:
+  void Add(const profile::Profile& p) {
+    std::map<std::string_view, std::set<std::string_view>> with_owner;  // by the name without it
+    std::set<std::string_view> bare;
+    for (const profile::Type& type : p.types) {
+      const std::string_view raw = p.str(type.raw);
+      if (const auto own = clr::WithoutOwner(raw))
+        with_owner[*own].insert(raw);
+      else if (clr::BareNameOf(raw))
+        bare.insert(raw);
+    }
+    for (const auto& [own, types] : with_owner)
+      for (const std::string_view raw : types) owned_[std::string(own)].emplace(raw);
+    // Where both are, it is not known which type the bare one is.
+    for (const std::string_view raw : bare)
+      if (!with_owner.contains(raw)) bare_.emplace(raw);
+  }
+  void Finish() {
+    for (const auto& [own, types] : owned_)
+      if (bare_.contains(own))
+        for (const std::string& raw : types)
+          names_[clr::CsharpTypeName(raw)] = clr::CsharpTypeName(own);
+  }
+  void Apply(Json& key) const {
+    if (names_.empty() || !key.contains("type")) return;
+    const auto it = names_.find(key.at("type").get<std::string>());
+    if (it != names_.end()) key["type"] = it->second;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> owned_;  // raw names, by what they are without owner
+  std::set<std::string> bare_;
+  std::unordered_map<std::string, std::string> names_;
+};
 
 Estimate Sum(const std::vector<Estimate>& runs) {
   Estimate sum;
@@ -244,11 +286,17 @@ DiffTable MakeDiff(const std::vector<DiffInput>& before, const std::vector<DiffI
   Matcher matcher(before.size(), after.size());
   RowOptions options;
   options.framework = framework;
+  SharedTypeNames names;
+  for (const std::vector<DiffInput>* side : {&before, &after})
+    for (const DiffInput& run : *side) names.Add(run.input.profile);
+  names.Finish();
   const auto add = [&](const std::vector<DiffInput>& side, bool is_after) {
     for (size_t run = 0; run < side.size(); ++run)
-      for (const ReportRow& row : MakeTable(side[run].input.profile, view, options).rows)
-        matcher.Add(Identity(row.key, view), view == View::kMethod ? row.self : row.value, is_after,
-                    run);
+      for (const ReportRow& row : MakeTable(side[run].input.profile, view, options).rows) {
+        Json key = Identity(row.key, view);
+        names.Apply(key);
+        matcher.Add(key, view == View::kMethod ? row.self : row.value, is_after, run);
+      }
   };
   add(before, false);
   add(after, true);

@@ -2,8 +2,15 @@
 // Differences of what is thrown and waited, and conditions on them.
 #include "report/rows/diff_rows.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clr/type_name.h"
 #include "profile/testing/orders_profile.h"
 #include "report/rows/fail_on.h"
 #include "report/text/diff.h"
@@ -42,11 +49,61 @@ DiffInput RunOf(Measure measure, double lost, double again) {
   return run;
 }
 
+// A type, by its raw name, and how many bytes of it were allocated.
+DiffInput Allocated(const std::vector<std::pair<std::string, double>>& types) {
+  profile::testing::OrdersBuilder b;
+  b.AddProcess(42, "orders");
+  const uint32_t node = b.Stack({b.AddFrame("App", "App.Main")});
+  for (const auto& [raw, bytes] : types) {
+    const uint32_t type = b.AddType(clr::CsharpTypeName(raw), 0);
+    b.p.types[type].raw = b.p.strings.Intern(raw);
+    profile::Estimate e;
+    e.samples = 100;
+    e.amount = e.seen_amount = bytes;
+    e.count = e.seen_count = 100;
+    b.p.shown().cells.push_back({node, type, 0, profile::HeapKind::kSoh, e});
+  }
+  DiffInput run;
+  run.input.profile = std::move(b.p);
+  run.name = "run";
+  return run;
+}
+
+std::vector<std::string> TypesOf(const DiffTable& t) {
+  std::vector<std::string> out;
+  for (const DiffRow& row : t.rows)
+    out.push_back(fmt::format("{} {} {}", row.key.at("type").get<std::string>(),
+                              row.difference.before, row.difference.after));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 DiffTable Diff(Measure measure, double before, double after, Metric metric, View view) {
   std::vector<DiffInput> a, b;
   a.push_back(RunOf(measure, before, 3));
   b.push_back(RunOf(measure, after, 5));
   return MakeDiff(a, b, view, metric, false);
+}
+
+TEST(DiffRowsTest, TypesMatchThoseOfARecordingThatDoesNotKnowOwners) {
+  std::vector<DiffInput> old, now;
+  old.push_back(Allocated({{"Slot[System.Int32]", 100}, {"Entry", 50}, {"Program", 10}}));
+  now.push_back(Allocated({{"Shop.Box`1+Slot[System.Int32]", 300},
+                           {"Map+Entry", 20},
+                           {"Set+Entry", 40},
+                           {"Program", 10},
+                           {"Shop.Other+Program", 7},
+                           {"Shop.Fresh+New", 9}}));
+  EXPECT_EQ(TypesOf(MakeDiff(old, now, View::kType, Metric::kAmount, true)),
+            (std::vector<std::string>{"Entry 50 60", "Program 10 17", "Shop.Fresh.New 0 9",
+                                      "Slot<int> 100 300"}));
+  std::vector<DiffInput> again;
+  again.push_back(Allocated({{"Program", 3}, {"Shop.Other+Program", 5}}));
+  EXPECT_EQ(TypesOf(MakeDiff(now, again, View::kType, Metric::kAmount, true)),
+            (std::vector<std::string>{"Map.Entry 20 0", "Program 10 3", "Set.Entry 40 0",
+                                      "Shop.Box<int>.Slot 300 0", "Shop.Fresh.New 9 0",
+                                      "Shop.Other.Program 7 5"}))
+      << "both know which one is which";
 }
 
 TEST(DiffRowsTest, ExceptionsHaveTypesButNoHeaps) {

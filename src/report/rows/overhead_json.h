@@ -2,7 +2,7 @@
 // What a recording took a program, as JSON.
 #pragma once
 
-#include "profile/overhead.h"
+#include "profile/overhead/overhead.h"
 #include "report/json.h"
 
 namespace clrscope::report {

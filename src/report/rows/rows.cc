@@ -44,6 +44,11 @@ class Maker {
     key["raw"] = p_.str(t.raw);
     Process(key, t.process);
   }
+  // "file" and "line" where lines were asked for; null: not known.
+  void Line(Json& key, uint32_t file, uint32_t line) const {
+    key["file"] = line == 0 ? Json() : Json(p_.str(p_.source_files[file].path));
+    key["line"] = line == 0 ? Json() : Json(line);
+  }
   Json Frame(uint32_t frame) const {
     Json key;
     const profile::Frame& f = p_.frames[frame];
@@ -98,6 +103,9 @@ class Maker {
       for (uint32_t n = r.node; n != 0; n = p_.nodes[n].parent) {
         const profile::Frame& f = p_.frames[p_.nodes[n].frame];
         Json frame = Frame(p_.nodes[n].frame);
+        const profile::SourceLine& line = p_.lines[p_.nodes[n].line];
+        Line(frame, line.file, line.line);
+        if (line.line != 0) frame["approximate"] = line.approximate(p_.measure());
         frame["machinery"] = (f.flags & profile::kMachinery) != 0;
         frames.push_back(std::move(frame));
       }
@@ -120,6 +128,18 @@ class Maker {
     t.all_rows = rows.size();
     for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i)
       t.rows.push_back({Frame(rows[i].frame), rows[i].total, rows[i].self, false});
+  }
+  void Lines(ReportTable& t) const {
+    const auto rows = profile::ByLine(p_, options_.sort, options_.framework);
+    t.all_rows = rows.size();
+    for (size_t i = 0; i < std::min(rows.size(), options_.limit); ++i) {
+      const profile::LineRow& r = rows[i];
+      Json key;
+      Line(key, r.file, r.line);
+      key.update(Frame(r.frame));
+      key["approximate"] = r.line == 0 ? Json() : Json(r.approximate);
+      t.rows.push_back({std::move(key), r.total, r.self, false});
+    }
   }
   void Kinds(ReportTable& t) const {
     Fill(t, profile::ByKind(p_, options_.sort), [&](const profile::KindRow& r) {
@@ -270,6 +290,9 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
     case View::kMethod:
       maker.Methods(table);
       break;
+    case View::kLine:
+      maker.Lines(table);
+      break;
     case View::kKind:
       maker.Kinds(table);
       break;
@@ -314,9 +337,10 @@ ReportTable MakeTable(const Profile& profile, View view, const RowOptions& optio
 }
 
 std::string_view ViewName(View view) {
-  constexpr std::string_view kNames[] = {
-      "type", "site",       "stack", "method",  "kind",  "thread",  "assembly", "process",  "time",
-      "age",  "generation", "owner", "message", "state", "request", "tree",     "bottom-up"};
+  constexpr std::string_view kNames[] = {"type",    "site",       "stack",    "method",  "line",
+                                         "kind",    "thread",     "assembly", "process", "time",
+                                         "age",     "generation", "owner",    "message", "state",
+                                         "request", "tree",       "bottom-up"};
   return kNames[static_cast<size_t>(view)];
 }
 
@@ -368,7 +392,8 @@ void AddEstimate(Json& json, const Estimate& value, const Profile& profile, std:
 Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& profile,
              const Estimate& total) {
   Json json = row.key;
-  if (table.view == View::kMethod) {
+  const bool self_and_total = table.view == View::kMethod || table.view == View::kLine;
+  if (self_and_total) {
     if (!profile.shown().events()) json["samples"] = row.value.samples;
     AddEstimate(json, row.self, profile, "self_");
     AddEstimate(json, row.value, profile, "total_");
@@ -392,8 +417,8 @@ Json RowJson(const ReportRow& row, const ReportTable& table, const Profile& prof
     json["exact"] = profile.exact() && !row.partial;
     json["guessed_bytes"] = std::llround(row.value.amount - row.value.seen_amount);
   }
-  json["share"] = share(table.view == View::kMethod ? row.self : row.value);
-  if (table.view == View::kMethod) json["total_share"] = share(row.value);
+  json["share"] = share(self_and_total ? row.self : row.value);
+  if (self_and_total) json["total_share"] = share(row.value);
   return json;
 }
 

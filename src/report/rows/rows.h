@@ -18,6 +18,7 @@ enum class View {
   kSite,
   kStack,
   kMethod,
+  kLine,
   kKind,
   kThread,
   kAssembly,
@@ -45,7 +46,7 @@ struct RowOptions {
 struct ReportRow {
   Json key;  // what the row is about, in the words of the JSON schema
   profile::Estimate value;
-  profile::Estimate self;  // of methods: `value` is their total then
+  profile::Estimate self;  // of methods and lines: `value` is their total then
   bool partial = false;    // of a type that the runtime counts in part
   profile::HeapKind kind = profile::HeapKind::kUnknown;  // of rows that tell heaps apart
 };

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/file_name.h"
 #include "profile/estimate/bounds.h"
 #include "report/text/humanize.h"
 
@@ -72,6 +73,13 @@ std::string CountError(const Profile& p, const Estimate& e, profile::HeapKind ki
 std::string Text(const Json& value) {
   if (value.is_null()) return "";
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string LineText(const Json& key) {
+  if (key.at("line").is_null()) return {};
+  const std::string path = Text(key.at("file"));
+  return fmt::format("{}{}:{}", key.value("approximate", false) ? "≈ " : "", FileNameOf(path),
+                     key.at("line").get<uint32_t>());
 }
 
 std::string ClockText(double s) {

@@ -21,6 +21,9 @@ std::string CountError(const profile::Profile& p, const profile::Estimate& e,
 std::string QuantityText(profile::Unit unit, double value, bool exact);
 // A member of a row's key; "" for null.
 std::string Text(const Json& value);
+// "OrderService.cs:118" of a key with "file" and "line", "≈ " before where it is approximate; ""
+// where it is not known.
+std::string LineText(const Json& key);
 // "0:05", "1:02:03"
 std::string ClockText(double seconds);
 // "… 12 more rows: -n 20", or "".

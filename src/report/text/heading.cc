@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "profile/estimate/bounds.h"
-#include "profile/overhead_note.h"
+#include "profile/overhead/overhead_note.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
@@ -189,6 +189,12 @@ std::string SourceText(const Input& input, const TextOptions& o) {
     if (input.older_than_s != 0)
       live += fmt::format(" Only what is {} old or older.", HumanAge(input.older_than_s));
     out += Wrap(live, 0, 0, o.width);
+    if (const profile::Figure* allocated = p.Find(profile::Measure::kAllocations);
+        allocated != nullptr && allocated->windows.any())
+      out += Wrap(
+          "Under a limit of overhead objects are followed that were allocated in windows of time. "
+          "They stand for the others; a type of which none was is not here.",
+          0, 0, o.width);
     if (profile::OnlyInWindows(p))
       out += Wrap(profile::LiveWindowNote(p.requests.windows), 0, 0, o.width);
   }
@@ -240,6 +246,12 @@ std::string FooterText(const Input& input, bool marked_few, size_t width) {
   std::string out;
   if (marked_few)
     out += fmt::format("~ rests on fewer than {} samples: a rough figure\n", kFewSamples);
+  const auto& lines = input.profile.lines;
+  if (std::any_of(lines.begin(), lines.end(), [&](const profile::SourceLine& line) {
+        return line.approximate(input.profile.measure());
+      }))
+    out += "≈ may be another line of the method\n";
+  for (const std::string& note : input.line_notes) out += Wrap(note, 0, 2, width);
   out += LossesText(input.profile.losses, width);
   return out;
 }

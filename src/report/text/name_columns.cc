@@ -79,6 +79,14 @@ std::vector<NameColumn> OfMethods(const TextOptions& o) {
   return names;
 }
 
+std::vector<NameColumn> OfLines(const TextOptions& o) {
+  NameColumn line{{"Line", Align::kLeft, Fit::kMiddle},
+                  [](const ReportRow& r) { return LineText(r.key); }};
+  std::vector<NameColumn> names = {std::move(line), Named("Method", "method")};
+  if (o.width >= 150) names.push_back(Named("Module", "module", Fit::kMiddle));
+  return names;
+}
+
 NameColumn Assembly() {
   NameColumn module = Named("Assembly", "module", Fit::kMiddle);
   module.text = [](const ReportRow& r) {
@@ -146,6 +154,8 @@ std::vector<NameColumn> OfView(const ReportTable& table, const Profile& p, const
       return OfSites(table, p, o);
     case View::kMethod:
       return OfMethods(o);
+    case View::kLine:
+      return OfLines(o);
     case View::kKind:
       return {Named("Heap", "kind", Fit::kFixed)};
     case View::kThread:

@@ -71,6 +71,51 @@ std::string DropArguments(std::string_view name) {
   return out;
 }
 
+bool EndsLikeGccClone(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  if (name.ends_with('.')) name.remove_suffix(1);
+  for (const std::string_view ending : {".part", ".constprop", ".isra", ".cold", ".lto_priv"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
+// Of C++ and C, as no C# name is: "GCH::Mark(int)", "msort_with_tmp.part.0".
+bool IsNativeName(std::string_view name) {
+  return name.find("::") != std::string_view::npos || EndsLikeGccClone(name);
+}
+
+// Where the parameters begin, which are the last thing outside of <…>: "f<int>(int) const".
+size_t Parameters(std::string_view name) {
+  size_t at = name.size();
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' && !name.substr(0, i).ends_with("operator")) ++depth;
+    if (name[i] == '>' && depth > 0) --depth;
+    const std::string_view rest = name.substr(i);
+    if (depth == 0 && name[i] == '(' && !rest.starts_with("(anonymous") &&
+        !(rest.starts_with("()") && name.substr(0, i).ends_with("operator"))) {
+      at = i;
+      break;
+    }
+  }
+  return at;
+}
+
+// "void ns::A<int>::f(int, int)" → "ns::A<int>::f", "ns::A<…>::f", "…A<…>::f", then the middle.
+std::string ShortenNative(std::string_view name, size_t width) {
+  std::string text(name.substr(0, Parameters(name)));
+  if (DisplayWidth(text) <= width) return text;
+  text = DropArguments(text);
+  std::string_view left = text;  // "Type::Function" at least
+  while (DisplayWidth(left) + (left.size() < text.size() ? 1 : 0) > width) {
+    const size_t at = left.find("::");
+    if (at == std::string_view::npos || left.find("::", at + 2) == std::string_view::npos) break;
+    left.remove_prefix(at + 2);
+  }
+  return ShortenMiddle(
+      (left.size() < text.size() ? std::string(kEllipsis) : "") + std::string(left), width);
+}
+
 }  // namespace
 
 size_t DisplayWidth(std::string_view text) {
@@ -101,6 +146,7 @@ std::string ShortenMiddle(std::string_view text, size_t width) {
 
 std::string ShortenName(std::string_view name, size_t width) {
   if (DisplayWidth(name) <= width) return std::string(name);
+  if (IsNativeName(name)) return ShortenNative(name, width);
   std::string shorter = ShortArguments(name);
   if (DisplayWidth(shorter) <= width) return shorter;
   // Keep "Type.Method" whole as long as its arguments can still give way.

@@ -73,7 +73,11 @@ std::string StacksText(const ReportTable& table, const Profile& p, const TextOpt
         continue;
       }
       flush();
-      out += "    " + ShortenName(Printable(Text(frame.at("method"))), o.width - 4) + "\n";
+      std::string line = LineText(frame);
+      if (!line.empty()) line = fmt::format("  {}", line);
+      const size_t room = o.width - 4 - std::min<size_t>(o.width / 2, DisplayWidth(line));
+      out += "    " + ShortenName(Printable(Text(frame.at("method"))), room) +
+             (line.empty() ? "" : o.style.Dim(Printable(line))) + "\n";
     }
     flush();
   }

@@ -35,6 +35,8 @@ std::string Title(const ReportTable& table, const Profile& p, const TextOptions&
                  ? "Methods: self is allocated by the method itself, total also by what it calls"
                  : fmt::format("Methods: self is of the {} method, total also of who calls it",
                                p.shown().spec().doing);
+    case View::kLine:
+      return fmt::format("Lines: self is of {}, total also of what it calls", where);
     case View::kKind:
       return "Heaps: small, large (LOH) and pinned (POH) objects";
     case View::kThread:
@@ -150,7 +152,8 @@ bool AnyFew(const ReportTable& table, const Profile& p) {
 
 std::string TableText(const ReportTable& table, const Profile& p, const TextOptions& o) {
   return o.style.Bold(Title(table, p, o)) + "\n" +
-         (table.view == View::kMethod ? MethodsText(table, p, o) : FiguresText(table, p, o)) +
+         (table.view == View::kMethod || table.view == View::kLine ? MethodsText(table, p, o)
+                                                                   : FiguresText(table, p, o)) +
          More(table);
 }
 

@@ -63,6 +63,21 @@ TEST(ShortenTest, KeepsWhatTellsMost) {
               width);
 }
 
+TEST(ShortenTest, OfNativeCodeTheFunction) {
+  EXPECT_EQ(ShortenName("msort_with_tmp.part.0", 20), "msort_w…h_tmp.part.0");
+  EXPECT_EQ(ShortenName("msort_with_tmp.part.0", 21), "msort_with_tmp.part.0");
+  const char* const mark = "SVR::gc_heap::mark_object_simple(unsigned char**)";
+  EXPECT_EQ(ShortenName(mark, 40), "SVR::gc_heap::mark_object_simple");
+  EXPECT_EQ(ShortenName(mark, 30), "…gc_heap::mark_object_simple");
+  EXPECT_EQ(ShortenName("void std::vector<int, std::allocator<int> >::push_back(int&&)", 30),
+            "void std::vector<…>::push_back");
+  EXPECT_EQ(ShortenName("(anonymous namespace)::Reader::operator()(int) const", 41),
+            "(anonymous namespace)::Reader::operator()");
+  for (size_t width = 0; width < 70; ++width)
+    EXPECT_LE(DisplayWidth(ShortenName("bool operator< <int>(ns::A<int>::B const&, int)", width)),
+              width);
+}
+
 TEST(ShortenTest, MiddleKeepsBothEnds) {
   EXPECT_EQ(ShortenMiddle("abcdefghij", 7), "ab…ghij");
   EXPECT_EQ(ShortenMiddle("λλλλλλ", 4), "λ…λλ");

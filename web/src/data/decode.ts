@@ -6,6 +6,7 @@ import { type Result, fail, ok } from "../base/result.ts";
 import type { Estimates } from "../base/estimates.ts";
 import { type Container, openContainer } from "./container.ts";
 import { addGcCpu } from "./gc_cpu.ts";
+import { readLines } from "./lines.ts";
 import type { Frame, Meta, ProfileData, TypeInfo, ViewMeta } from "./profile.ts";
 
 // The views of a recording, at least one; the first one is shown first.
@@ -127,6 +128,7 @@ function read(c: Container): ProfileData[] {
     frames,
     types,
     nodes: { parent, frame: c.u32("node_frame"), folded: c.u32("node_folded") },
+    lines: readLines(c),
     ages: {
       starts: c.json["ageStarts"] as number[],
       at: c.f64("age_at"),

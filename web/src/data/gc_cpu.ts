@@ -85,6 +85,7 @@ export function addGcCpu(views: readonly ProfileData[], meta: Omit<Meta, "total"
       frame: Uint32Array.of(0, ...kParts.map((_, i) => like.frames.length + i)),
       folded: new Uint32Array(kParts.length + 1),
     },
+    lines: null,
     cells: {
       node: Uint32Array.from(cells, (c) => c.node),
       type: new Uint32Array(cells.length),

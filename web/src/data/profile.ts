@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile as the page holds it: columns of typed arrays and the names they point to.
 import type { Estimates } from "../base/estimates.ts";
+import type { Lines } from "./lines.ts";
 
 // Bits of Frame::flags in src/profile/profile.h.
 export const kFramework = 1;
@@ -109,6 +110,7 @@ export interface ProfileData {
   readonly types: readonly TypeInfo[];
   // Node 0 is the root; a parent comes before its children.
   readonly nodes: { readonly parent: Uint32Array; readonly frame: Uint32Array; readonly folded: Uint32Array };
+  readonly lines: Lines | null; // of the nodes; null where none is known
   readonly cells: {
     readonly node: Uint32Array;
     readonly type: Uint32Array;

@@ -78,6 +78,7 @@ export function sampleData(): ProfileData {
       frame: Uint32Array.of(0, 0, 1, 2, 2, 1, 3),
       folded: new Uint32Array(7),
     },
+    lines: null,
     cells: {
       node: Uint32Array.from(cells, (c) => c[0]),
       type: Uint32Array.from(cells, (c) => c[1]),

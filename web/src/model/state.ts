@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's state as signals, and everything that follows from it.
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
-import type { NodeId, TypeId } from "../base/brand.ts";
+import type { FrameId, NodeId, TypeId } from "../base/brand.ts";
 import { kMachinery, type ProfileData, type ViewName } from "../data/profile.ts";
 import { type Palette, type Theme, makePalette } from "./color.ts";
 import { type Metric, metricsOf } from "./estimate.ts";
+import { type FrameLines, type LineSums, lineRows, linesOf, nodeAtPlace, placeSums } from "./lines.ts";
 import { type Found, compile, find, matchNames } from "./search.ts";
 import { type Rows, methodRows, siteRows, threadRows, typeRows } from "./tables.ts";
 import { type Tree, buildTree, findPath, isType, kRoot, parentOf, pathTo, typeOf } from "./tree.ts";
@@ -37,6 +38,7 @@ export interface State {
   // The node that the keyboard or the search is at; another tree has none.
   readonly cursor: { value: NodeId | null };
   readonly matchIndex: Signal<number>; // -1 before the first Enter
+  readonly source: Signal<boolean>; // the panel of source is wanted
   // Derived.
   readonly tree: ReadonlySignal<Tree>;
   readonly selection: ReadonlySignal<Selection>;
@@ -44,6 +46,9 @@ export interface State {
   readonly zoom: ReadonlySignal<NodeId>;
   readonly search: ReadonlySignal<SearchState>;
   readonly rows: ReadonlySignal<Rows>;
+  readonly selected: ReadonlySignal<NodeId | null>; // what the panel of source is about
+  readonly lines: ReadonlySignal<FrameLines | null>; // of `selected`; the line that was picked comes first
+  readonly places: ReadonlySignal<LineSums | null>; // of what is in view, by place
   readonly shownTheme: ReadonlySignal<Theme>;
   readonly palette: ReadonlySignal<Palette>;
   readonly hash: ReadonlySignal<string>;
@@ -54,6 +59,7 @@ export interface State {
   show(view: ViewName): void;
   activate(node: NodeId): void; // what a click does
   stepMatch(by: 1 | -1): void;
+  pickPlace(place: number, frame: FrameId | null): void; // goes to the heaviest frame at that line
   apply(view: ViewState): void;
 }
 
@@ -108,7 +114,9 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
   const theme = signal<Theme | null>(first.theme ?? savedTheme);
   const systemTheme = signal<Theme>("light");
   const tabChosen = signal<Tab | null>(first.tab);
-  const tab = choice(tabChosen, computed(() => tabsOf(meta.value)));
+  const tab = choice(tabChosen, computed(() => tabsOf(meta.value, current.value.lines !== null)));
+  const source = signal(first.source);
+  const picked = signal<{ node: NodeId; place: number } | null>(null);
   const help = signal(false);
   const matchIndex = signal(-1);
   // By what the nodes are, not by their numbers: it outlives another tree.
@@ -156,7 +164,20 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     if (tab.value === "types") return typeRows(data, tree.value, selection.value, zoom.value);
     if (tab.value === "threads") return threadRows(data, tree.value, selection.value, zoom.value);
     if (tab.value === "methods") return methodRows(data, tree.value, weights.value, zoom.value);
+    if (tab.value === "lines") return lineRows(data, data.lines!, tree.value, selection.value, zoom.value);
     return siteRows(data, tree.value, selection.value, zoom.value);
+  });
+  const selected = computed(() => cursor.value ?? (zoom.value === kRoot ? null : zoom.value));
+  const lines = computed<FrameLines | null>(() => {
+    const data = current.value;
+    if (selected.value === null || data.lines === null) return null;
+    const found = linesOf(data, data.lines, tree.value, selection.value, selected.value, metric.value);
+    const place = picked.value?.node === selected.value ? picked.value.place : -1;
+    return found?.places.includes(place) ? { ...found, places: [place, ...found.places.filter((p) => p !== place)] } : found;
+  });
+  const places = computed(() => {
+    const data = current.value;
+    return data.lines && placeSums(data, data.lines, tree.value, selection.value, zoom.value);
   });
   const shownTheme = computed(() => theme.value ?? systemTheme.value);
   const palette = computed(() => makePalette(current.value, shownTheme.value));
@@ -174,6 +195,7 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     kind: kind.value,
     age: age.value,
     theme: theme.value,
+    source: source.value,
     tab: tabChosen.value,
   }));
 
@@ -182,6 +204,12 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
       zoomPath.value = pathTo(tree.value, node).map((n) => tree.value.what[n]!);
       cursor.value = node === kRoot ? null : node;
     });
+  };
+  // To a node that is seen, as one that is too thin is no sight.
+  const goTo = (node: NodeId) => {
+    const view = viewOf(tree.value, weights.value.total[metric.value], zoom.value, node);
+    if (view !== zoom.value) zoomTo(view);
+    cursor.value = node;
   };
   const selectType = (t: TypeId | null) => {
     batch(() => {
@@ -223,8 +251,12 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
     selection,
     weights,
     zoom,
+    source,
     search,
     rows,
+    selected,
+    lines,
+    places,
     shownTheme,
     palette,
     hash: computed(() => toHash(view.value)),
@@ -253,11 +285,18 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
       const at = matchIndex.value < 0 && by < 0 ? 0 : matchIndex.value;
       const next = (at + by + list.length) % list.length;
       batch(() => {
-        const node = list[next]!;
-        const view = viewOf(tree.value, weights.value.total[metric.value], zoom.value, node);
-        if (view !== zoom.value) zoomTo(view);
         matchIndex.value = next;
-        cursor.value = node;
+        goTo(list[next]!);
+      });
+    },
+    pickPlace: (at, frame) => {
+      const data = current.value;
+      if (data.lines === null) return;
+      const node = nodeAtPlace(data, data.lines, tree.value, selection.value, zoom.value, metric.value, at, frame);
+      if (node === null) return;
+      batch(() => {
+        picked.value = { node, place: at };
+        goTo(node);
       });
     },
     apply: (v) => {
@@ -275,6 +314,7 @@ export function createState(views: readonly ProfileData[], hash: string, savedTh
         kind.value = inRange(v.kind, 4);
         age.value = ageOr(v.age);
         theme.value = v.theme ?? theme.value;
+        source.value = v.source;
         tabChosen.value = v.tab;
         cursor.value = null;
       });

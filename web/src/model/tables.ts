@@ -21,7 +21,7 @@ export interface Rows {
 
 export type SortKey = "name" | "self" | Metric;
 
-function cellsIn(data: ProfileData, tree: Tree, selection: Selection, scope: NodeId): number[] {
+export function cellsIn(data: ProfileData, tree: Tree, selection: Selection, scope: NodeId): number[] {
   const mask = subtreeMask(tree, scope);
   const cells: number[] = [];
   for (let c = 0; c < tree.cellLeaf.length; c++) {

@@ -17,6 +17,7 @@ export interface Tree {
   readonly folded: Uint32Array; // nodes that an (other) stands for, else 0
   readonly childStart: Int32Array; // children of n: child[childStart[n] .. childStart[n + 1])
   readonly child: Int32Array;
+  readonly shown: Int32Array; // node of the profile → node here; of plumbing that is folded away the one above it
   readonly cellStack: Int32Array; // cell → node of its innermost frame
   readonly cellLeaf: Int32Array; // cell → its type leaf, or the same node without type leaves
 }
@@ -85,6 +86,7 @@ export function buildTree(data: ProfileData, options: TreeOptions): Tree {
     folded: folded.slice(0, size),
     childStart,
     child,
+    shown: place,
     cellStack,
     cellLeaf,
   };

@@ -23,6 +23,7 @@ test("every view comes back from its fragment", () => {
     kind: 2,
     age: 600,
     theme: "dark",
+    source: false,
     tab: "sites",
   };
   assert.deepEqual(fromHash(`#${toHash(view)}`), view);

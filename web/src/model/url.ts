@@ -3,14 +3,16 @@
 import { type ViewMeta, type ViewName, kViewNames } from "../data/profile.ts";
 import { type Metric, kMetrics } from "./estimate.ts";
 
-export type Tab = "types" | "methods" | "sites" | "threads";
-export const kTabs: readonly Tab[] = ["types", "methods", "sites", "threads"];
+export type Tab = "types" | "methods" | "sites" | "threads" | "lines";
+export const kTabs: readonly Tab[] = ["types", "methods", "sites", "threads", "lines"];
 
 // The tables of a view; the first is the default.
-export function tabsOf(meta: Pick<ViewMeta, "shows" | "typed" | "byThread">): readonly Tab[] {
+export function tabsOf(meta: Pick<ViewMeta, "shows" | "typed" | "byThread">, lines = false): readonly Tab[] {
   if (meta.shows === "gc-cpu") return ["methods"];
   const tabs: Tab[] = meta.typed ? ["types", "methods", "sites"] : ["sites", "methods"];
-  return meta.byThread ? [...tabs, "threads"] : tabs;
+  if (meta.byThread) tabs.push("threads");
+  if (lines) tabs.push("lines");
+  return tabs;
 }
 
 export interface ViewState {
@@ -27,6 +29,7 @@ export interface ViewState {
   readonly kind: number | null;
   readonly age: number | null; // seconds: live objects that are older
   readonly theme: "light" | "dark" | null; // null = as the system has it
+  readonly source: boolean; // the panel of source, where lines are known
   readonly tab: Tab | null; // null = the view's first
 }
 
@@ -44,6 +47,7 @@ export const kInitial: ViewState = {
   kind: null,
   age: null,
   theme: null,
+  source: true,
   tab: null,
 };
 
@@ -63,6 +67,7 @@ export function toHash(s: ViewState): string {
   if (s.kind !== null) out.set("heap", String(s.kind));
   if (s.age !== null) out.set("older", String(s.age));
   if (s.theme) out.set("theme", s.theme);
+  if (!s.source) out.set("source", "0");
   if (s.tab) out.set("tab", s.tab);
   return out.toString();
 }
@@ -92,6 +97,7 @@ export function fromHash(hash: string): ViewState {
     kind: index(h.get("heap")),
     age: index(h.get("older")),
     theme: theme === "light" || theme === "dark" ? theme : null,
+    source: h.get("source") !== "0",
     tab: oneOf("tab", kTabs),
   };
 }

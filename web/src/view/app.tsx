@@ -13,6 +13,7 @@ import { Icicle } from "./icicle.tsx";
 import { globalKey } from "./keys.ts";
 import { Legend } from "./legend.tsx";
 import { Panel, nothingHere } from "./panel.tsx";
+import { Source } from "./source.tsx";
 import { Splitter } from "./splitter.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Toolbar } from "./toolbar.tsx";
@@ -103,6 +104,7 @@ export function App({ state }: { state: State }) {
         </section>
         <Splitter />
         <Panel state={state} />
+        <Source state={state} />
       </main>
       {state.help.value && <Help state={state} />}
     </>

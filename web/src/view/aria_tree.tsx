@@ -3,6 +3,7 @@
 import type { NodeId } from "../base/brand.ts";
 import { allOf, formatExact, formatPercent } from "../base/format.ts";
 import { kRoot, parentOf, pathTo } from "../model/tree.ts";
+import { placeName } from "../model/lines.ts";
 import type { State } from "../model/state.ts";
 import { formatMetric, intervalText, isFew, unitWord } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
@@ -20,6 +21,14 @@ function describe(state: State, node: NodeId): string {
     `${name}, ${formatMetric(meta, metric, total[metric][node]!)}${unitWord(meta, metric)}` +
     `${interval && `, ${interval}`}, ${formatPercent(total[metric][node]!, meta.total[metric])}${few}`
   );
+}
+
+// Where the frame at the cursor is.
+function spokenPlace(state: State, node: NodeId): string {
+  const { lines } = state.data;
+  const at = state.lines.value;
+  if (lines === null || at === null || at.node !== node) return "";
+  return `, ${at.approximate ? "about " : ""}${placeName(lines, at.places[0]!)}`;
 }
 
 export function AriaTree({ state }: { state: State }) {
@@ -61,7 +70,7 @@ export function AriaTree({ state }: { state: State }) {
         {Array.from(children.subarray(0, kNeighbours), (node, i) => item(node, level + 1, i + 1, children.length))}
       </div>
       <div class="sr-only" aria-live="polite" id="spoken">
-        {state.cursor.value === null ? "" : describe(state, state.cursor.value)}
+        {state.cursor.value === null ? "" : describe(state, state.cursor.value) + spokenPlace(state, state.cursor.value)}
       </div>
     </>
   );

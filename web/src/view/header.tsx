@@ -130,6 +130,7 @@ function sourceNote(meta: Meta): string {
 function Notes({ state }: { state: State }) {
   const meta = state.data.meta;
   const note = meta.note || sourceNote(meta);
+  const leftOut = state.data.lines?.files.filter((f) => f.without === "size").length ?? 0;
   const unfinished = meta.processes.filter((p) => !p.complete).length;
   return (
     <div class="notes">
@@ -163,6 +164,11 @@ function Notes({ state }: { state: State }) {
         <p class="note calm">
           {formatExact(meta.foldedNodes)} of the lightest stack nodes are folded into <i>(other)</i> to keep this file
           small; all totals are complete.
+        </p>
+      )}
+      {leftOut > 0 && (
+        <p class="note calm">
+          The text of {formatExact(leftOut)} source {leftOut === 1 ? "file" : "files"} was left out to keep this file small.
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 // The overlay with the keys and what the figures mean.
 import { useEffect, useRef } from "preact/hooks";
 import type { State } from "../model/state.ts";
-import { kKeys } from "./keys.ts";
+import { keysOf } from "./keys.ts";
 
 export function Help({ state }: { state: State }) {
   const dialog = useRef<HTMLDivElement>(null);
@@ -21,7 +21,7 @@ export function Help({ state }: { state: State }) {
       >
         <h2>Keys</h2>
         <dl>
-          {kKeys.map(([keys, what]) => (
+          {keysOf(state).map(([keys, what]) => (
             <>
               <dt>{keys}</dt>
               <dd>{what}</dd>

@@ -6,7 +6,7 @@ import type { State } from "../model/state.ts";
 import { kRoot } from "../model/tree.ts";
 import { kTabs } from "../model/url.ts";
 
-export const kKeys: readonly (readonly [string, string])[] = [
+const kKeys: readonly (readonly [string, string])[] = [
   ["click", "zoom to a frame; on a type: show that type only"],
   ["Esc, 0", "back to everything"],
   ["/, Ctrl-F", "search by regular expression; a capital letter makes case count"],
@@ -22,6 +22,14 @@ export const kKeys: readonly (readonly [string, string])[] = [
   ["d", "dark or light"],
   ["?", "this help"],
 ];
+
+const kLineKeys: typeof kKeys = [
+  ["s", "source of the frame that is selected, shown or hidden"],
+  ["5", "lines"],
+];
+
+export const keysOf = (state: State): typeof kKeys =>
+  state.data.lines === null ? kKeys : kKeys.flatMap((row) => (row[0] === "d" ? [...kLineKeys, row] : [row]));
 
 const kMoves: Record<string, "up" | "down" | "left" | "right"> = {
   ArrowUp: "up",
@@ -98,12 +106,16 @@ export function globalKey(state: State, event: KeyboardEvent, focusSearch: () =>
     i: () => (state.flame.value = !state.flame.value),
     t: () => (state.typeLeaves.value = !state.typeLeaves.value),
     p: () => (state.machinery.value = !state.machinery.value),
+    s: () => {
+      if (state.data.lines !== null) state.source.value = !state.source.value;
+    },
     d: () => toggleTheme(state),
     "?": () => (state.help.value = !state.help.value),
     "1": () => (state.tab.value = kTabs[0]!),
     "2": () => (state.tab.value = kTabs[1]!),
     "3": () => (state.tab.value = kTabs[2]!),
     "4": () => (state.tab.value = kTabs[3]!),
+    "5": () => (state.tab.value = kTabs[4]!),
   };
   const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined;
   if (action) {

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables beside the icicle: types, methods, sites of what is in view.
 import { useComputed, useSignal } from "@preact/signals";
-import type { TypeId } from "../base/brand.ts";
+import type { FrameId, TypeId } from "../base/brand.ts";
 import { formatCount, formatExact, formatPercent, shortMethod, shortType, splitName } from "../base/format.ts";
 import { type Meta, type ViewName, kFramework } from "../data/profile.ts";
 import { metricsOf } from "../model/estimate.ts";
+import { type LineRows, placeName } from "../model/lines.ts";
 import { type SortKey, orderRows } from "../model/tables.ts";
-import { isType, kRoot } from "../model/tree.ts";
+import { frameOf, isType, kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
 import { type Tab, kTabs, tabsOf } from "../model/url.ts";
 import { formatMetric, intervalText, isFew, metricName } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
 import { type Column, Table } from "./table.tsx";
 
-const kTabNames: Record<Tab, string> = { types: "Types", methods: "Methods", sites: "Sites", threads: "Threads" };
+const kTabNames: Record<Tab, string> = { types: "Types", methods: "Methods", sites: "Sites", threads: "Threads", lines: "Lines" };
 const kTabTitles: Record<Tab, string> = {
   types: "1: what is allocated",
   methods: "2: methods, themselves and with what they call",
   sites: "3: your own code that allocates, with the type",
   threads: "4: who allocates",
+  lines: "5: lines of your own code, by what they allocate, and what they call",
 };
 
 const kVerbs: Partial<Record<ViewName, string>> = { allocated: "allocated", live: "live, allocated", "gc-cpu": "used" };
@@ -33,6 +35,7 @@ export const nothingHere = (meta: Meta): string => kNothing[meta.shows] ?? `No $
 function tabTitle(meta: Meta, tab: Tab): string {
   if (meta.shows === "gc-cpu") return "what used the CPU";
   if (tab === "threads") return `4: the threads${meta.events ? "" : " that allocate"}`;
+  if (tab === "lines") return meta.events ? `5: lines of your own ${meta.doing} code, and what they call` : kTabTitles.lines;
   if (!meta.events || tab === "methods") return kTabTitles[tab];
   return tab === "types" ? `1: what ${meta.done}` : `3: your own ${meta.doing} code${meta.typed ? ", with the type" : ""}`;
 }
@@ -54,7 +57,7 @@ export function Panel({ state }: { state: State }) {
   const ascending = useSignal(false);
   const filter = useSignal("");
   const sortKey = useComputed<SortKey>(() => {
-    const key = sort.value ?? state.metric.value;
+    const key = sort.value ?? (state.tab.value === "lines" ? "self" : state.metric.value);
     const missing = (key === "self" && !state.rows.value.self) || (key === "samples" && state.data.meta.events);
     return missing ? state.metric.value : key;
   });
@@ -72,11 +75,26 @@ export function Panel({ state }: { state: State }) {
   // Types and threads keep their shares of everything in view, though one of them may be selected.
   const all = tab === "types" || tab === "threads" ? rows.value[metric].reduce((a, b) => a + b, 0) : whole;
 
+  const lineRows = tab === "lines" && "place" in rows ? (rows as LineRows) : null;
+  const selfAndTotal = rows.self !== null;
   const typeName = (r: number) => data.types[rows.type![r]!]!.name;
   const frameName = (r: number) => data.frames[rows.frame![r]!]?.name ?? "[no stack]";
   const nameCell = (r: number) => {
     if (tab === "threads") return <span class="tail">{rows.name(r)}</span>;
     if (tab === "types") return <Name name={typeName(r)} keep={1} />;
+    if (lineRows) {
+      const place = lineRows.place[r]!;
+      if (place < 0) return <Name name={frameName(r)} keep={2} />;
+      return (
+        <>
+          <span class="tail">
+            {lineRows.approximate[r] ? "~ " : ""}
+            {placeName(data.lines!, place)}
+          </span>
+          <span class="lead">&nbsp;{shortMethod(frameName(r))}</span>
+        </>
+      );
+    }
     if (tab === "methods") return <Name name={frameName(r)} keep={2} />;
     if (!meta.typed) return <Name name={frameName(r)} keep={2} />;
     return (
@@ -87,6 +105,16 @@ export function Panel({ state }: { state: State }) {
     );
   };
 
+  const lineTitle = (r: number) => {
+    const place = lineRows!.place[r]!;
+    if (place < 0) return `${frameName(r)}\nno line of it is known`;
+    const about = lineRows!.approximate[r] ? "\n~ may be another line of the method" : "";
+    return `${data.lines!.files[data.lines!.file[place]!]!.path}:${data.lines!.number[place]!}\n${frameName(r)}${about}`;
+  };
+  const isAtRow = (r: number) => {
+    const at = state.lines.value;
+    return at !== null && lineRows!.place[r] === at.places[0] && lineRows!.frame![r] === frameOf(state.tree.value, at.node);
+  };
   const by = (whom: string) =>
     meta.events
       ? `${metricName(meta, metric)} in the method ${whom}`
@@ -94,13 +122,13 @@ export function Panel({ state }: { state: State }) {
 
   const wide = cpu ? "c-num c-cpu" : "c-num c-wide";
   const columns: Column[] = [
-    { key: "name", label: "Name", title: "sort by name", className: tab === "sites" && meta.typed ? "c-name site" : "c-name", cell: nameCell },
+    { key: "name", label: "Name", title: "sort by name", className: lineRows ? "c-name line" : tab === "sites" && meta.typed ? "c-name site" : "c-name", cell: nameCell },
   ];
-  if (tab === "methods") {
+  if (selfAndTotal) {
     columns.push({
       key: "self",
       label: "Self",
-      title: cpu ? "CPU time of this part alone" : by("itself"),
+      title: cpu ? "CPU time of this part alone" : lineRows ? by("at this line, in framework code too that it calls") : by("itself"),
       className: wide,
       cell: (r) => formatMetric(meta, metric, rows.self![metric][r]!),
     });
@@ -110,12 +138,14 @@ export function Panel({ state }: { state: State }) {
   for (const m of shown) {
     columns.push({
       key: m,
-      label: tab === "methods" ? "Total" : metricName(meta, m),
+      label: selfAndTotal ? "Total" : metricName(meta, m),
       title: cpu
         ? "CPU time of this part and those below it"
-        : tab === "methods"
-          ? by("and what it calls")
-          : `sort by ${metricName(meta, m).toLowerCase()}`,
+        : lineRows
+          ? by("at this line and what it calls")
+          : tab === "methods"
+            ? by("and what it calls")
+            : `sort by ${metricName(meta, m).toLowerCase()}`,
       className: wide,
       cell: (r) => formatMetric(meta, m, rows.value[m][r]!),
     });
@@ -148,7 +178,9 @@ export function Panel({ state }: { state: State }) {
   }
 
   const pick = (r: number) => {
-    if (rows.thread !== null) {
+    if (lineRows && lineRows.place[r]! >= 0) {
+      state.pickPlace(lineRows.place[r]!, lineRows.frame![r]! as FrameId);
+    } else if (rows.thread !== null) {
       if (data.meta.threads[rows.thread[r]!]) state.selectThread(rows.thread[r]!);
     } else if (rows.type === null) {
       state.query.value = `^${data.frames[rows.frame![r]!]!.name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
@@ -166,7 +198,7 @@ export function Panel({ state }: { state: State }) {
     <section class="panel" aria-label="Tables">
       <div class="panel-head">
         <div class="tabs" role="tablist">
-          {kTabs.filter((t) => tabsOf(meta).includes(t)).map((t) => (
+          {kTabs.filter((t) => tabsOf(meta, data.lines !== null).includes(t)).map((t) => (
             <button role="tab" aria-selected={tab === t} title={tabTitle(meta, t)} onClick={() => (state.tab.value = t)}>
               {cpu ? "Parts" : kTabNames[t]}
             </button>
@@ -205,10 +237,10 @@ export function Panel({ state }: { state: State }) {
         }}
         share={(r) => (all > 0 ? Math.min(1, (rows.self ? rows.self[metric] : rows.value[metric])[r]! / all) : 0)}
         selected={(r) =>
-          rows.thread !== null ? rows.thread[r] === state.thread.value : state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value
+          lineRows ? isAtRow(r) : rows.thread !== null ? rows.thread[r] === state.thread.value : state.type.value !== null && rows.type !== null && rows.type[r] === state.type.value
         }
         rowTitle={(r) => {
-          const name = tab === "threads" ? rows.name(r) : tab === "types" ? typeName(r) : tab === "methods" || !meta.typed ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
+          const name = lineRows ? lineTitle(r) : tab === "threads" ? rows.name(r) : tab === "types" ? typeName(r) : tab === "methods" || !meta.typed ? frameName(r) : `${frameName(r)} → ${typeName(r)}`;
           const few = isFew(meta, rows.value, r) ? `\nfew samples (${formatExact(rows.value.samples[r]!)}): a rough figure` : "";
           return `${name}\n${formatPercent(rows.value[metric][r]!, all)} of what is in view${few}`;
         }}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A virtual table: only the rows that can be seen exist.
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import type { SortKey } from "../model/tables.ts";
+import { useVisibleRows } from "./visible_rows.ts";
 
 const kRow = 24;
 const kSpare = 6;
@@ -32,42 +31,12 @@ export interface TableProps {
 }
 
 export function Table(props: TableProps) {
-  const body = useRef<HTMLDivElement>(null);
-  const top = useSignal(0);
-  const high = useSignal(400);
-  const cursor = useSignal(-1);
-  useEffect(() => {
-    const element = body.current!;
-    const observer = new ResizeObserver(() => (high.value = element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-
   const { order, columns } = props;
-  const first = Math.max(0, Math.floor(top.value / kRow) - kSpare);
-  const last = Math.min(order.length, Math.ceil((top.value + high.value) / kRow) + kSpare);
+  const { body, top, cursor, first, last, move } = useVisibleRows(order.length, kRow, kSpare);
   const onKey = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor(high.value / kRow) - 1);
-    const moves: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -order.length,
-      End: order.length,
-    };
-    const by = moves[event.key];
-    if (by !== undefined) {
-      cursor.value = Math.min(order.length - 1, Math.max(0, cursor.value + by));
-      const y = cursor.value * kRow;
-      const element = body.current!;
-      if (y < element.scrollTop) element.scrollTop = y;
-      else if (y + kRow > element.scrollTop + element.clientHeight)
-        element.scrollTop = y + kRow - element.clientHeight;
-    } else if ((event.key === "Enter" || event.key === " ") && order[cursor.value] !== undefined) {
+    if (!move(event.key)) {
+      if ((event.key !== "Enter" && event.key !== " ") || order[cursor.value] === undefined) return;
       props.onPick(order[cursor.value]!);
-    } else {
-      return;
     }
     event.preventDefault();
   };

@@ -218,6 +218,14 @@ export function Toolbar({ state, input }: { state: State; input: RefObject<HTMLI
           />
         </>
       )}
+      {state.data.lines !== null && (
+        <Toggle
+          on={state.source.value}
+          text="Source"
+          title="s: show the source of the frame that is selected"
+          onClick={() => (state.source.value = !state.source.value)}
+        />
+      )}
       <Toggle
         on={state.flame.value}
         text="Flame"

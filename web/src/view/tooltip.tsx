@@ -6,6 +6,7 @@ import { kFramework, kMachinery, kPseudo, kUnresolved } from "../data/profile.ts
 import { frameOf, isType, kRoot, typeOf } from "../model/tree.ts";
 import { metricsOf } from "../model/estimate.ts";
 import { topTypes } from "../model/tables.ts";
+import { linesOf, placeName } from "../model/lines.ts";
 import type { State } from "../model/state.ts";
 import { formatMetric, intervalText, isFew, metricName, typeWord } from "./figures.tsx";
 
@@ -66,6 +67,22 @@ function Heading({ state, node }: { state: State; node: NodeId }) {
   );
 }
 
+// Of the frame itself: a caller's line is the caller's to tell.
+function At({ state, node }: { state: State; node: NodeId }) {
+  const { data } = state;
+  if (data.lines === null) return null;
+  const at = linesOf(data, data.lines, state.tree.value, state.selection.value, node, state.metric.value);
+  if (at === null || at.node !== node) return null;
+  const others = at.places.length - 1;
+  return (
+    <p class="tip-at">
+      {at.approximate && "~ "}
+      {placeName(data.lines, at.places[0]!)}
+      {others > 0 && <span class="quiet">{` and ${others} more ${others === 1 ? "line" : "lines"}`}</span>}
+    </p>
+  );
+}
+
 export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: number; y: number }) {
   const { data } = state;
   const meta = data.meta;
@@ -90,6 +107,7 @@ export function Tooltip({ state, node, x, y }: { state: State; node: NodeId; x: 
   return (
     <div class="tip" style={place} role="tooltip">
       <Heading state={state} node={node} />
+      <At state={state} node={node} />
       <table class="tip-figures">
         <tbody>
           <tr>

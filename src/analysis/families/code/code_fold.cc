@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "analysis/families/intern_utf16.h"
+#include "base/hex.h"
 #include "clr/code_events.h"
 
 namespace clrscope::analysis {
@@ -21,9 +23,15 @@ bool CodeFold::OnMethod(const clr::RawEvent& event, int64_t now_ns, StringPool& 
   // In rundowns the ids of unload mean "is there at the end", so only live unloads end anything.
   const clr::EventTag tag = event.kind->tag;
   if (tag == clr::EventTag::kMethodUnload || tag == clr::EventTag::kMethodUnloadVerbose) {
+    if (listener_ != nullptr) listener_->OnUnload({m.start, m.size, m.method_id, now_ns});
     tables.code.Unload(m.start, m.method_id, now_ns);
     return tables.stacks.Retire(m.start, m.size);
   }
+  if (listener_ != nullptr && m.size != 0 &&
+      (m.flags & (clr::method_flags::kJitted | clr::method_flags::kDynamic)) != 0)
+    listener_->OnMethod(
+        {m.start, m.size, m.method_id, tag == clr::EventTag::kMethodLoadVerbose ? now_ns : -1});
+  if (tables.il_maps != nullptr) tables.il_maps->NoteVersion(m.start, m.method_id, m.rejit_id);
   if (m.size == 0 || tables.code.Knows(m.start, m.size, m.method_id)) return false;
   const bool live = tag == clr::EventTag::kMethodLoadVerbose;
   profile::MethodCode code;
@@ -65,13 +73,21 @@ void CodeFold::OnModule(const clr::RawEvent& event, StringPool& strings,
   image.path = InternUtf16(m.il_path, strings, scratch_);
   image.native_path = InternUtf16(m.native_path, strings, scratch_);
   if (m.pdb_signature.size() == 16 && std::any_of(m.pdb_signature.begin(), m.pdb_signature.end(),
-                                                  [](std::byte b) { return b != std::byte{0}; })) {
-    std::string hex;
-    for (const std::byte b : m.pdb_signature)
-      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
-    image.mvid = strings.Intern(hex);
-  }
+                                                  [](std::byte b) { return b != std::byte{0}; }))
+    image.mvid = strings.Intern(HexText(m.pdb_signature));
   tables.code.AddModule(image);
+}
+
+void CodeFold::OnIlMap(const clr::RawEvent& event, profile::ProcessTables& tables) {
+  if (tables.il_maps == nullptr) return;
+  clr::IlToNativeMap map;
+  if (!clr::Decode(event, map)) return tables.losses.Add(Loss::kUnsupportedVersion);
+  std::vector<profile::IlMapPoint> points(map.count);
+  for (size_t i = 0; i < points.size(); ++i)
+    points[i] = {LoadAt<uint32_t>(map.native_offsets.data() + 4 * i),
+                 LoadAt<int32_t>(map.il_offsets.data() + 4 * i)};
+  if (!tables.il_maps->Add(map.method_id, map.rejit_id, points))
+    tables.losses.Add(Loss::kIlMapsCapped);
 }
 
 void CodeFold::OnAssemblyUnload(const clr::RawEvent& event, profile::ProcessTables& tables) {

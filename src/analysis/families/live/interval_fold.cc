@@ -23,6 +23,12 @@ std::string KeyOf(const profile::IntervalType& t) {
   return t.raw + '\n' + t.name + '\n' + std::to_string(t.id);
 }
 
+// A place is of one method; 0 = none.
+uint64_t NodeKey(uint32_t parent, uint32_t method, uint32_t place) {
+  constexpr uint32_t kOfPlace = 1u << 31;
+  return PairKey(parent, place != 0 ? place | kOfPlace : method);
+}
+
 Error Damaged(const IntervalFrame& frame, const char* what) {
   return Error{ErrorCode::kCorrupt, "frame " + std::to_string(frame.sequence) +
                                         " of the agent names " + what + " that it never told"};
@@ -46,11 +52,12 @@ void IntervalFold::Begin(const IntervalFrame& frame) {
       method_keys_.try_emplace(KeyOf(t.methods[i]), i);
     for (uint32_t i = 1; i < t.types.size(); ++i) type_keys_.try_emplace(KeyOf(t.types[i]), i);
     for (uint32_t i = 1; i < t.nodes.size(); ++i)
-      children_.Set(PairKey(t.nodes[i].parent, t.nodes[i].method), i);
+      children_.Set(NodeKey(t.nodes[i].parent, t.nodes[i].method, t.nodes[i].place), i);
   }
   methods_.clear();
   types_.assign(1, 0);
   nodes_.assign(1, 0);
+  places_.assign(1, 0);
   dictionary_ = frame.dictionary;
   begun_ = true;
 }
@@ -59,12 +66,14 @@ Status IntervalFold::Check(const IntervalFrame& f) const {
   const uint64_t methods = uint64_t{f.first_method} + f.methods.size();
   const uint64_t types = uint64_t{f.first_type} + f.types.size();
   const uint64_t nodes = uint64_t{f.first_node} + f.nodes.size();
+  const uint64_t places = uint64_t{f.first_place} + f.places.size();
   // A damaged frame cannot ask for gigabytes.
-  if (f.first_type == 0 || f.first_node == 0 ||
-      std::max({methods, types, nodes}) > uint64_t{kMostEntries})
+  if (f.first_type == 0 || f.first_node == 0 || f.first_place == 0 ||
+      std::max({methods, types, nodes, places}) > uint64_t{kMostEntries})
     return Damaged(f, "entries");
   for (size_t i = 0; i < f.nodes.size(); ++i)
-    if (f.nodes[i].parent >= f.first_node + i || f.nodes[i].method >= methods)
+    if (f.nodes[i].parent >= f.first_node + i || f.nodes[i].method >= methods ||
+        f.nodes[i].place >= places)
       return Damaged(f, "stacks");
   const auto known = [&](const auto& rows) {
     return std::all_of(rows.begin(), rows.end(),
@@ -93,19 +102,29 @@ uint32_t IntervalFold::AddType(profile::IntervalType&& type) {
   return it->second;
 }
 
-uint32_t IntervalFold::AddNode(uint32_t parent, uint32_t method) {
+uint32_t IntervalFold::AddNode(uint32_t parent, uint32_t method, uint32_t place) {
   std::vector<profile::IntervalNode>& all = tables().nodes;
   if (all.size() >= kMostEntries) {
     recording_->processes[process_]->losses.Add(Loss::kStackNodesCapped);
-    parent = 0;
+    parent = place = 0;
     method = AddMethod(Pseudo("(other)"));
   }
-  const uint64_t key = PairKey(parent, method);
+  const uint64_t key = NodeKey(parent, method, place);
   if (const uint32_t there = children_.Find(key); there != FlatMap::kNone) return there;
-  all.push_back({parent, method});
+  all.push_back({parent, method, place});
   const auto id = static_cast<uint32_t>(all.size() - 1);
   children_.Set(key, id);
   return id;
+}
+
+uint32_t IntervalFold::AddPlace(const profile::IntervalPlace& place, int64_t shift_ns) {
+  constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;  // as the tree has them
+  const uint64_t address = place.address & kAddressMask;
+  const int64_t seen_ns = place.seen_ns + shift_ns;
+  if (place_keys_.size() >= kMostEntries) return 0;
+  const auto [it, added] = place_keys_.try_emplace({address, seen_ns}, 0);
+  if (added) it->second = recording_->processes[process_]->stacks.AddAddress(address, seen_ns) + 1;
+  return it->second;
 }
 
 uint32_t IntervalFold::LostMethod() { return AddMethod(Pseudo("(lost)")); }
@@ -119,10 +138,13 @@ void IntervalFold::TakeDictionaries(IntervalFrame& f) {
   methods_.resize(f.first_method);
   types_.resize(f.first_type);
   nodes_.resize(f.first_node);
+  places_.resize(f.first_place);  // 0: lost
+  const int64_t shift_ns = f.start_unix_ns - recording_->start_unix_ns;
+  for (const profile::IntervalPlace& p : f.places) places_.push_back(AddPlace(p, shift_ns));
   for (profile::IntervalMethod& m : f.methods) methods_.push_back(AddMethod(std::move(m)));
   for (profile::IntervalType& t : f.types) types_.push_back(AddType(std::move(t)));
   for (const profile::IntervalNode& n : f.nodes)
-    nodes_.push_back(AddNode(Node(n.parent), methods_[n.method]));
+    nodes_.push_back(AddNode(Node(n.parent), methods_[n.method], places_[n.place]));
 }
 
 Status IntervalFold::OnFrame(IntervalFrame&& f) {
@@ -177,6 +199,7 @@ Status IntervalFold::OnFrame(IntervalFrame&& f) {
   f.methods.clear();
   f.types.clear();
   f.nodes.clear();
+  f.places.clear();
   f.first_method = static_cast<uint32_t>(t.agent.methods.size());
   f.first_type = static_cast<uint32_t>(t.agent.types.size());
   f.first_node = static_cast<uint32_t>(t.agent.nodes.size());

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -38,7 +40,8 @@ class IntervalFold {
   void TakeDictionaries(profile::IntervalFrame& frame);
   uint32_t AddMethod(profile::IntervalMethod&& method);
   uint32_t AddType(profile::IntervalType&& type);
-  uint32_t AddNode(uint32_t parent, uint32_t method);
+  uint32_t AddNode(uint32_t parent, uint32_t method, uint32_t place = 0);
+  uint32_t AddPlace(const profile::IntervalPlace& place, int64_t shift_ns);
   uint32_t LostMethod();
   uint32_t Node(uint32_t id) const { return nodes_[id]; }
   uint32_t Type(uint32_t id) const { return types_[id]; }
@@ -52,10 +55,12 @@ class IntervalFold {
   uint64_t next_sequence_ = 0;
   uint32_t dictionary_ = 0;
   // The recording's ids, by the agent's.
-  std::vector<uint32_t> methods_, types_, nodes_;
+  std::vector<uint32_t> methods_, types_, nodes_, places_;
   // What the recording has already, by what it is.
   std::unordered_map<std::string, uint32_t> method_keys_, type_keys_;
-  FlatMap children_;  // (parent, method) → node
+  FlatMap children_;  // (parent, place, or method where there is none) → node
+  // By address and time: the index of the address + 1.
+  std::map<std::pair<uint64_t, int64_t>, uint32_t> place_keys_;
 };
 
 }  // namespace clrscope::analysis

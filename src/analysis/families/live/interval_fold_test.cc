@@ -51,15 +51,99 @@ class IntervalFoldTest : public ::testing::Test {
                 profile::EstimateSampled(1, 1'000)}};
     return f;
   }
-  profile::Profile Bound() {
+  profile::Profile Bound(const BindOptions& options = {}) {
     Aggregate aggregate(&recording);
     for (const AgentInterval& i : keep.intervals) aggregate.Add(i);
-    return Bind(recording, aggregate);
+    return Bind(recording, aggregate, options);
   }
 
   profile::Recording recording;
   Keep keep;
 };
+
+TEST_F(IntervalFoldTest, PlacesAreAddressesOfTheProcess) {
+  IntervalFold fold(&recording, 0, &keep, true);
+  IntervalFrame f = First();
+  f.places = {{0x1010, 5}, {0x1020, 6}};
+  f.nodes = {{0, 0, 1}, {0, 0, 2}};
+  f.flows.push_back({2, 1, profile::HeapKind::kSoh, profile::EstimateSampled(4, 1'000)});
+  ASSERT_TRUE(fold.OnFrame(IntervalFrame(f)).ok());
+  profile::ProcessTables& t = *recording.processes[0];
+  ASSERT_EQ(t.stacks.addresses().size(), 2u);
+  EXPECT_EQ(t.stacks.addresses()[1].address, 0x1020u);
+  EXPECT_EQ(t.stacks.addresses()[1].first_ns, 2 * kSecond + 6);
+  ASSERT_EQ(t.agent.nodes.size(), 3u);
+  EXPECT_EQ(t.agent.nodes[2].place, 2u);
+  // Told once more with another dictionary, under other numbers: they are the same.
+  f.sequence = 1;
+  f.dictionary = 1;
+  std::swap(f.places[0], f.places[1]);
+  std::swap(f.nodes[0], f.nodes[1]);
+  f.nodes[0].place = 1;
+  f.nodes[1].place = 2;
+  ASSERT_TRUE(fold.OnFrame(IntervalFrame(f)).ok());
+  EXPECT_EQ(t.stacks.addresses().size(), 2u);
+  EXPECT_EQ(t.agent.nodes.size(), 3u);
+  // Other code at the same address is another place.
+  f.sequence = 2;
+  f.dictionary = 2;
+  f.places[0].seen_ns = 99;
+  ASSERT_TRUE(fold.OnFrame(IntervalFrame(f)).ok());
+  EXPECT_EQ(t.stacks.addresses().size(), 3u);
+  f.sequence = 3;
+  f.nodes[0].place = 3;
+  EXPECT_FALSE(fold.OnFrame(std::move(f)).ok());
+}
+
+TEST_F(IntervalFoldTest, LinesAreToldWhereSomebodyLooksAtThem) {
+  IntervalFold fold(&recording, 0, &keep, true);
+  IntervalFrame f = First();
+  f.places = {{0x1010, 5}, {0x1020, 6}};
+  f.nodes = {{0, 0, 1}, {0, 0, 2}};
+  f.flows.push_back({2, 1, profile::HeapKind::kSoh, profile::EstimateSampled(4, 1'000)});
+  ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+  profile::Places& places = recording.processes[0]->places;
+  profile::Place place;
+  place.file = places.FileOf({recording.strings.Intern("/src/App.cs"), {}, {}, {}});
+  place.line = 10;
+  places.Set(0, place);
+  place.line = 12;
+  places.Set(1, place);
+  EXPECT_EQ(Bound().shown().cells.size(), 1u) << "one method";
+  BindOptions options;
+  options.lines = true;
+  const profile::Profile p = Bound(options);
+  ASSERT_EQ(p.shown().cells.size(), 2u);
+  EXPECT_EQ(p.lines[p.nodes[p.shown().cells[0].node].line].line, 10u);
+  EXPECT_EQ(p.lines[p.nodes[p.shown().cells[1].node].line].line, 12u);
+}
+
+TEST_F(IntervalFoldTest, NativeCodeIsToldByItsFunctionOrItsFile) {
+  IntervalFold fold(&recording, 0, &keep, true);
+  IntervalFrame f = First();
+  f.methods.push_back({"", "", "[native]", "[native]", 0, profile::kPseudo});
+  f.places = {{0x7001'0010, 5}, {0x7001'0020, 6}, {0x7001'0030, 6}, {0x9000'0000, 6}};
+  // Main > a function > two that have no name > one in no file > Main
+  f.nodes = {{0, 0}, {1, 1, 1}, {2, 1, 2}, {3, 1, 3}, {4, 1, 4}, {5, 0}};
+  f.flows[0].node = 6;
+  ASSERT_TRUE(fold.OnFrame(std::move(f)).ok());
+  profile::ProcessTables& t = *recording.processes[0];
+  t.images.Restore({0x7001'0000, 0x7002'0000, 0, recording.strings.Intern("/lib/libback.so"),
+                    recording.strings.Intern("00ff")});
+  profile::Place place;
+  place.symbol = recording.strings.Intern("call_back");
+  t.places.Set(0, place);
+  const profile::Profile p = Bound();
+  ASSERT_EQ(p.shown().cells.size(), 1u);
+  std::vector<std::string> told;
+  for (uint32_t n = p.shown().cells[0].node; n != 0; n = p.nodes[n].parent) {
+    const profile::Frame& frame = p.frames[p.nodes[n].frame];
+    told.push_back(std::string(p.str(frame.module)) + "!" + std::string(p.str(frame.method)));
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"App!App.Main", "![native]", "libback.so!libback.so",
+                                            "libback.so!call_back", "App!App.Main"}));
+  EXPECT_EQ(p.losses[Loss::kUnresolvedFrame], 0u);
+}
 
 TEST_F(IntervalFoldTest, FlowsAddUpAndTheLastStateStands) {
   IntervalFold fold(&recording, 0, &keep, true);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/families/live/agent_windows.h"
 #include "profile/compare.h"
 #include "profile/estimate/beta.h"
 #include "profile/views/tables.h"
@@ -137,16 +138,18 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
   if (!a.windowed) SetWindow(a);
   const LeakWindow& w = a.window;
   const double middle = static_cast<double>(f.start_ns + (f.end_ns - f.start_ns) / 2) / kNs;
+  const AgentWindows windows(f.all_windows);
   for (const profile::IntervalTurnover& t : f.turnover) {
     if (middle < w.start_s) break;
     if (!Keeps(interval.process, t.request)) continue;
     Group* g = GroupOf(interval.process, t.node, t.type);
     if (g == nullptr) continue;
-    g->row.born += t.births;
-    g->row.died += t.deaths;
+    const profile::Estimate deaths = windows.Of(t.deaths, t.window);
+    g->row.born += windows.Of(t.births, t.window);
+    g->row.died += deaths;
     const double born = kBirthStarts[t.birth_bucket];
-    if (born < w.start_s) g->row.gone += t.deaths;
-    if (middle >= w.middle_s && born < w.middle_s) g->late_gone += t.deaths;
+    if (born < w.start_s) g->row.gone += deaths;
+    if (middle >= w.middle_s && born < w.middle_s) g->late_gone += deaths;
   }
   if (a.levels) return AddLevels(interval);
   const bool last = f.end_ns == a.end_ns;
@@ -159,18 +162,19 @@ void LeakFinder::Add(const profile::AgentInterval& interval) {
     if (l.young || !Keeps(interval.process, l.request)) continue;
     Group* g = GroupOf(interval.process, l.node, l.type);
     if (g == nullptr) continue;
+    const profile::Estimate value = windows.Of(l.value, l.window);
     if (before) {
-      g->ages_before[l.age_bucket] += l.value.count;
+      g->ages_before[l.age_bucket] += value.count;
       continue;
     }
-    g->row.live += l.value;
-    if (f.requests) g->requests[RouteOf(interval.process, l.request)] += l.value;
-    g->bytes_of_node[(*places_)[interval.process].nodes[l.node]] += l.value.amount;
-    g->ages[l.age_bucket] += l.value.count;
-    g->gen2[std::midpoint(l.gen2_survived_min, l.gen2_survived_max)] += l.value.count;
+    g->row.live += value;
+    if (f.requests) g->requests[RouteOf(interval.process, l.request)] += value;
+    g->bytes_of_node[(*places_)[interval.process].nodes[l.node]] += value.amount;
+    g->ages[l.age_bucket] += value.count;
+    g->gen2[std::midpoint(l.gen2_survived_min, l.gen2_survived_max)] += value.count;
     const double born = kBirthStarts[l.birth_bucket];
-    if (born >= w.start_s) g->row.added += l.value;
-    if (born >= w.middle_s) g->late_added += l.value;
+    if (born >= w.start_s) g->row.added += value;
+    if (born >= w.middle_s) g->late_added += value;
   }
 }
 

@@ -85,6 +85,40 @@ void LiveTables::Count(Row& row, const Estimate& value, bool biased) {
   row.recent.back().value += value;
 }
 
+void LiveTables::Rename(uint32_t process, std::string_view from, std::string_view to) {
+  const StringId before = strings_.Intern(from), now = strings_.Intern(to);
+  if (before == now) return;
+  for (const LiveBy by : {LiveBy::kType, LiveBy::kSite}) {
+    Table& table = tables_[static_cast<size_t>(by)];
+    for (uint32_t i = 0; i < table.rows.size(); ++i) {
+      Row& row = table.rows[i];
+      if (row.process != process || row.type != before || row.gone) continue;
+      table.index.erase({process, before.value, row.method.value, 0});
+      row.type = now;
+      const auto [it, is_new] =
+          table.index.try_emplace({process, now.value, row.method.value, 0}, i);
+      if (!is_new) Add(table.rows[it->second], row);
+    }
+  }
+}
+
+void LiveTables::Add(Row& to, Row& from) {
+  to.total += from.total;
+  to.biased = to.biased || from.biased;
+  for (const Second& s : from.recent) {
+    const auto at =
+        std::lower_bound(to.recent.begin(), to.recent.end(), s.second,
+                         [](const Second& have, int64_t second) { return have.second < second; });
+    if (at != to.recent.end() && at->second == s.second)
+      at->value += s.value;
+    else
+      to.recent.insert(at, s);
+  }
+  from.total = {};
+  from.recent.clear();
+  from.gone = true;
+}
+
 void LiveTables::Forget() {
   for (Table& table : tables_)
     for (Row& row : table.rows)

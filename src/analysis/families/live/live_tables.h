@@ -40,6 +40,7 @@ class LiveTables {
     profile::Estimate total;
     std::vector<Second> recent;  // oldest first
     bool biased = false;         // rests on AllocationTick, at least in part
+    bool gone = false;           // what it counted counts in another one
   };
   struct Process {
     uint32_t pid = 0;
@@ -55,6 +56,10 @@ class LiveTables {
   uint32_t AddProcess(uint32_t pid, std::string_view name);
   void MarkEnded(uint32_t process) { processes_[process].ended = true; }
 
+  // A type of the process goes by another name from now on: so do its rows.
+  void Rename(uint32_t process, std::string_view from, std::string_view to);
+
+  // A row keeps its place.
   const std::vector<Row>& rows(LiveBy by) const { return tables_[static_cast<size_t>(by)].rows; }
   const Row& everything() const { return everything_; }
   const std::vector<Process>& processes() const { return processes_; }
@@ -94,6 +99,7 @@ class LiveTables {
 
   Row& Count(LiveBy by, Key key, const profile::Estimate& value, bool biased);
   void Count(Row& row, const profile::Estimate& value, bool biased);
+  static void Add(Row& to, Row& from);
   void Forget();  // seconds that are too old
 
   const profile::MeasureSpec* spec_;

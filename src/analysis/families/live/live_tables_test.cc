@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace clrscope::analysis {
 namespace {
@@ -67,6 +68,40 @@ TEST(LiveTables, ASecondWithoutEventsCounts) {
   LiveTables empty;
   empty.AddSecond(7, Profile(), {});
   EXPECT_EQ(empty.Covered(30), 1);
+}
+
+TEST(LiveTables, ATypeThatIsRenamedStaysOneRow) {
+  LiveTables t;
+  const uint32_t id = t.AddProcess(12, "orders");
+  const uint32_t other = t.AddProcess(13, "orders");
+  t.AddSecond(0, SecondOf(3, "Slot"), {id});
+  t.AddSecond(0, SecondOf(1, "Slot"), {other});
+  t.Rename(id, "Slot", "Box.Slot");
+  t.AddSecond(1, SecondOf(5, "Box.Slot"), {id});
+  for (const LiveBy by : {LiveBy::kType, LiveBy::kSite}) {
+    ASSERT_EQ(t.rows(by).size(), 2u);
+    EXPECT_EQ(t.str(t.rows(by)[0].type), "Box.Slot");
+    EXPECT_EQ(t.rows(by)[0].total.samples, 8u);
+    EXPECT_EQ(t.str(t.rows(by)[1].type), "Slot") << "another process's";
+  }
+}
+
+TEST(LiveTables, ATypeThatIsRenamedToWhatAnotherIsCalledJoinsItsRow) {
+  LiveTables t;
+  const uint32_t id = t.AddProcess(12, "orders");
+  t.AddSecond(0, SecondOf(1, "Slot"), {id});
+  t.AddSecond(1, SecondOf(2, "Box.Slot"), {id});
+  t.AddSecond(2, SecondOf(4, "Slot"), {id});
+  t.AddSecond(2, SecondOf(8, "Box.Slot"), {id});
+  t.Rename(id, "Slot", "Box.Slot");
+  const std::vector<LiveTables::Row>& rows = t.rows(LiveBy::kType);
+  EXPECT_TRUE(rows[0].gone);
+  EXPECT_EQ(rows[0].total.samples, 0u);
+  EXPECT_EQ(rows[1].total.samples, 15u);
+  EXPECT_EQ(t.Window(rows[1], 1).samples, 12u);
+  EXPECT_EQ(t.Window(rows[1], 3).samples, 15u);
+  t.AddSecond(3, SecondOf(16, "Slot"), {id});  // one that has no owner
+  EXPECT_EQ(t.rows(LiveBy::kType)[2].total.samples, 16u);
 }
 
 TEST(LiveTables, TooManyRowsAreCountedTogether) {

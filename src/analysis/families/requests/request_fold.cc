@@ -128,6 +128,7 @@ RequestFold::Request* RequestFold::NewRequest(const ActivityPath& path, int64_t 
   if (in_windows_ && (windows_.empty() || windows_.back().closed())) return nullptr;
   starts_.Add(now_ns);
   if (!in_windows_) ++started_;
+  ++all_started_;
   if (const uint32_t same = index_.Find(path); same != PathIndex::kNone) {
     if (requests_[same].windowed) {
       GiveUp(requests_[same]);

@@ -106,6 +106,8 @@ class RequestFold {
   double per_second() const;
   // Requests and activities so far that were followed outside of windows.
   uint64_t started() const { return started_; }
+  // … in windows, too.
+  uint64_t all_started() const { return all_started_; }
   // Intervals of the histogram since BeginWindows().
   uint64_t intervals() const { return intervals_; }
 
@@ -354,7 +356,7 @@ class RequestFold {
   RecentRate starts_;
   double counting_ = 0, counted_ = 0;  // by the histogram: of this interval, the most of the last
   double activities_per_second_ = 0;   // of the last window
-  uint64_t intervals_ = 0, started_ = 0;
+  uint64_t intervals_ = 0, started_ = 0, all_started_ = 0;
   std::vector<Waiting> waiting_;
   uint32_t free_waiting_ = kNone;
   size_t waiting_count_ = 0;

@@ -17,6 +17,7 @@ bool IsToldElsewhere(const clr::DiagnosticEvent& e) {
 
 // They have a price, as requests have.
 void RequestFold::CountActivity(int64_t now_ns) {
+  ++all_started_;
   if (in_windows_) {
     if (!windows_.empty() && !windows_.back().closed()) ++windows_.back().activities;
     return;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +32,30 @@ class TypeIndex {
     return FindSlow(type, id, hash, name, strings, tables, reused);
   }
   // Types without an id were added to `tables`.
-  void NoteAdded(const profile::ProcessTables& tables) { name_hash_.resize(tables.types.size()); }
+  void NoteAdded(const StringPool& strings, const profile::ProcessTables& tables);
   // Goes on in other tables, which get the types that are named.
   void MoveTo(const profile::ProcessTables& old, const StringPool& old_strings, StringPool& strings,
               profile::ProcessTables& tables);
+
+  // Types whose names may lack their owners, which nobody has told yet; indexes into
+  // `tables.types`.
+  const std::vector<uint32_t>& bare() const { return bare_; }
+  // What has been found out of some of them: the owner is written before the name, "" where there
+  // is none or where it cannot be known.
+  struct Owner {
+    uint32_t type = 0;
+    std::string text;  // "Shop.Box`1+"
+  };
+  void SetOwners(std::span<const Owner> owners, StringPool& strings,
+                 profile::ProcessTables& tables);
+
+  // Where a type is defined, as BulkType says. Of an array: its component's component …
+  struct Definition {
+    uint64_t module = 0;
+    uint32_t token = 0;
+  };
+  void Define(const clr::TypeRecord& record);
+  std::optional<Definition> DefinitionOf(uint64_t id) const;
 
  private:
   // 0 = no name.
@@ -43,8 +65,15 @@ class TypeIndex {
   uint32_t FindSlow(uint32_t type, uint64_t id, uint64_t hash, Utf16View name, StringPool& strings,
                     profile::ProcessTables& tables, bool* reused);
 
+  // Of an array the token is 0, and the module is its component's id.
+  static constexpr uint32_t kNoToken = 0;
+  void NoteName(uint32_t type, std::string_view raw_name);
+
   FlatMap index_;  // id → type
   std::vector<uint64_t> name_hash_{0};
+  std::vector<uint32_t> bare_;
+  FlatMap defined_;  // id → definition
+  std::vector<Definition> definitions_;
   std::string scratch_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace clrscope::analysis {
 namespace {
@@ -46,8 +47,10 @@ size_t BlockingCallOf(std::string_view method) {
 ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
   size_t call = kBlockingCalls.size();
   bool framework = false, native = false, runtime = false;
+  profile::FrameKind callee = profile::FrameKind::kManaged;  // of the frame before
   for (; node != 0; node = p.nodes[node].parent) {
     const profile::Frame& f = p.frames[p.nodes[node].frame];
+    const profile::FrameKind called = std::exchange(callee, f.kind);
     runtime = runtime || f.kind == profile::FrameKind::kRuntime;
     native =
         native || f.kind == profile::FrameKind::kRuntime || f.kind == profile::FrameKind::kNative;
@@ -57,8 +60,10 @@ ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
     // What the program calls is the framework's; what calls the program says nothing.
     if ((f.flags & profile::kFramework) == 0) {
       if (call < kBlockingCalls.size()) return kBlockingCalls[call].state;
+      if (!runtime || framework) return ThreadState::kBlockedUnknown;
       // Until .NET 9 the helper of `lock` is the runtime's own code, without a method above it.
-      return runtime && !framework ? ThreadState::kLock : ThreadState::kBlockedUnknown;
+      // Where the C library stands between, a signal of the runtime's has stopped the method.
+      return called == profile::FrameKind::kRuntime ? ThreadState::kLock : ThreadState::kGc;
     }
     framework = true;
     call = std::min(call, BlockingCallOf(p.str(f.method)));

@@ -20,6 +20,8 @@ ThreadState Of(std::initializer_list<std::string_view> frames) {
   for (const std::string_view name : frames) {
     const bool framework = name.starts_with("System.") || name.starts_with("Interop.");
     const uint32_t frame = b.AddFrame("M", name, framework ? profile::kFramework : 0);
+    if (name == "libcoreclr.so") b.p.frames[frame].kind = profile::FrameKind::kRuntime;
+    if (name == "libc.so.6") b.p.frames[frame].kind = profile::FrameKind::kNative;
     b.p.nodes.push_back({node, frame});
     node = static_cast<uint32_t>(b.p.nodes.size() - 1);
   }
@@ -51,6 +53,13 @@ TEST(StateRule, WhatCallsTheProgramSaysNothing) {
   EXPECT_EQ(Of({"Orders.Main", "System.Collections.Generic.List<T>.Sort"}),
             ThreadState::kBlockedUnknown);
   EXPECT_EQ(Of({}), ThreadState::kBlockedUnknown);
+}
+
+TEST(StateRule, WhatTheRuntimeStopsByASignalWaitsForTheCollector) {
+  EXPECT_EQ(Of({"Orders.Main", "libc.so.6", "libcoreclr.so", "libc.so.6"}), ThreadState::kGc);
+  EXPECT_EQ(Of({"Orders.Main", "libcoreclr.so", "libc.so.6"}), ThreadState::kLock)
+      << "the helper of lock";
+  EXPECT_EQ(Of({"Orders.Main", "libc.so.6"}), ThreadState::kBlockedUnknown);
 }
 
 TEST(StateRule, AThreadWithoutTheProgramIsIdleUnlessItWaitsForALock) {

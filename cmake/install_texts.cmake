@@ -1,0 +1,12 @@
+# Run by `cmake --install`: the manual page and the completions, as the program that was built tells them.
+function(tell path)
+  set(file "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/${path}")
+  get_filename_component(folder "${file}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  execute_process(COMMAND ${clrscope} ${ARGN} OUTPUT_FILE "${file}" COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "Installing: ${file}")
+endfunction()
+tell(man/man1/clrscope.1 --man-page)
+tell(bash-completion/completions/clrscope completion bash)
+tell(zsh/site-functions/_clrscope completion zsh)
+tell(fish/vendor_completions.d/clrscope.fish completion fish)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/async/async_roles.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "agent/stacks/type_names.h"
+
+namespace clrscope::agent {
+namespace {
+
+constexpr std::string_view kMoveNext = ".MoveNext()";
+
+// Whatever calls a state machine's MoveNext after an await, from the outermost frame that a tail
+// call may leave: not what starts it (AsyncMethodBuilderCore.Start).
+constexpr std::string_view kResumers[] = {
+    "System.Threading.ExecutionContext.",
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1",
+    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder`1+StateMachineBox`1",
+    "System.Threading.ThreadPool",
+    "System.Threading.QueueUserWorkItemCallback",
+    "System.Threading.Tasks.AwaitTaskContinuation",
+    "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
+    "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",
+    "System.Threading.Tasks.Task.RunContinuations",
+    "System.Threading.Tasks.Task.RunOrQueueCompletionAction",
+    "System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore`1",
+};
+
+// "Shop.Cart+<AddAsync>d__3[…].MoveNext()", and of lambdas "…+<<Add>b__0_0>d.MoveNext()".
+bool IsMoveNext(std::string_view raw) {
+  return raw.ends_with(kMoveNext) && raw.find("+<") != std::string_view::npos &&
+         raw.find(">d") != std::string_view::npos;
+}
+
+}  // namespace
+
+uint64_t RoleOf(ICorProfilerInfo* info, FunctionId function, const profile::IntervalMethod& method,
+                ModuleId* module) {
+  const std::string_view raw = method.raw;
+  const bool core = method.module == kCoreLib;
+  *module = 0;
+  const bool resumes = core && std::any_of(std::begin(kResumers), std::end(kResumers),
+                                           [&](auto prefix) { return raw.starts_with(prefix); });
+  if (!resumes && !IsMoveNext(raw)) return 0;
+  ClassId owner = 0;
+  uint32_t token = 0, count = 0;
+  if (!Succeeded(info->GetFunctionInfo2(function, 0, &owner, module, &token, 0, &count, nullptr)))
+    return 0;
+  if (resumes) return AsyncRole::kResumes;
+  const TypeNames names(info, *module);
+  const uint32_t machine = names.OwnerOf(token);
+  return machine == 0 ? 0 : AsyncRole::Machine(*module, machine, !names.IsValueType(machine));
+}
+
+}  // namespace clrscope::agent

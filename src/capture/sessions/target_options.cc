@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/sessions/target_options.h"
+
+#include "capture/sessions/request_watch.h"
+
+namespace clrscope::capture {
+
+// The runtime has one filter for what DiagnosticListeners tell: with activities, it is in theirs.
+RequestExtras ExtrasOf(const TargetOptions& options) {
+  return {.activities = options.activities,
+          .routing = options.activities || options.actions,
+          .statuses = options.actions};
+}
+
+double NsPerRequest(const TargetOptions& options) {
+  return RequestWatch::kNsPerRequest + (ExtrasOf(options).routing ? kRoutingNsPerRequest : 0) +
+         (options.actions ? kStatusNsPerRequest : 0);
+}
+
+}  // namespace clrscope::capture
