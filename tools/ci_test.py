@@ -95,6 +95,13 @@ class Steps(unittest.TestCase):
         self.assertLess(len(folder), 20)
         self.assertFalse(os.path.exists(folder))
 
+    def test_niceness_counts_beside_other_sessions(self):
+        groups = pathlib.Path("/proc/sys/kernel/sched_autogroup_enabled")
+        self.step("10-a", "# nice: 7", "sleep 0.3; echo is $(nice), $(sed 's/.* nice/nice/' /proc/self/autogroup); echo passed=1 failed=0")
+        self.assertEqual(self.run_ci(), "1 passed, 0 failed")
+        grouped = groups.exists() and groups.read_text().strip() == "1"
+        self.assertIn("is 7, nice 7" if grouped else "is 7,", self.result.stdout)
+
     def test_quick_ones(self):
         self.step("10-a", "# quick", 'echo "passed=${CLRSCOPE_QUICK:-5} failed=0"')
         self.step("20-b", "echo passed=1 failed=0")
