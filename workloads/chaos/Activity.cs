@@ -22,7 +22,7 @@ abstract class Activity(int threads, int pauseMilliseconds)
 
     protected abstract ulong Compute(uint seed);
 
-    // Whether its threads may be sent signals at any time.
+    // Whether its threads may be sent signals at any time; else they block all that may be blocked.
     protected virtual bool TakesSignals => true;
 
     // What is of no interest to the result, between rounds; the pause is at random and so long on average.
@@ -61,6 +61,7 @@ abstract class Activity(int threads, int pauseMilliseconds)
 
     void Run(Random random)
     {
+        if (!TakesSignals) Native.chaos_refuse_signals();
         Holder.Make();
         Interlocked.Increment(ref s_born);
         s_all.Wait();

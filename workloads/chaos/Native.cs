@@ -15,6 +15,7 @@ static unsafe partial class Native
     [DllImport("chaos")] public static extern ulong chaos_near_end(delegate* unmanaged<ulong, ulong> callback, ulong value);
     [DllImport("chaos")] public static extern int chaos_catch_signals();
     [DllImport("chaos")] public static extern void chaos_join_signals(int join);
+    [DllImport("chaos")] public static extern void chaos_refuse_signals();
     [DllImport("chaos")] public static extern int chaos_signal_one(int which, uint pick);
     [DllImport("chaos")] public static extern int chaos_signal_own_stack();
     [DllImport("chaos")] public static extern void chaos_raise(int signal);

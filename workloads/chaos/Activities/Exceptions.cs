@@ -13,7 +13,7 @@ sealed class Exceptions() : Activity(threads: 2, pauseMilliseconds: 10)
     }
 
     // The runtime's alternate stack has room for one handler: a signal to a thread that is in that of a null reference
-    // ends the process, whoever sends it.
+    // ends the process, whoever sends it (native/chaos/signals.c).
     protected override bool TakesSignals => false;
 
     protected override ulong Compute(uint seed)

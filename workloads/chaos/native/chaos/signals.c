@@ -35,11 +35,29 @@ static void on_usr2(int signal, siginfo_t* info, void* context) {
   errno = before;
 }
 
+// All signals but those of faults and the one that stops a thread for a collection, which the runtime holds back where it must
+// (dotnet/runtime src/coreclr/pal/src/exception/signal.cpp).
+static void block_all_but_faults(sigset_t* set) {
+  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGRTMIN};
+  sigfillset(set);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(set, faults[i]);
+}
+
+// No signal comes to the calling thread any more: neither one that is sent to it nor one that the kernel gives to any thread of the
+// process. On a processor with AVX-512 a signal's frame takes 3.6 KB, and while the runtime handles a null reference its alternate
+// stack of 12 KB has 2.6 KB left: the kernel ends a process that has no room for a frame.
+CHAOS_EXPORT void chaos_refuse_signals(void) {
+  sigset_t set;
+  block_all_but_faults(&set);
+  pthread_sigmask(SIG_BLOCK, &set, 0);
+}
+
 CHAOS_EXPORT int chaos_catch_signals(void) {
   struct sigaction action = {.sa_sigaction = on_usr1, .sa_flags = SA_SIGINFO | SA_RESTART};
   if (sigaction(SIGUSR1, &action, 0) != 0) return 0;
   action.sa_sigaction = on_usr2;
   action.sa_flags |= SA_ONSTACK;
+  block_all_but_faults(&action.sa_mask);  // the runtime's alternate stack has no room for two frames beside a handler
   return sigaction(SIGUSR2, &action, 0) == 0;
 }
 
