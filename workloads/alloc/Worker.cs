@@ -33,6 +33,7 @@ sealed class Worker
 {
     const int RingSlots = 4096;         // objects kept alive, so that some survive collections
     const int CallsBetweenClocks = 64;
+    const double MostDebt = 0.05;       // s that a worker catches up after it stood still; a longer stall is lost
 
     readonly Options _options;
     readonly (int Weight, Site Site)[] _sites;
@@ -87,12 +88,14 @@ sealed class Worker
         double rate = _options.Rate / _options.Threads;
         long before = GC.GetAllocatedBytesForCurrentThread();
         long start = Stopwatch.GetTimestamp();
+        double lost = 0;
         while (Ledger.TotalBytes < bytes)
         {
             for (int i = 0; i < CallsBetweenClocks && Ledger.TotalBytes < bytes; i++) AllocateOne();
             double elapsed = Stopwatch.GetElapsedTime(start).TotalSeconds;
             if (elapsed >= _options.Seconds || Stop) break;
-            double ahead = Ledger.TotalBytes / rate - elapsed;
+            double ahead = Ledger.TotalBytes / rate - (elapsed - lost);
+            if (ahead < -MostDebt) lost += -MostDebt - ahead;
             if (ahead > 0.002)
                 Thread.Sleep((int)(1000 * Math.Min(ahead, _options.Seconds - elapsed)) + 1);
         }

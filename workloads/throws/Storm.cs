@@ -10,6 +10,7 @@ sealed class RareError : Error;
 
 sealed class Storm(Options options, int index)
 {
+    const double MostDebt = 0.05;  // s that it catches up after it stood still; a longer stall is lost
     readonly Random _random = new(index + 1);
     long _common, _rare;
 
@@ -33,6 +34,7 @@ sealed class Storm(Options options, int index)
         long most = options.Count == long.MaxValue ? long.MaxValue : options.Count / options.Threads;
         double burst = options.BurstMs / 1000, period = burst + options.PauseMs / 1000;
         long start = Stopwatch.GetTimestamp();
+        double lost = 0;
         while (_common + _rare < most)
         {
             double now = Stopwatch.GetElapsedTime(start).TotalSeconds, blown = now;
@@ -47,7 +49,8 @@ sealed class Storm(Options options, int index)
                 }
                 blown = whole * burst + rest;
             }
-            double ahead = (_common + _rare) / rate - blown;
+            double ahead = (_common + _rare) / rate - (blown - lost);
+            if (ahead < -MostDebt) lost += -MostDebt - ahead;
             if (ahead > 0.001)
             {
                 Sleep(Math.Min(ahead, options.Seconds - now));
