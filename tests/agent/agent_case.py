@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 import harness  # noqa: E402
-from harness import Case, Workload, clrscope, start_clrscope, wait_until  # noqa: E402
+from harness import Case, Workload, await_sampling, clrscope, start_clrscope, status, wait_until  # noqa: E402,F401
 
 FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
 CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
@@ -64,11 +64,6 @@ def rss_kb(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
 
-def status(pid):
-    result = clrscope("status", "-p", pid, "--json")
-    return json.loads(result.stdout) if result.returncode == 0 else None
-
-
 def has_agent(pid):
     return clrscope("status", "-p", pid, "--json").returncode == 0
 
@@ -97,7 +92,7 @@ class AgentCase(Case):
     def record_live(self, work, *options):
         """Records all that a workload does which stands ready, and the interval after it; what it did."""
         recorder = start_clrscope("record", "-p", work.pid, "--live", *options, "-o", self.path())
-        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        await_sampling(work.pid)
         work.go()
         truth = work.truth()
         time.sleep(1.5)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, bytes_of, count_fds, has_agent, library_mappings, rss_kb,
+from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, await_sampling, bytes_of, count_fds, has_agent, library_mappings, rss_kb,
                         status)
 import harness
 from harness import clrscope, start_clrscope, wait_until
@@ -208,7 +208,7 @@ class RealGenerations(AgentCase):
                              env={"DOTNET_gcServer": server})
         path = self.path(f"{flavour}-{server}.clrscope")
         recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", path)
-        wait_until(lambda: has_agent(work.pid), 20, "the agent is there")
+        await_sampling(work.pid)
         work.go()
         truth = work.truth()["generations"]
         time.sleep(0.5)
@@ -483,7 +483,7 @@ class StartUp(AgentCase):
                 work = self.workload(flavour, *args, "--rate", "500e6")
                 capture, converted = self.path(flavour + ".clrscope"), self.path(flavour + ".pb.gz")
                 recorder = start_clrscope("record", "-p", work.pid, "--live", "-o", capture)
-                wait_until(lambda pid=work.pid: has_agent(pid), 20, "the agent is there")
+                await_sampling(work.pid)
                 work.go()
                 work.truth()
                 time.sleep(1)

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 import containers
 import harness
-from harness import Case, Workload, clrscope
+from harness import Case, Workload, clrscope, open_sessions, wait_until
 from roots import NOBODY, Root, debian, may_mount
 
 LOAD = ("--seconds", "60", "--rate", "50000000")
@@ -361,9 +361,10 @@ class OldKernel(DoorCase):
         watch = subprocess.Popen(self.command(harness.CLRSCOPE, "watch", "-o", folder), stderr=subprocess.PIPE, text=True)
         self.addCleanup(watch.stderr.close)
         self.addCleanup(watch.kill)
-        time.sleep(4)
+        wait_until(lambda: open_sessions(work.pid), 60, "the watch to join")
         late = self.workload()  # comes while the watch goes on
-        time.sleep(3)
+        wait_until(lambda: open_sessions(late.pid), 60, "the watch to join the other one")
+        time.sleep(2)
         watch.send_signal(signal.SIGTERM)
         self.assertEqual(watch.wait(timeout=20), 0)
         [capture] = glob.glob(f"{folder}/*.clrscope")

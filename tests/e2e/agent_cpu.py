@@ -8,7 +8,7 @@ import time
 
 import cpu_time
 import harness
-from harness import Case, Workload, clrscope, loss, report, start_clrscope
+from harness import Case, CpuSpan, Workload, clrscope, loss, report, start_recording
 from seccomp import without_perf
 
 
@@ -28,24 +28,22 @@ class AgentCpu(Case):
     KINDS = cpu_time.KINDS
 
     def sampled(self, flavour, *options, program=(), env=None, **process):
-        """The workload's truth, and the recording's file; it is over before the program is. `within_ns` is what the process used, by its own clock, in a span
-        within the recording, and `around_ns` in one around it: the runtime's rundown and the agent use CPU time beside the workload."""
+        """The workload's truth, and the recording's file; it is over before the program is."""
         path = self.path(f"{flavour}.clrscope")
         with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour, env=env) as w:
-            before = harness.cpu_clock_ns(w.pid)
-            recorder = start_clrscope("record", "-p", w.pid, "--cpu", "-f", "-o", path, *options, **process)
+            self.span = CpuSpan(w.pid)
+            recorder = start_recording("-p", w.pid, "--cpu", "-f", "-o", path, *options, **process)
             self.addCleanup(recorder.kill)
-            first = recorder.stderr.readline()
-            self.assertIn("Recording", first)
-            begun = harness.cpu_clock_ns(w.pid)
+            self.span.begun()
             time.sleep(0.5)
             w.go()
             truth = w.truth()
-            self.within_ns = harness.cpu_clock_ns(w.pid) - begun
+            self.span.ending()
             recorder.send_signal(signal.SIGINT)
-            self.said = recorder.stderr.read()  # not communicate(): what readline() has read ahead is lost to it
-            self.assertEqual(recorder.wait(60), 0, self.said)
-            self.around_ns = harness.cpu_clock_ns(w.pid) - before
+            _, words = recorder.communicate(timeout=60)
+            self.said = recorder.said + words
+            self.assertEqual(recorder.returncode, 0, self.said)
+            self.span.ended()
             self.assertEqual(timers(w.pid), "")
         return truth, path
 
@@ -53,9 +51,7 @@ class AgentCpu(Case):
         """Sums are the system's own."""
         document = report(path, "--measure", "cpu", "--by", "method")
         self.assertEqual(document["sampler"], "agent")
-        total = document["totals"]["cpu_ns"]
-        self.assertLessEqual(self.within_ns, total)
-        self.assertLessEqual(total, self.around_ns)
+        self.check_cpu_total(document["totals"]["cpu_ns"], self.span.within_ns, self.span.around_ns)
         return document
 
     def test_methods_use_what_they_say(self):

@@ -10,7 +10,7 @@ import unittest
 from types import SimpleNamespace
 
 import harness
-from harness import Case, Workload, clrscope, loss, report, start_clrscope
+from harness import Case, CpuSpan, Workload, clrscope, loss, report, start_recording
 from nobody import Nobody, paranoid
 
 SAMPLERS = ("kernel", "agent")
@@ -19,14 +19,29 @@ SAMPLERS = ("kernel", "agent")
 class CpuHazards(Case):
     def begin(self, w, sampler):
         path = self.path(f"{sampler}.clrscope")
-        recorder = start_clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", sampler, "-f", "-o", path, "--no-progress")
+        self.span = CpuSpan(w.pid)
+        try:
+            recorder = start_recording("-p", w.pid, "--only", "cpu", "--sampler", sampler, "-f", "-o", path, "--no-progress")
+        except AssertionError as refusal:
+            if "the kernel's sampler is" in str(refusal):
+                self.skipTest(str(refusal))
+            raise
         self.addCleanup(recorder.kill)
-        first = recorder.stderr.readline()
-        if "the kernel's sampler is" in first:
-            self.skipTest(first.strip())
-        self.assertIn("Recording", first)
+        self.span.begun()
         time.sleep(0.5)
         return recorder, path
+
+    def end(self, recorder):
+        """The program has done its work and is still there."""
+        self.span.ending()
+        recorder.send_signal(signal.SIGINT)
+        _, said = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, said)
+        self.span.ended()
+
+    def check_total(self, document, part=0.03):
+        self.check_cpu_total(document["totals"]["cpu_ns"], self.span.within_ns, self.span.around_ns, part)
+        return document["totals"]["cpu_ns"]
 
     def whole(self, sampler, *program):
         """The truth of a program of which all is recorded, and its methods."""
@@ -34,9 +49,7 @@ class CpuHazards(Case):
             recorder, path = self.begin(w, sampler)
             w.go()
             truth = w.truth()
-            recorder.send_signal(signal.SIGINT)
-            said = recorder.stderr.read()
-            self.assertEqual(recorder.wait(60), 0, said)
+            self.end(recorder)
         return truth, report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
 
     def test_a_thousand_threads(self):
@@ -46,13 +59,10 @@ class CpuHazards(Case):
                 recorder, path = self.begin(w, sampler)
                 w.go()
                 open_files = len(os.listdir(f"/proc/{recorder.pid}/fd"))
-                truth = w.truth()
-                recorder.send_signal(signal.SIGINT)
-                said = recorder.stderr.read()
-                self.assertEqual(recorder.wait(60), 0, said)
+                w.truth()
+                self.end(recorder)
                 document = report(path, "--measure", "cpu", "--by", "method")
-                total = document["totals"]["cpu_ns"]
-                self.assertLess(abs(total / truth["process_ns"] - 1), 0.03, (total, truth["process_ns"]))
+                total = self.check_total(document)
                 self.assertEqual(loss(document, "cpu_samples_lost"), 0)
                 if sampler == "agent" or document["sampler"] == "kernel" and os.geteuid() == 0:
                     self.assertLess(open_files, 200)  # not one for each thread
@@ -85,22 +95,22 @@ class CpuHazards(Case):
                                "--hold-on-stdin"], env=nobody.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as burns:
             self.addCleanup(burns.kill)
             pid = json.loads(burns.stdout.readline())["ready"]
+            self.span = CpuSpan(pid)
             recorder = subprocess.Popen([*nobody.clrscope, "record", "-p", str(pid), "--only", "cpu", "--sampler", "kernel", "--no-progress", "-o", path],
                                         env=nobody.env, stderr=subprocess.PIPE, text=True)
             self.addCleanup(recorder.kill)
             self.assertIn("Recording", recorder.stderr.readline())
+            self.span.begun()
             time.sleep(0.5)
             burns.stdin.write("go\n")
             burns.stdin.flush()
-            truth = json.loads(burns.stdout.readline())
+            burns.stdout.readline()
             most = len(os.listdir(f"/proc/{recorder.pid}/fd"))
-            recorder.send_signal(signal.SIGINT)
-            said = recorder.stderr.read()
-            self.assertEqual(recorder.wait(60), 0, said)
+            self.end(recorder)
             burns.kill()
         self.assertLess(most, (threads + 50) * os.cpu_count() + 100)
         document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
-        self.assertLess(abs(document["totals"]["cpu_ns"] / truth["process_ns"] - 1), 0.05, truth)
+        self.check_total(document, part=0.05)
         self.assertEqual(loss(document, "cpu_samples_lost"), 0)
         self.assertEqual(loss(document, "cpu_threads_missed"), 0)
 
@@ -109,8 +119,7 @@ class CpuHazards(Case):
         for sampler in SAMPLERS:
             with self.subTest(sampler):
                 truth, document = self.whole(sampler, "--seconds", "2", "--kinds", "churn", "--idle-threads", "200")
-                total = document["totals"]["cpu_ns"]
-                self.assertLess(abs(total / truth["process_ns"] - 1), 0.05, (total, truth["process_ns"]))
+                self.check_total(document, part=0.05)
                 self.assertEqual(loss(document, "cpu_samples_lost"), 0)
                 self.assertEqual(loss(document, "cpu_threads_missed"), 0)
                 rows = {row["method"].rpartition(".")[2]: row for row in document["rows"]}
@@ -125,8 +134,7 @@ class CpuHazards(Case):
         for sampler in SAMPLERS:
             with self.subTest(sampler):
                 truth, document = self.whole(sampler, "--seconds", "1.6", "--kinds", "fork")
-                total = document["totals"]["cpu_ns"]
-                self.assertLess(abs(total / truth["process_ns"] - 1), 0.05, (total, truth["process_ns"]))
+                total = self.check_total(document, part=0.05)
                 rows = {row["method"].rpartition(".")[2]: row for row in document["rows"]}
                 self.assertLess(rows.get("Copy", {"total_cpu_ns": 0})["total_cpu_ns"], 0.05 * total)
                 self.assertGreater(rows["Forking"]["total_cpu_ns"], 0.9 * truth["methods"]["Forking"])
@@ -147,12 +155,12 @@ class CpuHazards(Case):
                 time.sleep(5.3)
                 after = used()
                 os.kill(w.pid, signal.SIGKILL)
-                said = recorder.stderr.read()
-                self.assertEqual(recorder.wait(60), 0, said)
+                _, said = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, said)
                 document = report(path, "--measure", "cpu", "--by", "method")
                 seconds = document["totals"]["cpu_ns"] / 1e9
-                # The system was asked once a second; of what came after that, there are samples.
-                self.assertGreater(seconds, after - before - 1.3)
+                # The system was asked once a second, later on a busy machine; of what came after that, there are samples.
+                self.assertGreater(seconds, after - before - 2.5)
                 self.assertLess(seconds, after - before + 0.5)
                 loops = sum(row["total_cpu_ns"] for row in document["rows"] if row["method"].endswith((".LoopLong", ".LoopShort")))
                 self.assertGreater(loops / 1e9, 0.9 * seconds)
@@ -178,11 +186,9 @@ class CpuHazards(Case):
                 recorder, path = self.begin(SimpleNamespace(pid=pid), sampler)
                 outer.stdin.write("go\n")
                 outer.stdin.flush()
-                truth = json.loads(outer.stdout.readline())
-                recorder.send_signal(signal.SIGINT)
-                said = recorder.stderr.read()
-                self.assertEqual(recorder.wait(60), 0, said)
+                outer.stdout.readline()
+                self.end(recorder)
                 document = report(path, "--measure", "cpu", "--by", "thread")
-                self.assertLess(abs(document["totals"]["cpu_ns"] / truth["process_ns"] - 1), 0.03)
+                self.check_total(document)
                 busiest = document["rows"][0]
                 self.assertEqual(busiest["thread"], pid, document["rows"][:3])

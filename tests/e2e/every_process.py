@@ -17,7 +17,7 @@ import threading
 import time
 
 import harness
-from harness import Case, Workload, clrscope, loss, report, start_clrscope, wait_until
+from harness import Case, Workload, clrscope, loss, open_sessions, report, start_recording, wait_until
 
 # A process that is there for so long after its socket appeared has to be in the capture.
 LIVES_S = 2.0
@@ -115,8 +115,7 @@ def cpu_s(pid):
 
 def soak(test, path, processes, seconds, seed):
     """Runs and checks; returns figures."""
-    recording = start_clrscope("record", "--all", "-n", "alloc", "-o", path, "--no-progress")
-    time.sleep(0.5)
+    recording = start_recording("--all", "-n", "alloc", "-o", path, "--no-progress")
     machine = Machine(processes, seed)
     try:
         machine.run_for(seconds)
@@ -164,8 +163,7 @@ class EveryProcess(Case):
     def test_a_process_in_a_folder_of_its_own_is_found(self):
         tmp = os.path.join(self.dir, "tmp")
         os.mkdir(tmp)
-        recording = start_clrscope("record", "--all", "-n", "alloc", "-o", self.path())
-        time.sleep(0.5)
+        recording = start_recording("--all", "-n", "alloc", "-o", self.path())
         with Workload("--seconds", "30", "--rate", "50000000", env={"TMPDIR": tmp}) as w:
             time.sleep(3.0)
             recording.send_signal(signal.SIGINT)
@@ -180,7 +178,7 @@ class EveryProcess(Case):
         unshare = ["unshare", "--fork", "--pid", "--mount", "--mount-proc", "--kill-child"]
         if subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
             self.skipTest("making namespaces is not permitted here")
-        recording = start_clrscope("record", "--all", "-n", "alloc", "-o", self.path())
+        recording = start_recording("--all", "-n", "alloc", "-o", self.path())
         container = subprocess.Popen([*unshare, "sh", "-c", shell], stdout=subprocess.PIPE, text=True)
         try:
             self.assertIn("ready", container.stdout.readline())
@@ -195,10 +193,10 @@ class EveryProcess(Case):
             container.communicate()
 
     def test_one_that_floods_is_drained_and_the_others_do_not_feel_it(self):
-        recording = start_clrscope("record", "--all", "-n", "alloc", "-o", self.path())
+        recording = start_recording("--all", "-n", "alloc", "-o", self.path())
         with Workload("--rate", "max", "--threads", "2", "--mode", "deep", "--seconds", "6"):
             with Workload("--bytes", "50000000", "--start-on-stdin", "--hold-on-stdin") as quiet:
-                time.sleep(1.5)
+                wait_until(lambda: open_sessions(quiet.pid), 60, "the quiet one is recorded")
                 quiet.go()
                 truth = quiet.truth()["total_allocated_bytes"]
                 time.sleep(0.5)
@@ -217,7 +215,7 @@ class EveryProcess(Case):
     def test_one_that_is_stopped_is_told_and_joined_when_it_goes_on(self):
         with Workload("--seconds", "60", "--rate", "50000000") as w:
             os.kill(w.pid, signal.SIGSTOP)
-            recording = start_clrscope("record", "--all", "-n", "alloc", "-o", self.path())
+            recording = start_recording("--all", "-n", "alloc", "-o", self.path())
             time.sleep(2.0)
             os.kill(w.pid, signal.SIGCONT)
             time.sleep(6.0)

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -49,7 +50,7 @@ def stacks_of(pid):
 class Workload:
     """A program that counts what it did and prints that at its end; `alloc`, if nothing else is said."""
 
-    PATIENCE_S = 300
+    PATIENCE_S = 120
     stuck = None
 
     def __init__(self, *args, flavour="alloc", env=None):
@@ -118,6 +119,24 @@ def start_clrscope(*args, **kwargs):
     return subprocess.Popen([CLRSCOPE, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs)
 
 
+def start_recording(*args, **kwargs):
+    """`clrscope record` whose sessions are open when this returns. Its words up to then are its `said`; what comes later is left to communicate()."""
+    recorder = start_clrscope("record", *args, **kwargs)
+    said = b""
+    # Byte by byte: what a buffer reads ahead is lost to communicate().
+    while not re.search(rb"(?m)^Recording .*\n", said):
+        byte = os.read(recorder.stderr.fileno(), 1)
+        if not byte:
+            break
+        said += byte
+    recorder.said = said.decode()
+    if not byte:
+        recorder.kill()
+        recorder.communicate()
+        raise AssertionError(f"record ended with {recorder.returncode}: {recorder.said}")
+    return recorder
+
+
 def report(path, *args):
     result = clrscope("report", path, "--json", *args)
     if not result.stdout:
@@ -130,6 +149,23 @@ def cpu_clock_ns(pid):
     return time.clock_gettime_ns(~pid << 3 | 2)
 
 
+class CpuSpan:
+    """What a process used by its own clock, in a span within a recording and in one around it. The difference is what the sessions' begin and
+    end, its rundown and an agent take the process, beside its work."""
+
+    def __init__(self, pid):
+        self.pid, self.before = pid, cpu_clock_ns(pid)
+
+    def begun(self):
+        self.begin = cpu_clock_ns(self.pid)
+
+    def ending(self):
+        self.within_ns = cpu_clock_ns(self.pid) - self.begin
+
+    def ended(self):
+        self.around_ns = cpu_clock_ns(self.pid) - self.before
+
+
 def sockets(pid):
     """How many unix sockets a process has open that are connected to somebody."""
     count = 0
@@ -139,6 +175,23 @@ def sockets(pid):
         except OSError:
             pass
     return count
+
+
+def open_sessions(pid):
+    """How many sessions of tools the process has, as `ps` reports it."""
+    listed = json.loads(clrscope("ps", "--json").stdout)["processes"]
+    return sum(p["open_sessions"] for p in listed if p["pid"] == pid)
+
+
+def status(pid):
+    """What the agent of a process reports of itself; None where there is none."""
+    result = clrscope("status", "-p", pid, "--json")
+    return json.loads(result.stdout) if result.returncode == 0 else None
+
+
+def await_sampling(pid):
+    """Until its agent samples: that it answers comes first."""
+    wait_until(lambda: (status(pid) or {}).get("sampling"), 60, "the agent samples")
 
 
 def dotnet_trace():
@@ -171,6 +224,12 @@ class Case(unittest.TestCase):
     def path(self, name="x.clrscope"):
         return os.path.join(self.dir, name)
 
+    def check_cpu_total(self, cpu_ns, within_ns, around_ns=None, part=0.02):
+        """A sum of CPU time is the process's own, within `part` of it; or within 60 ms, which is two looks at a busy machine."""
+        self.assertGreater(cpu_ns, within_ns - max(part * within_ns, 60e6))
+        around_ns = around_ns or within_ns
+        self.assertLess(cpu_ns, around_ns + max(part * around_ns, 60e6))
+
     def assert_ok(self, result):
         self.assertEqual(result.returncode, 0, result.stderr)
 
@@ -179,28 +238,27 @@ class Case(unittest.TestCase):
         is over. The program is there all the time."""
         with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
             ready(w.pid)
-            recording = start_clrscope("record", "-p", w.pid, "-o", self.path(), "-f", *options)
-            self.assertIn("Recording", recording.stderr.readline())  # its sessions are open
+            recording = start_recording("-p", w.pid, "-o", self.path(), "-f", *options)
             opened(w.pid)
             w.go()
             truth = w.truth()
             time.sleep(0.5 + hang)  # the runtime flushes ten times a second
             recording.send_signal(signal.SIGINT)
             _, words = recording.communicate(timeout=60)
+            words = recording.said + words
             self.assertEqual(recording.returncode, 0, words)
             ended(w.pid)
         return truth, words
 
     def record_to_its_end(self, w, path, *options):
         """Records all that a workload does which stands ready: from before its work until after it."""
-        recorder = start_clrscope("record", "-p", w.pid, "-f", "-o", path, *options)
+        recorder = start_recording("-p", w.pid, "-f", "-o", path, *options)
         self.addCleanup(recorder.kill)
-        self.assertIn("Recording", recorder.stderr.readline())
         w.go()
         w.truth()
         recorder.send_signal(signal.SIGINT)
-        said = recorder.stderr.read()
-        self.assertEqual(recorder.wait(60), 0, said)
+        _, said = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, said)
 
     def check_waited(self, wait_ns, kind):
         """Within 2 % of what the workload `locks` measured: at least what its threads stood still, at most what the calls took, spinning before it and waking up included."""

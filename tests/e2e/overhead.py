@@ -10,7 +10,7 @@ import unittest
 
 import harness
 import request_case
-from harness import Case, Workload, clrscope, report, start_clrscope
+from harness import Case, Workload, clrscope, report, start_recording
 
 SIGMAS = 4  # standard errors that an estimate may be off
 
@@ -25,8 +25,7 @@ class Overhead(Case):
         if not os.path.exists(os.path.join(harness.WORKLOADS, flavour)):
             raise unittest.SkipTest(f"{flavour} is not built: tools/build_workloads --self-contained")
         with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour=flavour) as w:
-            recording = start_clrscope("record", "-p", w.pid, "-f", "-o", self.path(), *options)
-            time.sleep(1)
+            recording = start_recording("-p", w.pid, "-f", "-o", self.path(), *options)
             w.go()
             truth = w.truth()
             time.sleep(0.3)  # the runtime flushes ten times a second
@@ -88,8 +87,10 @@ class Overhead(Case):
         self.assertEqual(p["storm"]["counter"], "exception-count")
         self.assertGreaterEqual(p["storm"]["windows"], 1)
         total = p["totals"]
-        self.assertLessEqual(total["count_low"], truth["throws"])
-        self.assertGreaterEqual(1.005 * total["count_high"], truth["throws"])
+        # A 95 % interval, and once more its width: it is to hold in every run.
+        width = total["count_high"] - total["count_low"]
+        self.assertLessEqual(total["count_low"] - width, truth["throws"])
+        self.assertGreaterEqual(1.005 * total["count_high"] + width, truth["throws"])
         self.assertLess(abs(total["count"] / truth["throws"] - 1), 0.05)
         self.check_limit(p, 0.05, "exceptions")
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import harness
-from harness import Case, Workload, clrscope, loss, report, start_clrscope, wait_until
+from harness import Case, Workload, await_sampling, clrscope, loss, report, start_clrscope
 from seccomp import without_memory
 
 FLAVOURS = ("alloc", "alloc-net9", "alloc-net8")
@@ -105,12 +105,8 @@ class Owners(Case):
 
     def test_the_agent_writes_the_same(self):
         for flavour in FLAVOURS:
-            truth, _ = self.record(flavour, "--live", program=LOAD, opened=self.wait_for_agent)
+            truth, _ = self.record(flavour, "--live", program=LOAD, opened=await_sampling)
             self.check(truth)
-
-    def wait_for_agent(self, pid):
-        wait_until(lambda: "\n" in clrscope("status", "-p", pid).stdout, 30, "the agent is there")
-        time.sleep(1)
 
     def test_of_live_views(self):
         with Workload("--start-on-stdin", "--hold-on-stdin", "--mode", "nested", "--seconds", "60", "--rate", "300000000") as w:

@@ -5,7 +5,7 @@ import time
 
 import harness
 import routes
-from harness import Case, report, start_clrscope
+from harness import Case, report, start_recording
 
 
 def name_of(route, method, status):
@@ -39,7 +39,7 @@ class RequestCase(Case):
     def recorder(self, service, *options, name=None, sessions=None):
         """A recording that is under way, and its file."""
         path = self.path(f"{name or service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, "-f", "-o", path, *options)
+        recorder = start_recording("-p", service.pid, "-f", "-o", path, *options)
         self.addCleanup(recorder.kill)
         harness.wait_until(lambda: harness.sockets(service.pid) >= (sessions or self.SESSIONS), 60, "the sessions are open")
         time.sleep(1)
@@ -50,7 +50,7 @@ class RequestCase(Case):
         recorder.terminate()
         out, err = recorder.communicate(timeout=60)
         self.assertEqual(recorder.returncode, 0, out + err)
-        return out + err
+        return recorder.said + out + err
 
     def record(self, service, work, *options, requests="--requests=all"):
         """What the ledger says of `work`, and the recording's file. `requests`: every one, as these come faster than windows begin."""

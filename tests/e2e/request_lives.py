@@ -10,7 +10,7 @@ import urllib.parse
 
 import harness
 import routes
-from harness import clrscope, report, start_clrscope
+from harness import clrscope, report, start_clrscope, start_recording
 from request_case import RequestCase, known
 
 # The half of a 95 % interval is 2 standard errors, a test takes 4.
@@ -23,12 +23,8 @@ class Lives(RequestCase):
     def record(self, service, work, requests="--requests=all"):
         """What the ledger says of `work`, its last collections included, and the recording's file."""
         path = self.path(f"lives-{service.pid}.clrscope")
-        recorder = start_clrscope("record", "-p", service.pid, "--live", requests, "--exceptions", "-o", path)
+        recorder = start_recording("-p", service.pid, "--live", requests, "--exceptions", "-o", path)
         self.addCleanup(recorder.kill)
-        words = [recorder.stderr.readline()]
-        while "Recording" not in words[-1]:
-            self.assertTrue(words[-1], words)
-            words.append(recorder.stderr.readline())
         time.sleep(1)
         service.reset()
         work(service)

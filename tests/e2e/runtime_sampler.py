@@ -10,7 +10,7 @@ import time
 import unittest
 import urllib.request
 
-from harness import Case, Workload, clrscope, report, start_clrscope, wait_until
+from harness import Case, Workload, clrscope, report, start_clrscope, start_recording, wait_until
 from live_views import Screen
 
 FLAVOURS = ("burns", "burns-net8", "burns-net9")
@@ -20,16 +20,15 @@ class RuntimeSampler(Case):
     def record(self, flavour, *program):
         path = self.path(f"{flavour}.clrscope")
         with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
-            recorder = start_clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "runtime", "-f", "-o", path)
+            recorder = start_recording("-p", w.pid, "--only", "cpu", "--sampler", "runtime", "-f", "-o", path)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
-            self.assertIn("stops the program 1,000 times a second", recorder.stderr.readline())
             time.sleep(0.5)
             w.go()
             truth = w.truth()
             recorder.send_signal(signal.SIGINT)
             _, said = recorder.communicate(timeout=60)
             self.assertEqual(recorder.returncode, 0, said)
+            self.assertIn("stops the program 1,000 times a second", said)
         return truth, path
 
     def test_managed_methods_run_and_the_others_wait(self):
@@ -162,9 +161,8 @@ class CpuCompared(Case):
         for name, kinds in (("before", "loops"), ("after", "loops,recursion")):
             path = self.path(f"{name}.clrscope")
             with Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "1", "--kinds", kinds, flavour="burns") as w:
-                recorder = start_clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "runtime", "-f", "-o", path)
+                recorder = start_recording("-p", w.pid, "--only", "cpu", "--sampler", "runtime", "-f", "-o", path)
                 self.addCleanup(recorder.kill)
-                recorder.stderr.readline()
                 time.sleep(0.5)
                 w.go()
                 w.truth()

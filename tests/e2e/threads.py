@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who allocated what, by thread and type both, against a program whose threads count for themselves."""
-import time
 
 import harness
-from harness import Case, clrscope, report
+from harness import Case, await_sampling, clrscope, report
 
 # By chance once in 1.7 million: a test makes some fifty comparisons.
 SIGMAS = 5
@@ -16,15 +15,9 @@ def sigma(row):
 
 class Threads(Case):
     def record_load(self, flavour, *options):
-        opened = {"opened": self.wait_for_agent} if "--live" in options else {}
+        opened = {"opened": await_sampling} if "--live" in options else {}
         truth, _ = self.record(flavour, *options, program=LOAD, **opened)
         return truth
-
-    def wait_for_agent(self, pid):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and "\n" not in clrscope("status", "-p", pid).stdout:
-            time.sleep(0.1)
-        time.sleep(1)
 
     def check_types_of_threads(self, truth):
         """Each type of each thread is what the thread counted, within five standard errors."""

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from harness import Case, Workload, report, start_clrscope
+from harness import Case, Workload, report, start_recording
 from nobody import Nobody
 
 # By what the program tells: the state, and the method.
@@ -18,9 +18,8 @@ class Wall(Case):
     def record(self, flavour, *program):
         path = self.path(flavour + ".clrscope")
         with Workload("--start-on-stdin", "--hold-on-stdin", *program, flavour=flavour) as w:
-            recorder = start_clrscope("record", "-p", w.pid, "--wall", "--only", "wall", "-f", "-o", path)
+            recorder = start_recording("-p", w.pid, "--wall", "--only", "wall", "-f", "-o", path)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
             time.sleep(1)
             w.go()
             truth = w.truth()

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import Case, Workload, clrscope, loss, report, start_clrscope, wait_until
+from harness import Case, Workload, clrscope, loss, open_sessions, report, start_clrscope, wait_until
 from seccomp import without_perf
 
 
@@ -39,8 +39,7 @@ class Watching(Case):
     def test_a_process_goes_on_from_capture_to_capture_without_a_gap(self):
         watch = self.start("--rotate", "10s")
         with Workload("--seconds", "60", "--bytes", "600000000", "--rate", "30000000", "--start-on-stdin", "--hold-on-stdin") as w:
-            wait_until(lambda: any(p["open_sessions"] for p in json.loads(clrscope("ps", "--json").stdout)["processes"]
-                                   if p["pid"] == w.pid), 10, "the watch to join")
+            wait_until(lambda: open_sessions(w.pid), 60, "the watch to join")
             time.sleep(1.0)
             w.go()
             truth = w.truth()
@@ -61,12 +60,15 @@ class Watching(Case):
     def test_a_killed_watch_is_followed_by_one_that_keeps_what_it_wrote(self):
         watch = self.start()
         with Workload("--seconds", "60", "--rate", "50000000") as w:
-            time.sleep(4.0)
+            wait_until(lambda: open_sessions(w.pid), 60, "the watch to join")
+            time.sleep(3.0)
             watch.kill()
             watch.communicate()
             self.assertTrue(glob.glob(os.path.join(self.folder, "*-wal")))
+            wait_until(lambda: not open_sessions(w.pid), 60, "the sessions of the killed one to close")
             watch = self.start()
-            time.sleep(3.0)
+            wait_until(lambda: open_sessions(w.pid), 60, "the next one to join")
+            time.sleep(2.0)
             other = clrscope("watch", "-o", self.folder)
             self.assertEqual(other.returncode, 1)
             self.assertIn(str(watch.pid), other.stderr)
@@ -105,12 +107,14 @@ class Watching(Case):
         truths = {}
         program = ("--seconds", "9", "--kinds", "loops", "--start-on-stdin", "--hold-on-stdin")
         with Workload(*program, flavour="burns") as first:
-            time.sleep(1.5)
+            wait_until(lambda: watch.poll() is not None or open_sessions(first.pid), 60, "the watch to join")
             if watch.poll() is not None:
                 self.skipTest(watch.stderr.read().strip())
+            time.sleep(0.5)
             first.go()
             with Workload(*program, flavour="burns") as second:
-                time.sleep(1.5)
+                wait_until(lambda: open_sessions(second.pid), 60, "the watch to join the second one")
+                time.sleep(0.5)
                 second.go()
                 for w in (first, second):
                     truths[w.pid] = w.truth()
@@ -127,7 +131,7 @@ class Watching(Case):
                     used[row["pid"]] += row["cpu_ns"]
         self.assertGreaterEqual(holding, 2, words)
         for pid, truth in truths.items():
-            self.assertLess(abs(used[pid] / truth["process_ns"] - 1), 0.03, (used, truths))
+            self.check_cpu_total(used[pid], truth["process_ns"], part=0.03)
 
     def test_where_nothing_can_sample_a_watch_says_so(self):
         refused = clrscope("watch", "--cpu", "-o", os.path.join(self.dir, "captures"), preexec_fn=without_perf())

@@ -112,9 +112,10 @@ class Types(Case):
             self.assertFalse(row["exact"])
 
     def test_a_killed_program_is_not_exact(self):
-        alloc = " ".join(command("alloc"))
+        alloc, said = " ".join(command("alloc")), self.path("said")
         r = clrscope("record", "--types", "all", "-o", self.path(), "--", "sh", "-c",
-                     f"{alloc} --seconds 20 --rate 1000000 > /dev/null & p=$!; sleep 1; kill -9 $p; wait $p; exit 0")
+                     f"{alloc} --seconds 60 --rate 1000000 > {said} & p=$!; until grep -q ready {said}; do sleep 0.1; done; sleep 1; "
+                     "kill -9 $p; wait $p; exit 0", timeout=120)
         self.assert_ok(r)
         p = report(self.path())
         self.assertGreater(p["totals"]["objects"], 1000)
