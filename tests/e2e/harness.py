@@ -127,13 +127,10 @@ def start_recording(*args, **kwargs):
     while not re.search(rb"(?m)^Recording .*\n", said):
         byte = os.read(recorder.stderr.fileno(), 1)
         if not byte:
-            break
+            recorder.communicate()
+            raise AssertionError(f"record ended with {recorder.returncode}: {said.decode()}")
         said += byte
     recorder.said = said.decode()
-    if not byte:
-        recorder.kill()
-        recorder.communicate()
-        raise AssertionError(f"record ended with {recorder.returncode}: {recorder.said}")
     return recorder
 
 

@@ -162,9 +162,12 @@ class OverheadOfRequests(request_case.RequestCase):
         slow = truth["GET /delay/{ms:int}"]
         mean_ns = slow["duration_ns"] / slow["count"]
         self.assertLess(abs(rows["GET /delay/{ms:int}"]["duration_ns"]["mean"] / mean_ns - 1), 0.15)
-        # The same bytes, by request or not.
+        # The same bytes, by request or not; but for what following a request makes the program allocate, 0.7 to 1.3 KB, which the
+        # requests of a window have and the others have not.
         of_all = [report(path, "--by", by)["totals"]["bytes"] for by in ("type", "request")]
-        self.assertLess(abs(of_all[1] / of_all[0] - 1), 0.05, of_all)
+        followed = 1300 * sum(sums["count"] for sums in truth.values())
+        self.assertGreater(of_all[1], 0.95 * of_all[0], of_all)
+        self.assertLess(of_all[1], 1.05 * of_all[0] + followed, of_all)
 
     def test_everything_at_once(self):
         path, _, truth = self.check("--measures", "all", limit=0.04)
