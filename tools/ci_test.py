@@ -102,6 +102,16 @@ class Steps(unittest.TestCase):
         grouped = groups.exists() and groups.read_text().strip() == "1"
         self.assertIn("is 7, nice 7" if grouped else "is 7,", self.result.stdout)
 
+    def test_niceness_ends_with_the_lanes_that_have_none(self):
+        groups = pathlib.Path("/proc/sys/kernel/sched_autogroup_enabled")
+        if not groups.exists() or groups.read_text().strip() != "1":
+            self.skipTest("sessions are no scheduling groups here")
+        self.step("10-a", "# lane: a", "# nice: 7", f"until grep -q 'nice 7' /proc/self/autogroup; do sleep 0.02; done; touch {self.folder}/nice",
+                  "until grep -q 'nice 0' /proc/self/autogroup; do sleep 0.02; done; echo passed=1 failed=0")
+        self.step("11-c", "# lane: a", "# nice: 7", "sleep 0.2; grep -q 'nice 0' /proc/self/autogroup && echo passed=1 failed=0")
+        self.step("20-b", "# lane: b", f"until [[ -e {self.folder}/nice ]]; do sleep 0.02; done; echo passed=1 failed=0")
+        self.assertEqual(self.run_ci(), "3 passed, 0 failed")
+
     def test_quick_ones(self):
         self.step("10-a", "# quick", 'echo "passed=${CLRSCOPE_QUICK:-5} failed=0"')
         self.step("20-b", "echo passed=1 failed=0")
@@ -112,5 +122,6 @@ class Steps(unittest.TestCase):
 if __name__ == "__main__":
     result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
     failed = len(result.failures) + len(result.errors)
-    print(f"passed={result.testsRun - failed} failed={failed}")
+    skipped = len(result.skipped)
+    print(f"passed={result.testsRun - failed - skipped} failed={failed} skipped={skipped}")
     sys.exit(1 if failed else 0)
