@@ -77,7 +77,8 @@ class RequestOperations(RequestCase):
                     self.assertEqual(rows[name]["count"], sum(r["count"] for (route, _, _), r in ledger.rows.items() if f"GET {route}" == name))
                 self.assertIsNone(rows[CONSUME]["errors"])
                 self.assertGreaterEqual(rows["activity job (Clrscope.Jobs)"]["count"], ledger.raw["jobs"]["count"])
-                self.assertEqual(ledger.raw["jobs"]["listened"], ledger.raw["jobs"]["count"])
+                # Listened to is counted as a job begins, the job as it ends, and one may be under way.
+                self.assertIn(ledger.raw["jobs"]["listened"] - ledger.raw["jobs"]["count"], (0, 1))
                 # What an activity allocates is its own.
                 rows = report(path, "--by", "request", "--method", r"Markers\.(Job|Consumed)")["rows"]
                 marked = {row["request"]: row["bytes"] for row in rows if row["bytes"]}
