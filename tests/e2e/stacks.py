@@ -124,7 +124,7 @@ class Stacks(Case):
                 for t in workers:
                     self.assertIn(NAMESPACE + "Pool.HandleRequest", self.frames(t))
                 self.assertEqual(picture["pool"], {"threads": w.ready["workers"], "min": w.ready["min"], "max": w.ready["workers"],
-                                                   "queue_length": w.ready["queued"]})
+                                                   "queue_length": w.ready["queued"]}, picture)
                 words = self.first_lines(w)
                 n = w.ready["workers"]
                 self.assertIn(f"Thread pool starved: {n} of {n} workers block in Task.Wait / Task.Result (sync over async)", words)
