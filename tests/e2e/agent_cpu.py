@@ -51,7 +51,9 @@ class AgentCpu(Case):
         """Sums are the system's own."""
         document = report(path, "--measure", "cpu", "--by", "method")
         self.assertEqual(document["sampler"], "agent")
-        self.check_cpu_total(document["totals"]["cpu_ns"], self.span.within_ns, self.span.around_ns)
+        total = document["totals"]["cpu_ns"]
+        self.assertLessEqual(self.span.within_ns, total)
+        self.assertLessEqual(total, self.span.around_ns)
         return document
 
     def test_methods_use_what_they_say(self):

@@ -10,7 +10,7 @@ import unittest
 from types import SimpleNamespace
 
 import harness
-from harness import Case, CpuSpan, Workload, clrscope, loss, report, start_recording
+from harness import Case, CpuSpan, Workload, clrscope, loss, report
 from nobody import Nobody, paranoid
 
 SAMPLERS = ("kernel", "agent")
@@ -20,12 +20,7 @@ class CpuHazards(Case):
     def begin(self, w, sampler):
         path = self.path(f"{sampler}.clrscope")
         self.span = CpuSpan(w.pid)
-        try:
-            recorder = start_recording("-p", w.pid, "--only", "cpu", "--sampler", sampler, "-f", "-o", path, "--no-progress")
-        except AssertionError as refusal:
-            if "the kernel's sampler is" in str(refusal):
-                self.skipTest(str(refusal))
-            raise
+        recorder = self.start_cpu_recording("-p", w.pid, "--only", "cpu", "--sampler", sampler, "-f", "-o", path, "--no-progress")
         self.addCleanup(recorder.kill)
         self.span.begun()
         time.sleep(0.5)
