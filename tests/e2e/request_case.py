@@ -15,12 +15,23 @@ def name_of(route, method, status):
     return f"{method} {'' if route.startswith('/') else '/'}{route}"
 
 
-def known(ledger):
-    """{name: sums} of the ledger's rows."""
+def no_route(method):
+    """What clrscope calls requests without a route that ended with several statuses."""
+    return f"{method} (no route)"
+
+
+def known(ledger, rows=()):
+    """{name: sums} of the ledger's rows, as the report with these `rows` calls them.
+
+    A client that goes away before its answer leaves another status (499) than the one that the ledger noted. What has no route
+    is then one row of its method: `wrk` ends with a request under way for each connection.
+    """
     out = {}
     for (route, method, status), row in ledger.rows.items():
-        sums = out.setdefault(name_of(route, method, status),
-                              {"count": 0, "errors": 0, "bytes": 0, "duration_ns": 0, "exceptions": 0, "statuses": {}})
+        name, whole = name_of(route, method, status), no_route(method)
+        if route is None and name not in rows and whole in rows:
+            name = whole
+        sums = out.setdefault(name, {"count": 0, "errors": 0, "bytes": 0, "duration_ns": 0, "exceptions": 0, "statuses": {}})
         for key in ("count", "errors", "bytes", "duration_ns", "exceptions"):
             sums[key] += row[key]
         sums["statuses"][str(status)] = sums["statuses"].get(str(status), 0) + row["count"]
