@@ -30,7 +30,7 @@ CoreLibrary::CoreLibrary(Runtime& runtime) : runtime_(runtime) {
   if (!Succeeded(runtime.sos().GetModule(module_, holder_.out()))) return;
   if (!Succeeded(holder_->QueryInterface(kMetadataImportIid, metadata_.raw_out()))) return;
   TypeMap map{&loaded_};
-  runtime.sos().TraverseModuleMap(kTypeDefToMethodTable, module_, &Visit, &map);
+  whole_ = Succeeded(runtime.sos().TraverseModuleMap(kTypeDefToMethodTable, module_, &Visit, &map));
 }
 
 uint32_t CoreLibrary::Token(std::string_view name, uint32_t enclosing) {

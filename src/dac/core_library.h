@@ -23,6 +23,9 @@ class CoreLibrary {
  public:
   explicit CoreLibrary(Runtime& runtime);
 
+  // Whether its types could be read.
+  bool whole() const { return whole_; }
+
   // 0 when it is not loaded. `outer`: "" or the type that it is nested in.
   Address Type(std::string_view name, std::string_view outer = {});
   // Of the type itself, not of its base types.
@@ -41,6 +44,7 @@ class CoreLibrary {
   const std::map<std::string, Field, std::less<>>& Fields(Address type);
 
   Runtime& runtime_;
+  bool whole_ = false;
   Address module_ = 0;
   ComPtr<IUnknown> holder_;
   ComPtr<IMetaDataImport> metadata_;

@@ -17,6 +17,8 @@
 namespace clrscope::dac {
 namespace {
 
+constexpr int kPoolReadings = 3;
+
 void Tell(Remote& remote, JsonText& json) {
   json.Close();
   remote.Part(json.text());
@@ -67,8 +69,18 @@ void TellLocks(Remote& remote, const Locks& locks) {
   }
 }
 
-void TellPool(Runtime& runtime, CoreLibrary& core) {
-  const std::optional<Pool> pool = ReadPool(runtime, core);
+// The program runs on: what grows or moves while it is read is read again.
+void TellPool(Runtime& runtime) {
+  PoolReading reading;
+  for (int i = 0; i < kPoolReadings && !reading.whole(); ++i) {
+    if (i > 0) runtime.Forget();
+    CoreLibrary core(runtime);
+    reading = ReadPool(runtime, core);
+  }
+  if (!reading.failed.empty())
+    TellError(runtime.remote(),
+              "the thread pool's " + std::string(reading.failed) + " could not be read");
+  const std::optional<Pool>& pool = reading.pool;
   if (!pool) return;
   JsonText json;
   json.Open().Open("pool").Add("threads", pool->threads).Add("busy", pool->busy);
@@ -99,7 +111,7 @@ int Run(int socket, const char* library, Address base) {
     if (t.data.os_id != 0 && remote.RegistersOf(t.data.os_id) != nullptr)
       TellThread(runtime, core, locks, t);
   TellLocks(remote, locks);
-  TellPool(runtime, core);
+  TellPool(runtime);
   remote.Done();
   return 0;
 }

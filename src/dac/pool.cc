@@ -93,12 +93,18 @@ std::optional<uint64_t> AllQueues(Runtime& runtime, CoreLibrary& core) {
 
 }  // namespace
 
-std::optional<Pool> ReadPool(Runtime& runtime, CoreLibrary& core) {
+PoolReading ReadPool(Runtime& runtime, CoreLibrary& core) {
+  if (!core.whole()) return {std::nullopt, "types"};
   const Address type = core.Type("System.Threading.PortableThreadPool");
+  if (type == 0) return {};
   Address instance = 0;
-  for (const std::string_view name : {"ThreadPoolInstance", "s_instance"})
+  bool known = false;
+  for (const std::string_view name : {"ThreadPoolInstance", "s_instance"}) {
+    known |= core.FieldOf(type, name).has_value();
     if (instance == 0) instance = core.StaticObject(type, name);
-  if (instance == 0) return std::nullopt;
+  }
+  if (!known) return {std::nullopt, "fields"};
+  if (instance == 0) return {};
   Pool pool;
   // Three numbers of 16 bits: busy workers, workers, and how many the pool wants.
   uint64_t counts = 0;
@@ -106,7 +112,7 @@ std::optional<Pool> ReadPool(Runtime& runtime, CoreLibrary& core) {
   const Address counts_at = Nested(core, instance, "_separated", "counts");
   const Address low_at = core.At(instance, "_minThreads"),
                 high_at = core.At(instance, "_maxThreads");
-  if (counts_at == 0 || !runtime.remote().Get(counts_at, &counts)) return std::nullopt;
+  if (counts_at == 0 || !runtime.remote().Get(counts_at, &counts)) return {std::nullopt, "counts"};
   if (low_at != 0) runtime.remote().Get(low_at, &low);
   if (high_at != 0) runtime.remote().Get(high_at, &high);
   pool.busy = counts & 0xffff;
@@ -115,7 +121,7 @@ std::optional<Pool> ReadPool(Runtime& runtime, CoreLibrary& core) {
   pool.min = static_cast<uint16_t>(low);
   pool.max = static_cast<uint16_t>(high);
   pool.queue_length = AllQueues(runtime, core);
-  return pool;
+  return {pool, {}};
 }
 
 }  // namespace clrscope::dac

@@ -76,7 +76,7 @@ void Remote::Snapshot(const std::vector<SnapshotThread>& threads) {
     ReceiveAll(&r, sizeof r);
     registers_[r.os_id] = r;
   }
-  pages_.clear();
+  Forget();
 }
 
 const ThreadRegisters* Remote::RegistersOf(uint64_t os_id) const {

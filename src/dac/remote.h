@@ -30,6 +30,7 @@ class Remote {
 
   // Copies of stacks are made now; what was read before is forgotten.
   void Snapshot(const std::vector<SnapshotThread>& threads);
+  void Forget() { pages_.clear(); }
   const ThreadRegisters* RegistersOf(uint64_t os_id) const;
   void SetRegisters(const ThreadRegisters& r) { registers_[r.os_id] = r; }
 

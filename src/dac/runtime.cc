@@ -63,8 +63,13 @@ std::vector<Thread> Runtime::Threads() {
   return threads;
 }
 
-std::vector<Thread> Runtime::ThreadsOfSnapshot() {
+void Runtime::Forget() {
+  remote_.Forget();
   process_->Flush();
+}
+
+std::vector<Thread> Runtime::ThreadsOfSnapshot() {
+  Forget();
   std::vector<Thread> threads = Threads();
   managed_mode_.clear();
   for (const Thread& t : threads)

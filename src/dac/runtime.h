@@ -36,6 +36,8 @@ class Runtime {
   std::vector<Thread> Threads();
   // Reads it all again: what was known before the snapshot may be of another moment.
   std::vector<Thread> ThreadsOfSnapshot();
+  // What is read from now on is of now.
+  void Forget();
   // Of the snapshot: the thread ran code that the garbage collector waits for.
   bool InManagedMode(uint32_t os_id) const { return managed_mode_.contains(os_id); }
   // System.Private.CoreLib, 0 when it cannot be told.
