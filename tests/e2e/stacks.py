@@ -98,6 +98,7 @@ class Stacks(Case):
                 with self.subTest(flavour=flavour, mode=mode), self.hang(mode, flavour) as w:
                     picture = self.look(w)
                     self.assertEqual(self.kinds(picture)[0], "deadlock")
+                    self.assertEqual((picture["pool"], picture["notes"]), (None, []), "it has no pool yet, and nothing else is missing")
                     self.check_ring(picture, w, NAMESPACE + "Account")
                     frames = self.frames(self.by_name(picture)["transfer-worker-a"])
                     place = frames.index(NAMESPACE + "Deadlocks.Enter")
