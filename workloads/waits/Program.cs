@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait in known ways for known times, and say how long each did what.
 //   waits [--seconds N] [--short-ms N] [--collections N] [--start-on-stdin] [--hold-on-stdin]
-// --collections: a thread runs on while another collects garbage N times; what the runtime says
-//   they stopped it is the state gc.
+// --collections: a thread runs on while another collects garbage N times. `pauses` is what the runtime says of them, `gc` how long
+//   the thread stood still: of its time what it neither ran nor waited for a processor. It runs on within a pause until it has come
+//   to its stop, and waits for a processor after it.
 // Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state. `running` is CPU time, `file` is reading a pipe by its
 //   name, `pool` what all threads of the pool together wait for a task, so that nothing else gets one.
 using System.Diagnostics;
@@ -110,17 +111,29 @@ static class Program
         for (int i = 0; i < live.Length; ++i) live[i] = new object[] { i };
         s_live = live;
         GC.Collect();
-        Thread spinner = new(SpinThroughCollections);
+        Thread spinner = new(() =>
+        {
+            ReadySeconds();  // compiled
+            double ready = ReadySeconds(), cpu = CpuSeconds();
+            long begin = Stopwatch.GetTimestamp();
+            SpinThroughCollections();
+            double elapsed = Stopwatch.GetElapsedTime(begin).TotalSeconds;
+            s_states["running"] = CpuSeconds() - cpu;
+            s_states["runnable"] = ReadySeconds() - ready;
+            s_states["gc"] = elapsed - s_states["running"] - s_states["runnable"];
+        });
         spinner.Start();
+        Thread.Sleep(300);  // long enough that who looks for new threads has found it
         TimeSpan before = GC.GetTotalPauseDuration();
         for (int i = 0; i < s_collections; ++i)
         {
             Thread.Sleep(20);
             GC.Collect();
         }
-        s_states["gc"] = (GC.GetTotalPauseDuration() - before).TotalSeconds;
+        double pauses = (GC.GetTotalPauseDuration() - before).TotalSeconds;
         s_collected = true;
         spinner.Join();
+        s_states["pauses"] = pauses;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -181,6 +194,9 @@ static class Program
         long* time = stackalloc long[2];
         return clock_gettime(ThreadCpu, time) == 0 ? time[0] + time[1] / 1e9 : throw new InvalidOperationException();
     }
+
+    // What the calling thread waited for a processor, proc_pid_schedstat(5): nanoseconds that it ran, that it waited, and how often.
+    static double ReadySeconds() => double.Parse(File.ReadAllText("/proc/thread-self/schedstat").Split(' ')[1]) / 1e9;
 
     [DllImport("libc")]
     static extern int mkfifo([MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint mode);
