@@ -99,9 +99,10 @@ class Collecting(Case):
             with self.subTest(kind=kind, gc=gc["number"]):
                 compared += 1
                 if kind == "Background" and info["heap_bytes"] == 0:
-                    # It was begun and became a blocking one before it marked anything: the runtime tells the rest with FullBlocking.
+                    # It was begun and became a blocking one before it marked anything: the runtime tells the rest with FullBlocking,
+                    # whose place a later one takes.
                     self.assertTrue(gc["type"] != "background" or gc["fell_back_to_blocking"], gc)
-                    self.assertEqual(truth["infos"]["FullBlocking"]["index"], info["index"])
+                    self.assertGreaterEqual(truth["infos"]["FullBlocking"]["index"], info["index"])
                     continue
                 self.assertEqual(gc["generation"], info["generation"])
                 self.assertEqual(gc["type"] == "background" and not gc["fell_back_to_blocking"], info["concurrent"])
