@@ -275,7 +275,9 @@ class GcStress(AgentCase):
         """DOTNET_GCStress=0xF: collections at allocations and in the middle of code, thousands a second. The runtime heeds it in most
         runs, not in all."""
         collections = []
-        for flavour in FLAVOURS:
+        for flavour in 3 * FLAVOURS:
+            if len(collections) >= len(FLAVOURS) and max(collections) > 1000:
+                break
             with self.subTest(flavour=flavour):
                 work = self.workload(flavour, "--mode", "check", "--threads", "2", "--rate", "max", "--bytes", "1e9", "--seconds", "5",
                                      "--start-on-stdin", "--hold-on-stdin",

@@ -10,7 +10,7 @@ import unittest
 
 import harness
 import request_case
-from harness import Case, Workload, clrscope, report, start_recording
+from harness import Case, Workload, clrscope, report, start_clrscope, start_recording
 
 SIGMAS = 4  # standard errors that an estimate may be off
 
@@ -117,16 +117,21 @@ class Overhead(Case):
             self.assertEqual(db.execute("select hz from cpu_sampler").fetchall(), [(20,)])  # half of 0.3 % at 75 us each
 
     def test_top_shows_what_is_allocated_in_all(self):
-        with Workload("--rate", "2e9", "--seconds", "60") as w:
-            r = clrscope("top", "-p", w.pid, "--max-overhead", "2%", "-d", "8s", "--jsonl")
-            self.assertEqual(r.returncode, 0, r.stderr)
-            seconds = [json.loads(line) for line in r.stdout.splitlines()]
+        with Workload("--rate", "2e9", "--seconds", "8", "--start-on-stdin", "--hold-on-stdin") as w:
+            top = start_clrscope("top", "-p", w.pid, "--max-overhead", "2%", "--jsonl")
+            self.addCleanup(top.kill)
+            seconds = [json.loads(top.stdout.readline())]  # it is there
+            w.go()
+            allocated = w.truth()["total_allocated_bytes"]
+            while len(seconds) < 3 or seconds[-1]["totals"]["bytes"] != seconds[-3]["totals"]["bytes"] or not seconds[-1]["totals"]["bytes"]:
+                seconds.append(json.loads(top.stdout.readline()))  # what comes last is counted a second or two later
+            top.send_signal(signal.SIGINT)
+            _, words = top.communicate(timeout=20)
+            self.assertEqual(top.returncode, 0, words)
         self.assertGreater(len(seconds), 5)
         for s in seconds:
             self.assertGreaterEqual(s["totals"]["bytes_per_s_high"], s["totals"]["bytes_per_s"])
-        # Five seconds of it at the least; what comes last is counted a second or two later.
-        self.assertGreater(seconds[-1]["totals"]["bytes"], 0.8 * 2e9 * (len(seconds) - 4))
-        self.assertLess(seconds[-1]["totals"]["bytes"], 1.2 * 2e9 * len(seconds))
+        self.assertLess(abs(seconds[-1]["totals"]["bytes"] / allocated - 1), 0.2, allocated)
 
 
 class OverheadOfRequests(request_case.RequestCase):
