@@ -59,6 +59,7 @@ static class Modes
         "check" => [(1, CheckSites.Compute)],
         "values" => [(1, FrameSites.Values)],
         "keep" => [(200, KeepSites.Keep), (1, KeepSites.KeepBlock), (2000, KeepSites.Garbage)],
+        "grow" => [(1300, KeepSites.Keep), (1, KeepSites.KeepBlock), (40_000, KeepSites.Garbage)],
         "stress" =>
         [
             (200, KeepSites.Keep), (1, KeepSites.KeepBlock), (5, KeepSites.KeepPinned),
@@ -67,6 +68,6 @@ static class Modes
         ],
         _ => throw new ArgumentException(
             $"unknown mode '{mode}': mix, periodic, lohpoh, deep, generic, async, dynamic, types, "
-            + "nested, funclets, stackalloc, interop, osr, values, check, keep or stress"),
+            + "nested, funclets, stackalloc, interop, osr, values, check, keep, grow or stress"),
     };
 }

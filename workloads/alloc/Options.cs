@@ -13,7 +13,7 @@ sealed class Options
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
                             types, nested, funclets, stackalloc, interop, osr, values, check, keep,
-                            stress
+                            grow (keeps some from the first to the last of 10 GB), stress
           --seconds N       stop after N seconds (default 10)
           --bytes N         stop earlier, once each thread has allocated N/threads bytes
           --rate R          bytes per second of all threads together (default 50000000), or max
