@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait in known ways for known times, and say how long each did what.
 //   waits [--seconds N] [--short-ms N] [--collections N] [--start-on-stdin] [--hold-on-stdin]
-// --collections: a thread runs on while another collects garbage N times. `pauses` is what the runtime says of them, `gc` how long
-//   the thread stood still: of its time what it neither ran nor waited for a processor. It runs on within a pause until it has come
-//   to its stop, and waits for a processor after it.
-// Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state. `running` is CPU time, `file` is reading a pipe by its
-//   name, `pool` what all threads of the pool together wait for a task, so that nothing else gets one.
+// --collections: a thread runs on while another collects garbage N times, and stands still for `gc`. `pauses` is what the runtime says of them: the
+//   thread still runs in each until it has come to its stop, and waits for a processor at its end.
+// Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state. `running` is CPU time, every other one how long a
+//   thread stood still: neither ran nor waited for a processor. `file` is reading a pipe by its name, `pool` what all threads of the pool together
+//   wait for a task, so that nothing else gets one.
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
@@ -113,14 +113,8 @@ static class Program
         GC.Collect();
         Thread spinner = new(() =>
         {
-            ReadySeconds();  // compiled
-            double ready = ReadySeconds(), cpu = CpuSeconds();
-            long begin = Stopwatch.GetTimestamp();
-            SpinThroughCollections();
-            double elapsed = Stopwatch.GetElapsedTime(begin).TotalSeconds;
-            s_states["running"] = CpuSeconds() - cpu;
-            s_states["runnable"] = ReadySeconds() - ready;
-            s_states["gc"] = elapsed - s_states["running"] - s_states["runnable"];
+            double stopped = StoodStill(SpinThroughCollections, out double running, out double runnable);
+            lock (s_states) (s_states["gc"], s_states["running"], s_states["runnable"]) = (stopped, running, runnable);
         });
         spinner.Start();
         Thread.Sleep(300);  // long enough that who looks for new threads has found it
@@ -147,10 +141,22 @@ static class Program
 
     static void Timed(string state, Action wait)
     {
+        double seconds = StoodStill(wait, out _, out _);
+        lock (s_states) s_states[state] = s_states.GetValueOrDefault(state) + seconds;
+    }
+
+    // For how long the calling thread neither ran nor waited for a processor.
+    static double StoodStill(Action wait, out double running, out double runnable)
+    {
+        ReadySeconds();  // compiled
+        runnable = -ReadySeconds();
+        running = -CpuSeconds();
         long begin = Stopwatch.GetTimestamp();
         wait();
-        double seconds = Stopwatch.GetElapsedTime(begin).TotalSeconds;
-        lock (s_states) s_states[state] = s_states.GetValueOrDefault(state) + seconds;
+        double elapsed = Stopwatch.GetElapsedTime(begin).TotalSeconds;
+        running += CpuSeconds();
+        runnable += ReadySeconds();
+        return elapsed - running - runnable;
     }
 
     // In many short ones if they are asked for.
