@@ -148,15 +148,12 @@ static class Program
     // For how long the calling thread neither ran nor waited for a processor.
     static double StoodStill(Action wait, out double running, out double runnable)
     {
-        ReadySeconds();  // compiled
-        runnable = -ReadySeconds();
-        running = -CpuSeconds();
-        long begin = Stopwatch.GetTimestamp();
+        Clocks begin = Clocks.Read();
         wait();
-        double elapsed = Stopwatch.GetElapsedTime(begin).TotalSeconds;
-        running += CpuSeconds();
-        runnable += ReadySeconds();
-        return elapsed - running - runnable;
+        Clocks end = Clocks.Read();
+        running = end.Running - begin.Running;
+        runnable = end.Runnable - begin.Runnable;
+        return end.Now - begin.Now - running - runnable;
     }
 
     // In many short ones if they are asked for.
@@ -201,8 +198,25 @@ static class Program
         return clock_gettime(ThreadCpu, time) == 0 ? time[0] + time[1] / 1e9 : throw new InvalidOperationException();
     }
 
-    // What the calling thread waited for a processor, proc_pid_schedstat(5): nanoseconds that it ran, that it waited, and how often.
-    static double ReadySeconds() => double.Parse(File.ReadAllText("/proc/thread-self/schedstat").Split(' ')[1]) / 1e9;
+    // Of the calling thread, in seconds and all of one moment.
+    readonly record struct Clocks(double Now, double Running, double Runnable)
+    {
+        const double OneMoment = 0.001;
+
+        // Others may have the processor between two of them: then they are read again.
+        public static Clocks Read()
+        {
+            while (true)
+            {
+                long begin = Stopwatch.GetTimestamp();
+                var clocks = new Clocks(begin / (double)Stopwatch.Frequency, CpuSeconds(), ReadySeconds());
+                if (Stopwatch.GetElapsedTime(begin).TotalSeconds < OneMoment) return clocks;
+            }
+        }
+
+        // proc_pid_schedstat(5): nanoseconds that it ran, that it waited for a processor, and how often it ran.
+        static double ReadySeconds() => double.Parse(File.ReadAllText("/proc/thread-self/schedstat").Split(' ')[1]) / 1e9;
+    }
 
     [DllImport("libc")]
     static extern int mkfifo([MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint mode);

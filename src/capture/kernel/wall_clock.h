@@ -22,9 +22,9 @@ class WallClock {
   // system's figures are late.
   struct Passed {
     int64_t ready_ns = 0;
-    int64_t before_ns = 0;  // blocked where the look before saw it
+    int64_t before_ns = 0;  // blocked where the look before saw it; below 0: that was too much
     int64_t now_ns = 0;     // blocked where this look sees it
-    int64_t unseen_ns = 0;  // blocked where no look saw it
+    int64_t unseen_ns = 0;  // blocked where no look saw it; below 0 as well
   };
 
   // Whether it is certain that it has not run since the last look, at which it was blocked.
@@ -45,12 +45,21 @@ class WallClock {
       if (Same(now)) {
         p.before_ns = time;
       } else {
-        p.ready_ns = std::clamp<int64_t>(now.ready_ns - last_.ready_ns, 0, time);
+        const int64_t ran_ns = now.ran_ns - last_.ran_ns;
+        p.ready_ns = std::max<int64_t>(0, now.ready_ns - last_.ready_ns);
+        // The system counts a wait for a CPU when it is over: looks within it took it for what went
+        // on, for what is owed, or for a wait that no look saw.
+        const int64_t waited_before =
+            std::max<int64_t>(0, p.ready_ns - std::max<int64_t>(0, time - ran_ns));
         // What it ran is told late, at the system's ticks: what was too much is taken back.
-        int64_t rest = time - (now.ran_ns - last_.ran_ns) - p.ready_ns + owed_ns_;
+        int64_t rest = time - ran_ns - (p.ready_ns - waited_before) + owed_ns_;
+        const int64_t was_owed =
+            blocked_ ? 0 : std::min(waited_before, std::max<int64_t>(0, owed_ns_));
+        rest -= was_owed;
         const bool never_left = !blocked_ && !blocked && now.turns == last_.turns;
         if (rest < 0 || never_left) {
-          owed_ns_ = std::clamp(rest, -kMostOwedNs, kMostOwedNs);
+          // While it does not run, it may be a wait for a CPU that goes on.
+          owed_ns_ = std::clamp(rest, -kMostOwedNs, ran_ns > 0 ? kMostOwedNs : kMostReadyNs);
           rest = 0;
         } else {
           owed_ns_ = 0;
@@ -65,6 +74,7 @@ class WallClock {
         } else {
           p.unseen_ns = rest;
         }
+        (blocked_ ? p.before_ns : p.unseen_ns) -= waited_before - was_owed;
       }
     }
     any_ = true;
@@ -75,7 +85,7 @@ class WallClock {
   }
 
  private:
-  static constexpr int64_t kMostOwedNs = 20'000'000;
+  static constexpr int64_t kMostOwedNs = 20'000'000, kMostReadyNs = 1'000'000'000;
 
   bool any_ = false, blocked_ = false;
   ScheduleTimes last_;

@@ -260,7 +260,7 @@ bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
     if (after.turns != times.turns || after.ran_ns != times.ran_ns) place = {};
   }
   const WallClock::Passed passed = t.clock.Look(now_ns, times, place.blocked);
-  t.span.ns += passed.before_ns;
+  t.span.ns = std::max<int64_t>(0, t.span.ns + passed.before_ns);
   t.ready_ns += passed.ready_ns;
   t.unseen_ns += passed.unseen_ns;
   Emit(id, t);
