@@ -41,6 +41,7 @@ struct Exchange {
   int status = 0;  // 0: no answer
   std::string location;
   bool over = false;
+  bool late = false;  // the whole took longer than it may
   std::optional<evhttp_request_error> error;
   Status written = OkStatus();
 };
@@ -174,6 +175,8 @@ class Get {
     // It owns the request from here on.
     if (evhttp_make_request(connection.get(), request, EVHTTP_REQ_GET, url.target.c_str()) == 0)
       event_base_dispatch(base.get());
+    // By the clock of libevent, which may differ from ours by milliseconds.
+    exchange.late = event_base_got_exit(base.get()) != 0;
     return Outcome(exchange, url, ssl);
   }
 
@@ -183,7 +186,7 @@ class Get {
     if (exchange.error == EVREQ_HTTP_DATA_TOO_LONG)
       return Error{ErrorCode::kRefused,
                    fmt::format("{} sends more than {} MB", url.host, limits_.bytes >> 20)};
-    if (exchange.error == EVREQ_HTTP_TIMEOUT || Left().count() == 0)
+    if (exchange.error == EVREQ_HTTP_TIMEOUT || exchange.late || Left().count() == 0)
       return Error{ErrorCode::kTimeout, fmt::format("{} does not answer", url.host)};
     if (ssl != nullptr && SSL_get_verify_result(ssl) != X509_V_OK)
       return Error{ErrorCode::kRefused,
