@@ -24,7 +24,7 @@ class WallClock {
     int64_t ready_ns = 0;
     int64_t before_ns = 0;  // blocked where the look before saw it; below 0: that was too much
     int64_t now_ns = 0;     // blocked where this look sees it
-    int64_t unseen_ns = 0;  // blocked where no look saw it; below 0 as well
+    int64_t unseen_ns = 0;  // blocked where no look saw it; below 0: that was too much
   };
 
   // Whether it is certain that it has not run since the last look, at which it was blocked.

@@ -25,8 +25,8 @@ using profile::ThreadState;
 constexpr int64_t kListEveryNs = 50'000'000;
 constexpr int64_t kTellEveryNs = 500'000'000;
 // Looking takes at most this part of a CPU. What it did not take is saved for looks that cost more:
-// the first, and those that read maps and images of code anew. No wait is longer than a second,
-// which pays for as much.
+// the first, and those that read maps and images of code anew. As much may be missing at the most:
+// looks are at least one a second then.
 constexpr int64_t kLookPart = 50, kMostSavedNs = 20'000'000;
 constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
 constexpr size_t kStackWindowBytes = 16 << 10;
@@ -170,17 +170,17 @@ void WallSampler::Take(std::vector<WallSpan>& spans) {
 void WallSampler::Run() {
   std::mt19937_64 random(static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
   std::uniform_real_distribution<double> part(0.5, 1.5);
-  int64_t saved_ns = kMostSavedNs, wait = period_ns_, last = ClockNow(CLOCK_MONOTONIC);
+  int64_t period_ns = period_ns_, saved_ns = kMostSavedNs, last = ClockNow(CLOCK_MONOTONIC);
   while (!over_) {
     const int64_t begin = ClockNow(CLOCK_THREAD_CPUTIME_ID), now = ClockNow(CLOCK_MONOTONIC);
-    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * wait)) ListThreads();
+    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * period_ns)) ListThreads();
     Look(ClockNow(CLOCK_MONOTONIC));
     const int64_t cost = ClockNow(CLOCK_THREAD_CPUTIME_ID) - begin;
     saved_ns = std::min(kMostSavedNs, saved_ns + (now - last) / kLookPart);
     saved_ns = std::max(-kMostSavedNs, saved_ns - cost);
     last = now;
-    wait = std::max(period_ns_, -saved_ns * kLookPart);
-    wait = static_cast<int64_t>(static_cast<double>(wait) * part(random));
+    period_ns = std::max(period_ns_, -saved_ns * kLookPart);
+    const auto wait = static_cast<int64_t>(static_cast<double>(period_ns) * part(random));
     const int64_t until = now + wait;
     for (int64_t left = until - ClockNow(CLOCK_MONOTONIC); left > 0 && !over_;
          left = until - ClockNow(CLOCK_MONOTONIC)) {
@@ -260,7 +260,7 @@ bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
     if (after.turns != times.turns || after.ran_ns != times.ran_ns) place = {};
   }
   const WallClock::Passed passed = t.clock.Look(now_ns, times, place.blocked);
-  t.span.ns = std::max<int64_t>(0, t.span.ns + passed.before_ns);
+  t.span.ns += passed.before_ns;
   t.ready_ns += passed.ready_ns;
   t.unseen_ns += passed.unseen_ns;
   Emit(id, t);
