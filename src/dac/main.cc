@@ -70,12 +70,12 @@ void TellLocks(Remote& remote, const Locks& locks) {
 }
 
 // The program runs on: what grows or moves while it is read is read again.
-void TellPool(Runtime& runtime) {
-  PoolReading reading;
-  for (int i = 0; i < kPoolReadings && !reading.whole(); ++i) {
-    if (i > 0) runtime.Forget();
-    CoreLibrary core(runtime);
-    reading = ReadPool(runtime, core);
+void TellPool(Runtime& runtime, CoreLibrary& core) {
+  PoolReading reading = ReadPool(runtime, core);
+  for (int i = 1; i < kPoolReadings && !reading.whole(); ++i) {
+    runtime.Forget();
+    CoreLibrary anew(runtime);
+    reading = ReadPool(runtime, anew);
   }
   if (!reading.failed.empty())
     TellError(runtime.remote(),
@@ -111,7 +111,7 @@ int Run(int socket, const char* library, Address base) {
     if (t.data.os_id != 0 && remote.RegistersOf(t.data.os_id) != nullptr)
       TellThread(runtime, core, locks, t);
   TellLocks(remote, locks);
-  TellPool(runtime);
+  TellPool(runtime, core);
   remote.Done();
   return 0;
 }
