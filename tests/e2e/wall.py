@@ -49,6 +49,8 @@ class Wall(Case):
         (thread,) = report(path, "--measure", "wall", "--by", "thread", "--method", "Program\\.SleepFor")["rows"]
         sleeper = ("--thread", f"^{thread['thread']}$", "--all-states")
         all_of_it = report(path, "--measure", "wall", "--by", "state", *sleeper)["rows"]
+        elapsed = truth["sleep_elapsed"]
+        self.assertAlmostEqual(sum(row["wall_ns"] for row in all_of_it) / 1e9, elapsed, delta=0.03 * elapsed, msg=all_of_it)
         # It also runs between its sleeps, and waits for a CPU where others have it.
         slept = sum(row["wall_ns"] for row in all_of_it if row["state"] not in ("running", "runnable"))
         rows = report(path, "--measure", "wall", "--by", "state", "--method", "Program\\.SleepFor")["rows"]

@@ -5,7 +5,7 @@
 //   thread still runs in each until it has come to its stop, and waits for a processor at its end.
 // Prints {"ready":PID}, and when all is done {"seconds":…,"states":{…}} with seconds by state. `running` is CPU time, every other one how long a
 //   thread stood still: neither ran nor waited for a processor. `file` is reading a pipe by its name, `pool` what all threads of the pool together
-//   wait for a task, so that nothing else gets one.
+//   wait for a task, so that nothing else gets one. `sleep_elapsed` and so on: all the time of these threads, whatever they did.
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
@@ -111,11 +111,7 @@ static class Program
         for (int i = 0; i < live.Length; ++i) live[i] = new object[] { i };
         s_live = live;
         GC.Collect();
-        Thread spinner = new(() =>
-        {
-            double stopped = StoodStill(SpinThroughCollections, out double running, out double runnable);
-            lock (s_states) (s_states["gc"], s_states["running"], s_states["runnable"]) = (stopped, running, runnable);
-        });
+        Thread spinner = new(() => Timed("gc", SpinThroughCollections));
         spinner.Start();
         Thread.Sleep(300);  // long enough that who looks for new threads has found it
         TimeSpan before = GC.GetTotalPauseDuration();
@@ -141,19 +137,17 @@ static class Program
 
     static void Timed(string state, Action wait)
     {
-        double seconds = StoodStill(wait, out _, out _);
-        lock (s_states) s_states[state] = s_states.GetValueOrDefault(state) + seconds;
-    }
-
-    // For how long the calling thread neither ran nor waited for a processor.
-    static double StoodStill(Action wait, out double running, out double runnable)
-    {
+        long entered = Stopwatch.GetTimestamp();
         Clocks begin = Clocks.Read();
         wait();
         Clocks end = Clocks.Read();
-        running = end.Running - begin.Running;
-        runnable = end.Runnable - begin.Runnable;
-        return end.Now - begin.Now - running - runnable;
+        double still = end.Now - begin.Now - (end.Running - begin.Running) - (end.Runnable - begin.Runnable);
+        double elapsed = Stopwatch.GetElapsedTime(entered).TotalSeconds;
+        lock (s_states)
+        {
+            s_states[state] = s_states.GetValueOrDefault(state) + still;
+            s_states[state + "_elapsed"] = s_states.GetValueOrDefault(state + "_elapsed") + elapsed;
+        }
     }
 
     // In many short ones if they are asked for.
