@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods that compute on known lines: "=Steps.1" is where the method's time goes. It divides by numbers that the compiler does
-// not know, which takes any processor some ten times as long as the rest: where an interrupt finds a processor that has many
-// instructions under way differs by an instruction or more between models.
+// not know, which takes any processor some ten times as long as the rest. A processor has many instructions under way, and at
+// which of them an interrupt finds it differs between models.
 using System.Runtime.CompilerServices;
 
 namespace Clrscope.Workloads.Lines;
