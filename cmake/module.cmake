@@ -1,9 +1,11 @@
-# clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT])
+# clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT] [CLOCK pattern …])
 # One folder of src/ = one static library of every .cc in it, and one test program of every
 # *_test.cc. DEPS are other modules: they are the layer rule (tools/check_layers.py reads them).
+# CLOCK: tests that measure time, as GoogleTest's filter has them. ctest runs each alone, under the label
+# `clock`; CI runs one again that fails (tools/ci).
 # HOT: every event passes through it; a release build optimises it harder.
 function(clrscope_module name)
-  cmake_parse_arguments(arg "HOT" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "DEPS;LIBS;CLOCK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$|/main\\.cc$|/testing/")
@@ -24,6 +26,12 @@ function(clrscope_module name)
     target_link_libraries(${name}_test PRIVATE clrscope_${name} clrscope_options
       GTest::gtest GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    if(arg_CLOCK)
+      list(JOIN arg_CLOCK ":" clock)
+      gtest_discover_tests(${name}_test TEST_FILTER "${clock}" TEST_LIST ${name}_clock_TESTS DISCOVERY_TIMEOUT 60
+        PROPERTIES TIMEOUT 300 LABELS clock RUN_SERIAL ON)
+      set(others TEST_FILTER "-${clock}")
+    endif()
+    gtest_discover_tests(${name}_test ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/ci on steps that count, fail, hang, say nothing, and run side by side."""
+"""tools/ci on steps that count, fail, hang, say nothing, and run side by side; what runs again, and what is known of it."""
 
+import collections
+import datetime
 import os
 import pathlib
 import subprocess
@@ -11,6 +13,7 @@ import time
 import unittest
 
 CI = pathlib.Path(__file__).resolve().parent / "ci"
+TESTS = CI.parent.parent / "tests"
 
 
 class Steps(unittest.TestCase):
@@ -112,11 +115,177 @@ class Steps(unittest.TestCase):
         self.step("20-b", "# lane: b", f"until [[ -e {self.folder}/nice ]]; do sleep 0.02; done; echo passed=1 failed=0")
         self.assertEqual(self.run_ci(), "3 passed, 0 failed")
 
+    def measuring(self, name, *, good_from, measures_until=9):
+        """A step with 9 good tests, and one that fails before its run `good_from`, after run `measures_until` by what is final."""
+        runs = self.folder / f"runs of {name}"
+        self.step(name, f"echo >> '{runs}'; run=$(wc -l < '{runs}')", "[[ $run == 1 ]] && others=9 || others=0",
+                  'echo "run $run of ${1:-all}"', f"if ((run >= {good_from})); then echo passed=1 failed=0; exit; fi",
+                  'echo "FAIL A.measures: $run is too few"',
+                  f"((run <= {measures_until})) && echo may run again: A.measures", "echo passed=$others failed=1; exit 1")
+
+    def test_a_test_that_measures_gets_two_more_runs(self):
+        self.measuring("10-a", good_from=3)
+        self.step("20-b", "echo passed=1 failed=0")
+        self.assertEqual(self.run_ci(), "11 passed, 0 failed")
+        self.assertEqual(self.result.returncode, 0)
+        told = self.result.stdout
+        self.assertIn("run 3 of A.measures", told)
+        self.assertIn("--- failed in 10-a, and passed in run 3\nFAIL A.measures: 1 is too few", told)
+        lines = [line.split("\t") for line in told.splitlines() if line.startswith("RETRIED")]
+        self.assertEqual([line[3:] for line in lines], [["A.measures", "run 3", "FAIL A.measures: 1 is too few"]])
+
+    def test_it_gets_no_third_one(self):
+        self.measuring("10-a", good_from=4)
+        self.assertEqual(self.run_ci(), "9 passed, 1 failed")
+        self.assertNotIn("RETRIED", self.result.stdout)
+        self.assertIn("run 3 of", self.result.stdout)
+        self.assertNotIn("run 4 of", self.result.stdout)
+
+    def test_a_run_that_meets_what_is_final_is_the_last(self):
+        self.measuring("10-a", good_from=3, measures_until=1)
+        self.assertEqual(self.run_ci(), "9 passed, 1 failed")
+        self.assertIn("run 2 of", self.result.stdout)
+        self.assertNotIn("run 3 of", self.result.stdout)
+
+    def test_beside_a_final_failure_nothing_runs_again(self):
+        self.measuring("10-a", good_from=2)
+        self.step("20-b", "echo passed=3 failed=1; exit 1")
+        self.assertEqual(self.run_ci(), "12 passed, 2 failed")
+        self.assertIn("final failures in 20-b", self.result.stdout)
+        self.assertNotIn("run 2 of", self.result.stdout)
+
+    def test_a_step_that_names_fewer_than_failed_is_final(self):
+        self.step("10-a", "echo 'may run again: A.measures'", "echo passed=3 failed=2; exit 1")
+        self.assertEqual(self.run_ci(), "3 passed, 2 failed")
+        self.assertNotIn("again-", " ".join(os.listdir(self.folder / "logs")))
+        self.assertNotIn("RETRIED", self.result.stdout)
+
+    def test_a_step_that_is_killed_is_final(self):
+        self.step("10-a", "# timeout: 1", "echo 'may run again: A.measures'", "echo passed=3 failed=1", "sleep 20")
+        self.assertEqual(self.run_ci(), "3 passed, 1 failed")
+        self.assertNotIn("RETRIED", self.result.stdout)
+
+    def test_many_that_fail_are_no_accident(self):
+        self.step("10-a", *(f"echo 'may run again: A.test_{i}'" for i in range(6)), "echo passed=0 failed=6; exit 1")
+        self.assertEqual(self.run_ci(), "0 passed, 6 failed")
+        self.assertIn("6 failed, and at most 5 may", self.result.stdout)
+
     def test_quick_ones(self):
         self.step("10-a", "# quick", 'echo "passed=${CLRSCOPE_QUICK:-5} failed=0"')
         self.step("20-b", "echo passed=1 failed=0")
         self.assertEqual(self.run_ci("--quick"), "1 passed, 0 failed")
         self.assertEqual(self.run_ci(), "6 passed, 0 failed")
+
+
+class Verdicts(unittest.TestCase):
+    """What tests/e2e/clock.py says of tests that fail."""
+    MODULE = """
+import os, signal, subprocess, sys, unittest
+sys.path.insert(0, {folder!r})
+import harness
+from clock import clock
+
+def end_by(number):
+    subprocess.run([sys.executable, "-c", f"import os; os.kill(os.getpid(), {{number}})"])
+
+class A(unittest.TestCase):
+    @clock
+    def test_measures(self):
+        end_by(signal.SIGKILL.value)  # which no fault is
+        for part in "ab":
+            with self.subTest(part):
+                self.assertLess(2, 1)
+    @clock
+    def test_crashes(self):
+        end_by(signal.SIGSEGV.value)
+        self.assertLess(2, 1)
+    @clock
+    def test_hangs(self):
+        self.fail("the program did not print its ledger")
+    @clock
+    def test_passes(self):
+        pass
+    def test_counts(self):
+        self.assertEqual(2, 1)
+    @unittest.skip("for a reason")
+    def test_is_skipped(self):
+        pass
+
+@clock
+class B(unittest.TestCase):
+    def test_measures_too(self):
+        self.assertLess(2, 1)
+
+class C(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise KeyError
+    def test_never_runs(self):
+        pass
+
+if __name__ == "__main__":
+    harness.main("__main__")
+"""
+
+    def run_module(self, *args, **env):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "module.py"
+            path.write_text(self.MODULE.format(folder=str(TESTS / "e2e")))
+            result = subprocess.run([sys.executable, path, *args], capture_output=True, text=True, env={**os.environ, **env}, timeout=60,
+                                    check=False)
+        return result.stdout.splitlines(), result.returncode
+
+    def test_which_may_run_again(self):
+        lines, code = self.run_module()
+        self.assertEqual(lines, ["may run again: A.test_measures", "may run again: B.test_measures_too", "passed=1 failed=6 skipped=1"])
+        self.assertEqual(code, 1)
+
+    def test_by_name_and_by_kind(self):
+        self.assertEqual(self.run_module("A.test_passes"), (["passed=1 failed=0 skipped=0"], 0))
+        self.assertEqual(self.run_module(CLRSCOPE_TESTS="patient")[0], ["passed=0 failed=2 skipped=1"])
+        self.assertEqual(self.run_module(CLRSCOPE_TESTS="clock")[0][-1], "passed=1 failed=4 skipped=0")
+        self.assertEqual(self.run_module("--list", "clock")[0], ["A.test_crashes", "A.test_hangs", "A.test_measures", "A.test_passes",
+                                                                 "B.test_measures_too"])
+
+
+class Retried(unittest.TestCase):
+    """tests/retried.tsv: no test is left to fail now and then, and no more of them may run again than today."""
+    MOST_TESTS = 81
+    MOST_LINES, DAYS = 2, 30
+
+    def test_how_many_may_run_again(self):
+        names = [name for folder in ("e2e", "agent", "leaks") for name in subprocess.run(
+            [sys.executable, TESTS / folder / f"{folder}_test.py", "--list", "clock"], capture_output=True, text=True, check=True).stdout.split()]
+        self.assertGreater(len(names), 10)
+        self.assertLessEqual(len(names), self.MOST_TESTS)
+        self.assertEqual(len(names), len(set(names)), "a name says which test runs again")
+
+    def too_often(self, text):
+        """The tests with more lines within some days than may be, since the last line that says they are mended."""
+        found, dates = set(), collections.defaultdict(list)
+        for line in text.splitlines():
+            if not line or line.startswith("#"):
+                continue
+            date, _, name, what, _ = line.split("\t")
+            if what.startswith("mended"):
+                dates[name].clear()
+                found.discard(name)
+                continue
+            dates[name].append(datetime.date.fromisoformat(date))
+            if sum((dates[name][-1] - d).days < self.DAYS for d in dates[name]) > self.MOST_LINES:
+                found.add(name)
+        return found
+
+    def test_none_is_retried_too_often(self):
+        self.assertEqual(self.too_often((TESTS / "retried.tsv").read_text()), set())
+
+    def test_how_they_are_counted(self):
+        def lines(name, *days):
+            return "".join(f"2026-{day}\tabc\t{name}\trun 2\twords\n" for day in days)
+        self.assertEqual(self.too_often(lines("A.x", "01-01", "01-02") + lines("A.y", "01-03", "03-04", "03-05")), set())
+        three = lines("A.x", "01-01", "01-20", "01-30")
+        self.assertEqual(self.too_often(three), {"A.x"})
+        self.assertEqual(self.too_often(three + "2026-01-30\tdef\tA.x\tmended\twords\n" + lines("A.x", "01-31")), set())
 
 
 if __name__ == "__main__":

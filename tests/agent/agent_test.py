@@ -12,6 +12,7 @@ import time
 
 from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, await_sampling, bytes_of, count_fds, has_agent, library_mappings, rss_kb,
                         status)
+from clock import clock
 import harness
 from harness import clrscope, start_clrscope, wait_until
 from agent_events import AgentEvents  # noqa: F401
@@ -233,6 +234,7 @@ class RealGenerations(AgentCase):
             self.assertEqual(sum(told), told[at], name)
         self.assertEqual(sum(self.told(path, "Fresh")), 0, "no collection has looked at them")
 
+    @clock
     def test_they_are_what_the_runtime_says(self):
         for flavour in ("gc", "gc-net9", "gc-net8"):
             for server in ("0", "1"):
@@ -271,6 +273,7 @@ class GcStress(AgentCase):
             self.assertAlmostEqual(estimate["bytes"] / sampled["bytes"], 1, delta=0.01, msg=name)
         self.assertLess(report["live"].get("byte[]", {"bytes": 0})["bytes"], 0.02 * truth["bytes"])
 
+    @clock
     def test_the_runtimes_own_stress(self):
         """DOTNET_GCStress=0xF: collections at allocations and in the middle of code, thousands a second. The runtime heeds it in most
         runs, not in all."""
@@ -310,6 +313,7 @@ class ComingAndGoing(AgentCase):
             least = min(least, rss_kb(pid))
         return least
 
+    @clock
     def test_twenty_rounds_leave_nothing_behind(self):
         work = self.workload("alloc", "--threads", "2", "--rate", "200e6", "--seconds", "900", "--start-on-stdin")
         work.go()
@@ -423,6 +427,7 @@ class ComingAndGoing(AgentCase):
                 self.assertTrue(report["last"], "the agent has said its last words")
                 self.assertLess(abs(report["total"]["bytes"] / truth["total_allocated_bytes"] - 1), 0.25)
 
+    @clock
     def test_the_target_is_killed_in_mid_attach(self):
         for delay in (0.0, 0.005, 0.02, 0.05, 0.1):
             work = self.workload("alloc", "--rate", "200e6", "--seconds", "60", "--start-on-stdin")
@@ -467,6 +472,7 @@ class StartUp(AgentCase):
                         total += float(top.split("Total samples = ")[1].split("B")[0]) if "Total samples" in top else 0
                     self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), 0.15)
 
+    @clock
     def test_spooled_profiles_are_as_those_of_convert(self):
         """The agent's files and those of `convert` have the same values, labels, names and words."""
         args = ["--mode", "keep", "--threads", "2", "--rate", "max", "--bytes", "2e9", "--seconds", "30", "--start-on-stdin",

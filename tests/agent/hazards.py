@@ -9,6 +9,7 @@ import threading
 import time
 
 from agent_case import FLAVOURS, AgentCase, Probe, agent_threads, status
+from clock import clock
 import harness
 from harness import clrscope, start_clrscope, wait_until
 
@@ -94,6 +95,7 @@ class Hazards(AgentCase):
             with self.subTest(flavour):
                 self.counted(flavour, "--seconds", "5", "--start-on-stdin", "--hold-on-stdin")
 
+    @clock
     def test_nor_where_cpu_time_is_sampled(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):

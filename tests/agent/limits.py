@@ -3,6 +3,7 @@
 import glob
 import os
 
+from clock import clock
 import harness
 from agent_case import AgentCase, bytes_of, status
 from harness import clrscope
@@ -53,6 +54,7 @@ class Limits(AgentCase):
                 windows = part(told, "allocations")["windows"]
                 self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), 0.35 if windows >= 8 else 0.35 + SIGMAS / windows ** 0.5)
 
+    @clock
     def test_a_recording_of_live_objects_keeps_its_limit(self):
         # What it keeps comes all along. Of a burst of a second one window or two would tell, or none.
         work = self.workload("alloc", "--mode", "grow", "--threads", "2", "--rate", "400e6", "--seconds", "25", "--start-on-stdin",

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from agent_case import AgentCase, Probe, agent_threads, bytes_of, has_agent, library_mappings, rss_kb, status
+from clock import clock
 from async_callers import AsyncCallers
 import harness
 from harness import Workload, clrscope, start_clrscope, wait_until
@@ -159,6 +160,7 @@ class Musl(AgentCase):
         work.process.wait(20)
         self.assertTrue([name for name in os.listdir(self.dir) if name.endswith(".pb")])
 
+    @clock
     def test_cpu_time(self):
         path = self.path()
         work = self.workload("burns-musl", "--start-on-stdin", "--hold-on-stdin", "--seconds", "0.8", "--kinds", KINDS)

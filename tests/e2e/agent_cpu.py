@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+from clock import clock
 import cpu_time
 import harness
 from harness import Case, CpuSpan, Workload, clrscope, loss, report, start_recording
@@ -56,6 +57,7 @@ class AgentCpu(Case):
         self.assertLessEqual(total, self.span.around_ns)
         return document
 
+    @clock
     def test_methods_use_what_they_say(self):
         for flavour in ("burns", "burns-net9", "burns-net8"):
             with self.subTest(flavour):
@@ -75,6 +77,7 @@ class AgentCpu(Case):
                 self.assertEqual(len(own), 1)
                 self.assertLess(own[0]["self_cpu_ns"], 0.02 * truth["process_ns"])
 
+    @clock
     def test_kinds_of_code(self):
         truth, path = self.sampled("burns", "--sampler", "agent", program=("--seconds", "1", "--kinds", "kernel,native,loops"))
         _, rows = self.methods(path)
@@ -85,6 +88,7 @@ class AgentCpu(Case):
         self.assertGreater(by_kind["kernel"], 0.5 * truth["methods"]["Kernel"])
         self.assertGreater(by_kind["managed"], 0.8 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
 
+    @clock
     def test_where_the_kernel_refuses_the_agent_samples(self):
         for error in (errno.EPERM, errno.ENOSYS):
             with self.subTest(error):
@@ -104,6 +108,7 @@ class AgentCpu(Case):
             self.assertIn("loads the agent", cpu["what"])
             self.assertIn("perf_event_paranoid", cpu["fix"])
 
+    @clock
     def test_the_kernel_is_preferred(self):
         with Workload("--start-on-stdin", flavour="burns") as w:
             if clrscope("record", "-p", w.pid, "--cpu", "--sampler", "kernel", "-d", "0.5", "-o", self.path("k.clrscope")).returncode != 0:
@@ -111,6 +116,7 @@ class AgentCpu(Case):
             self.assert_ok(clrscope("record", "-p", w.pid, "--cpu", "-d", "0.5", "-o", self.path("a.clrscope")))
         self.assertEqual(report(self.path("a.clrscope"), "--measure", "cpu")["sampler"], "kernel")
 
+    @clock
     def test_a_program_with_signals_of_its_own(self):
         program = ("--seconds", "2", "--kinds", "loops", "--own-sigprof")
         with Workload(*program, flavour="burns") as w:
@@ -120,6 +126,7 @@ class AgentCpu(Case):
         self.assertGreater(truth["sigprof"] / truth["process_ns"], 0.8 * alone["sigprof"] / alone["process_ns"])
         self.check_total(path)
 
+    @clock
     def test_threads_that_come_and_go(self):
         truth, path = self.sampled("burns", "--sampler", "agent", program=("--seconds", "2", "--kinds", "churn", "--idle-threads", "200"))
         document = self.check_total(path)
@@ -148,11 +155,13 @@ class AgentCpu(Case):
             w.go()
             self.assertIn("methods", w.truth())
 
+    @clock
     def test_beside_live_objects(self):
         _, path = self.sampled("burns", "--sampler", "agent", "--live", program=("--seconds", "1", "--kinds", "loops,allocations"))
         self.check_total(path)
         self.assertGreater(report(path)["totals"]["bytes"], 0)
 
+    @clock
     def test_a_launched_program(self):
         path = self.path("launched.clrscope")
         program = os.path.join(harness.WORKLOADS, "burns", "burns.dll")
@@ -163,6 +172,7 @@ class AgentCpu(Case):
         methods, _ = self.methods(path)
         self.check_near(methods["LoopLong"], truth["methods"]["LoopLong"], "LoopLong")
 
+    @clock
     def test_a_rate_above_the_ticks_of_the_kernel(self):
         truth, path = self.sampled("burns", "--sampler", "agent", "--rate", "1000", program=("--seconds", "3", "--kinds", "loops"))
         self.check_total(path)

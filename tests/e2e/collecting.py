@@ -8,6 +8,7 @@ import subprocess
 import time
 import unittest
 
+from clock import clock
 import harness
 from harness import Case, clrscope, start_clrscope, wait_until
 
@@ -130,14 +131,17 @@ class Collecting(Case):
                 self.assertGreater(gc["pause_ms"] + young + 1, sum(info["pauses_ms"]))
         self.assertGreaterEqual(compared, 2)
 
+    @clock
     def test_small_objects(self):
         self.agree(*self.seen("--mode", "soh", "--seconds", "1.5"))
 
+    @clock
     def test_large_objects_with_background_collections(self):
         document, truth = self.seen("--mode", "loh", "--seconds", "1.5")
         self.assertTrue(any(gc["type"] == "background" for gc in document["gcs"]))
         self.agree(document, truth)
 
+    @clock
     def test_pinned_object_heap_not_concurrent(self):
         document, truth = self.seen("--mode", "poh", "--seconds", "1.5", env={"DOTNET_gcConcurrent": "0"})
         self.assertGreater(max(gc["size_after_bytes"]["poh"] for gc in document["gcs"]), 1_000_000)
@@ -167,6 +171,7 @@ class Collecting(Case):
         estimated, exact = (sum(gc[k] for gc in known) for k in ("allocated_estimate_bytes", "allocated_bytes"))
         self.assertAlmostEqual(estimated / exact, 1, delta=0.15)
 
+    @clock
     def test_server_gc_and_the_time_of_its_threads(self):
         document, truth = self.seen("--mode", "soh", "--seconds", "2", "--threads", "2", env=SERVER)
         self.assertTrue(truth["server"])
@@ -179,6 +184,7 @@ class Collecting(Case):
         self.assertGreater(cpu["server_gc_cpu_ms"], 0)
         self.assertLess(cpu["server_gc_cpu_ms"], cpu["process_cpu_ms"] + 50)
 
+    @clock
     def test_older_runtimes(self):
         for flavour in ("gc-net8", "gc-net9"):
             with self.subTest(flavour=flavour):

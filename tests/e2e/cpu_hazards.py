@@ -9,6 +9,7 @@ import time
 import unittest
 from types import SimpleNamespace
 
+from clock import clock
 import harness
 from harness import Case, CpuSpan, Workload, clrscope, loss, report
 from nobody import Nobody, paranoid
@@ -47,6 +48,7 @@ class CpuHazards(Case):
             self.end(recorder)
         return truth, report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
 
+    @clock
     def test_a_thousand_threads(self):
         for sampler in SAMPLERS:
             with self.subTest(sampler), Workload("--idle-threads", "1000", "--seconds", "1.5", "--kinds", "loops,threads",
@@ -109,6 +111,7 @@ class CpuHazards(Case):
         self.assertEqual(loss(document, "cpu_samples_lost"), 0)
         self.assertEqual(loss(document, "cpu_threads_missed"), 0)
 
+    @clock
     def test_short_threads(self):
         """Two hundred a second, of 2 ms of CPU each, beside two hundred that wait."""
         for sampler in SAMPLERS:
@@ -124,6 +127,7 @@ class CpuHazards(Case):
                 self.assertGreater(short + gap, 0.9 * truth["methods"]["ShortThread"])
                 self.assertLess(short + gap, 1.05 * truth["process_ns"])
 
+    @clock
     def test_a_program_that_forks(self):
         """Copies of it and other programs that it starts use CPU time of their own, which is not its."""
         for sampler in SAMPLERS:
@@ -134,6 +138,7 @@ class CpuHazards(Case):
                 self.assertLess(rows.get("Copy", {"total_cpu_ns": 0})["total_cpu_ns"], 0.05 * total)
                 self.assertGreater(rows["Forking"]["total_cpu_ns"], 0.9 * truth["methods"]["Forking"])
 
+    @clock
     def test_a_program_that_is_killed(self):
         """What was used until then is there."""
         for sampler in SAMPLERS:
@@ -161,6 +166,7 @@ class CpuHazards(Case):
                 self.assertGreater(loops / 1e9, 0.9 * seconds)
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for another pid namespace")
+    @clock
     def test_another_pid_namespace(self):
         """Threads have the numbers that they have outside; sums are the process's."""
         for sampler in SAMPLERS:

@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+from clock import clock
 from harness import Case, CpuSpan, Workload, clrscope, report
 from nobody import Nobody, paranoid
 
@@ -49,6 +50,7 @@ class CpuTime(Case):
         error = (row["total_cpu_ns_high"] - row["total_cpu_ns_low"]) / 2
         self.assertLess(abs(row["total_cpu_ns"] - truth_ns), SIGMAS * error + 0.01 * truth_ns, (what, row, truth_ns))
 
+    @clock
     def test_methods_use_what_they_say(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):
@@ -66,6 +68,7 @@ class CpuTime(Case):
                         wrong[name] = str(e)
                 self.assertEqual(wrong, {})
 
+    @clock
     def test_the_collector_is_a_frame(self):
         """Its own threads, and what a thread of the program does while it collects, below who asked for it."""
         for flavour in FLAVOURS:
@@ -89,6 +92,7 @@ class CpuTime(Case):
                         method = next(row for row in rows if row["method"].endswith(".Collecting"))
                         self.assertGreater(method["total_cpu_ns"], 0.95 * collector["total_cpu_ns"])
 
+    @clock
     def test_the_collectors_own_threads(self):
         """What their clocks say."""
         def used(pid):
@@ -117,6 +121,7 @@ class CpuTime(Case):
             for name, value in before.items():
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
 
+    @clock
     def test_kinds_of_code(self):
         truth, path = self.record("burns", program=("--seconds", "1", "--kinds", "kernel,native,loops"))
         _, rows = self.methods(path)
@@ -130,6 +135,7 @@ class CpuTime(Case):
         self.assertEqual(kernel["kind"], "kernel")
 
     @unittest.skipUnless(Nobody.can(), "needs root, to be somebody else")
+    @clock
     def test_as_a_user_without_privileges(self):
         """Samples of user code; what the kernel did is told by the system's figures."""
         if paranoid() > 2:
@@ -167,6 +173,7 @@ class CpuTime(Case):
         kernel = next(row for row in rows if row["method"] == "[kernel]")
         self.assertGreater(kernel["self_cpu_ns"], 0.5 * truth["methods"]["Kernel"])
 
+    @clock
     def test_nothing_but_cpu(self):
         truth, path = self.record("burns", "--only", "cpu", program=("--seconds", "3", "--kinds", "loops"))
         document = report(path)  # what it holds is shown without being asked for
@@ -178,6 +185,7 @@ class CpuTime(Case):
         # Threads that ended without a sample are known together.
         self.assertLess(abs(sum(row["cpu_ns"] for row in threads) / document["totals"]["cpu_ns"] - 1), 0.01)
 
+    @clock
     def test_other_files(self):
         _, path = self.record("burns", "--only", "cpu", program=("--seconds", "1", "--kinds", "loops"))
         total = report(path)["totals"]["cpu_ns"]

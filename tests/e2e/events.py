@@ -3,6 +3,7 @@
 import json
 import unittest
 
+from clock import clock
 from harness import Case, Workload, clrscope, loss, report, sockets, wait_until
 
 # Long beside what a thread does before it waits.
@@ -182,6 +183,7 @@ class Events(Case):
         self.assertEqual(r.returncode, 2)
         self.assertIn("exceptions", r.stderr)
 
+    @clock
     def test_a_storm_is_counted_by_the_runtime_and_seen_in_windows(self):
         for suffix, version in RUNTIMES.items():
             with self.subTest(runtime=version):
@@ -210,6 +212,7 @@ class Events(Case):
                 self.assertIn("storm of exceptions", text)
                 self.assertIn("exception-count", text)
 
+    @clock
     def test_after_a_storm_every_exception_is_recorded_again_and_no_session_is_left(self):
         # Two bursts of 1.5 s and twelve calm seconds between them: the second one is recorded whole at first, too.
         program = ("--storm", "0", "--seconds", "15", "--burst-ms", "1500", "--pause-ms", "12000", "--without-first-chance")
@@ -221,6 +224,7 @@ class Events(Case):
         self.assertAlmostEqual(p["totals"]["count"] / truth["throws"], 1, delta=0.05)
         self.assertGreaterEqual(p["totals"]["count"] - p["storm"]["thrown"], 20_000, "both began whole")
 
+    @clock
     def test_below_the_limit_a_recording_stays_exact(self):
         truth, _ = self.record("throws", "--only", "exceptions", program=("--storm", "8000", "--seconds", "4", "--without-first-chance"))
         p = report(self.path(), "--by", "type")

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 
+from clock import clock
 import harness
 from harness import Case, Workload, clrscope, loss, open_sessions, report, start_recording, wait_until
 
@@ -154,6 +155,7 @@ def soak(test, path, processes, seconds, seed):
 
 
 class EveryProcess(Case):
+    @clock
     def test_ten_processes_that_come_and_go_are_all_recorded(self):
         figures = soak(self, self.path(), 10, 30, seed=1)
         print(figures, file=sys.stderr)
@@ -192,6 +194,7 @@ class EveryProcess(Case):
             container.kill()
             container.communicate()
 
+    @clock
     def test_one_that_floods_is_drained_and_the_others_do_not_feel_it(self):
         recording = start_recording("--all", "-n", "alloc", "-o", self.path())
         with Workload("--rate", "max", "--threads", "2", "--mode", "deep", "--seconds", "6"):

@@ -13,6 +13,8 @@ import threading
 import time
 import unittest
 
+import clock
+
 CLRSCOPE = ""
 WORKLOADS = ""
 
@@ -290,10 +292,13 @@ class Case(unittest.TestCase):
 
 
 def main(module):
+    """Runs the tests of a module, or those that are named; of all, CLRSCOPE_TESTS chooses those that are marked @clock (`clock`) or those
+    that are not (`patient`). `--list clock` prints names instead."""
     # Of a shell's background job SIGINT is ignored, and a .NET program that inherits that keeps it so.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     global CLRSCOPE, WORKLOADS
     args = sys.argv[1:]
+    listed = None
     while args and args[0].startswith("--"):
         name, value = args[0], args[1]
         args = args[2:]
@@ -301,9 +306,15 @@ def main(module):
             CLRSCOPE = os.path.abspath(value)
         elif name == "--workloads":
             WORKLOADS = os.path.abspath(value)
+        elif name == "--list":
+            listed = value
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(args, sys.modules[module]) if args else loader.loadTestsFromModule(sys.modules[module])
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f"passed={result.testsRun - failed - len(result.skipped)} failed={failed} skipped={len(result.skipped)}")
-    sys.exit(1 if failed else 0)
+    wanted = listed or os.environ.get("CLRSCOPE_TESTS")
+    if wanted:
+        suite = unittest.TestSuite(test for test in clock.tests_of(suite) if clock.is_clock(test) == (wanted == "clock"))
+    if listed:
+        for test in clock.tests_of(suite):
+            print(clock.name_of(test))
+        return
+    sys.exit(1 if clock.run(suite) else 0)

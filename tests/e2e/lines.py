@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zlib
 
+from clock import clock
 import harness
 from harness import Case, Workload, clrscope, report
 
@@ -127,6 +128,7 @@ class Lines(Case):
         counts, _ = self.check(self.recorded("lines-r2r", program=("--seconds", "4"), env={"DOTNET_TieredCompilation": "0"}), 0.96)
         self.assertGreater(counts["exact"], 0.6 * sum(counts.values()))
 
+    @clock
     def test_cpu_time(self):
         known = marks()
         for sampler in ("kernel", "agent"):

@@ -11,6 +11,7 @@ import time
 import unittest
 import urllib.request
 
+from clock import clock
 import harness
 from harness import Case, Workload, clrscope, sockets, start_clrscope, wait_until
 
@@ -124,6 +125,7 @@ class TopScreen(Case):
 
 
 class TopPlain(Case):
+    @clock
     def test_figures_agree_with_the_truth(self):
         with Workload("--bytes", "200000000", "--rate", "100000000", "--threads", "2", "--start-on-stdin", "--hold-on-stdin") as w:
             top = start_clrscope("top", "-p", w.pid, "--jsonl", "--by", "site")
@@ -169,6 +171,7 @@ class Metrics(Case):
         with urllib.request.urlopen(request, timeout=5) as response:
             return response.headers["Content-Type"], response.read().decode()
 
+    @clock
     def test_prometheus_reads_them(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

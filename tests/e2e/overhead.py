@@ -8,6 +8,7 @@ import threading
 import time
 import unittest
 
+from clock import clock
 import harness
 import request_case
 from harness import Case, Workload, clrscope, report, start_clrscope, start_recording
@@ -63,12 +64,15 @@ class Overhead(Case):
         self.assertIn("that it may be", text)
         self.assertIn("windows of time", text)
 
+    @clock
     def test_a_fast_allocator_is_sampled_in_windows_and_its_total_is_right(self):
         self.check_allocator("alloc", True)
 
+    @clock
     def test_so_it_is_by_ticks_on_net_9(self):
         self.check_allocator("alloc-net9", False)
 
+    @clock
     def test_so_it_is_by_ticks_on_net_8(self):
         self.check_allocator("alloc-net8", False)
 
@@ -80,6 +84,7 @@ class Overhead(Case):
         sigma = (total["bytes_high"] - total["bytes_low"]) / (2 * 1.96)
         self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), 5 * sigma)
 
+    @clock
     def test_a_storm_of_exceptions_is_counted_and_seen_in_few_windows(self):
         program = ("--storm", "60000", "--seconds", "12", "--threads", "2", "--without-first-chance")
         truth, p, words = self.record_alone(program, "--only", "exceptions", "--max-overhead", "5%", flavour="throws")
@@ -116,6 +121,7 @@ class Overhead(Case):
         with sqlite3.connect(self.path()) as db:
             self.assertEqual(db.execute("select hz from cpu_sampler").fetchall(), [(20,)])  # half of 0.3 % at 75 us each
 
+    @clock
     def test_top_shows_what_is_allocated_in_all(self):
         with Workload("--rate", "2e9", "--seconds", "8", "--start-on-stdin", "--hold-on-stdin") as w:
             top = start_clrscope("top", "-p", w.pid, "--max-overhead", "2%", "--jsonl")
@@ -134,6 +140,7 @@ class Overhead(Case):
         self.assertLess(abs(seconds[-1]["totals"]["bytes"] / allocated - 1), 0.2, allocated)
 
 
+@clock
 class OverheadOfRequests(request_case.RequestCase):
     """One limit for everything, requests included: what the runtime counts is exact, and the rest follows from windows of time."""
     LOADS = {"/small": 1, "/items/17": 1, "/delay/20": 2, "/throws/1": 1}

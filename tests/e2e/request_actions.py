@@ -2,6 +2,7 @@
 """Conventional routes of MVC: which of them a request takes, and rows by action."""
 import time
 
+from clock import clock
 import routes
 from harness import report
 from request_case import RequestCase, known, no_route
@@ -75,6 +76,7 @@ class RequestActions(RequestCase):
                 self.assertEqual(sum(row["count"] for row in thrown), 50)
                 self.assertEqual(report(path, "--measure", "exceptions", "--by", "type", "--request", "Home/About")["rows"], [])
 
+    @clock
     def test_rows_by_action_in_windows(self):
         """Of each action as many as the runtime counts to the template, by how many were seen."""
         service = self.service("--areas")

@@ -2,6 +2,7 @@
 """`record --requests` on a web service that counts for itself: what each route cost."""
 import threading
 
+from clock import clock
 import routes
 from harness import clrscope, report
 from request_case import RequestCase, known, no_route
@@ -82,6 +83,7 @@ class Requests(RequestCase):
         self.assertEqual(late["GET /slow"]["count"], truth["GET /slow"]["count"])
         self.assertNotIn("GET /small", {name for name, row in late.items() if (row["count"] or 0) > 5})
 
+    @clock
     def test_many_requests_are_followed_in_windows_of_time(self):
         service = self.service("--background", "30000000")
         loads = {"/small": 4, "/items/17": 2, "/parallel": 1, "/delay/20": 4, "/throws/1": 1, "/nowhere": 1}

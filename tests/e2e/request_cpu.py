@@ -4,6 +4,7 @@ import math
 import threading
 import unittest
 
+from clock import clock
 import harness
 import routes
 from harness import report
@@ -35,6 +36,7 @@ class RequestCpu(RequestCase):
         self.assertGreater(row["cpu_ns"], known_ns - 2 * error, row)
         self.assertLess(row["cpu_ns"], known_ns + 2 * error + each_ns * row["count"] + 0.05 * known_ns, row)
 
+    @clock
     def test_each_route_has_what_its_requests_used(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):
@@ -51,6 +53,7 @@ class RequestCpu(RequestCase):
                 self.assertGreater(burn["total_cpu_ns"], 0.85 * rows[BURN]["cpu_ns"])
 
     @unittest.skipUnless(routes.WRK, "wrk is not there: nothing asks so often")
+    @clock
     def test_in_windows_of_time(self):
         """At a rate that asks too much of a program, requests and what threads do for them are told in windows."""
         service = self.service()

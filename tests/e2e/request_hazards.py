@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 
+from clock import clock
 import harness
 import routes
 from harness import start_clrscope
@@ -72,6 +73,7 @@ class RequestHazards(RequestCase):
                 self.assertLess(abs(row["bytes"] - truth[name]["bytes"]), 2 * half, (name, row, truth[name]))
         self.assertGreater(rows["GET /delay/{ms:int}"]["duration_ns"]["p50"], 18e6)
 
+    @clock
     def test_sockets_without_end_and_thousands_in_flight(self):
         service = self.service("--background", "20000000")
         early = [routes.WebSocket(service.address) for _ in range(5)]  # before the recording: their ids are not known
@@ -151,6 +153,7 @@ class RequestHazards(RequestCase):
             for name, sums in truth.items():
                 self.assertEqual(rows[name]["count"], sums["count"] + (more if name == "GET /small" else 0), (path, name))
 
+    @clock
     def test_storms_of_exceptions_by_route(self):
         """What each route throws in a storm: with every request followed, and in windows of both kinds."""
         for requests in ("--requests=all", "--requests"):

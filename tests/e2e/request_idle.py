@@ -3,12 +3,14 @@
 import threading
 import time
 
+from clock import clock
 from harness import report
 from request_case import RequestCase, known
 
 MS = 1e6
 
 
+@clock
 class RequestIdle(RequestCase):
     SESSIONS = 5
 

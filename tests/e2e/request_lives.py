@@ -8,6 +8,7 @@ import time
 import unittest
 import urllib.parse
 
+from clock import clock
 import harness
 import routes
 from harness import clrscope, report, start_clrscope, start_recording
@@ -109,6 +110,7 @@ class Lives(RequestCase):
         self.assertEqual(nobody.returncode, 2)
         self.assertIn("--slower-than cannot narrow live objects", nobody.stderr)
 
+    @clock
     def test_leaks_tell_and_are_narrowed_by_route(self):
         service = self.service("--holds", "2000000")
         _, path = self.record(service, lambda s: s.drive({"hold": 1, "delay": 40, "gc": 1}, threads=4, seconds=14))
@@ -141,6 +143,7 @@ class Lives(RequestCase):
                 self.assertEqual(set(self.lives(path, "--method", r"Markers\.Hold$")), {HOLD})
 
     @unittest.skipUnless(routes.WRK, "wrk is not there: nothing asks so often")
+    @clock
     def test_in_windows_of_time_a_route_has_a_part_and_says_so(self):
         service = self.service("--background", "20000000", "--holds", "1000000")
 

@@ -3,6 +3,7 @@
 import threading
 
 import routes
+from clock import clock
 from harness import clrscope, report
 from request_case import RequestCase
 
@@ -89,6 +90,7 @@ class RequestOperations(RequestCase):
                 # ASP.NET Core's own activity of a request, and that of a call, are told by it once.
                 self.assertFalse(any("HttpRequest" in operation for operations in children.values() for operation in operations))
 
+    @clock
     def test_in_windows_of_time_they_are_scaled(self):
         ledger, truth, path = self.told("routes", self.in_windows, requests="--requests")
         children, rows = self.children(path)

@@ -10,6 +10,7 @@ import time
 import unittest
 import urllib.request
 
+from clock import clock
 from harness import Case, Workload, clrscope, report, start_clrscope, start_recording, wait_until
 from live_views import Screen
 
@@ -31,6 +32,7 @@ class RuntimeSampler(Case):
             self.assertIn("stops the program 1,000 times a second", said)
         return truth, path
 
+    @clock
     def test_managed_methods_run_and_the_others_wait(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):
@@ -156,6 +158,7 @@ class LiveProcessors(Case):
 
 
 class CpuCompared(Case):
+    @clock
     def test_a_method_that_runs_longer_is_named(self):
         files = []
         for name, kinds in (("before", "loops"), ("after", "loops,recursion")):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+from clock import clock
 import harness
 from harness import Case, Workload, clrscope, loss, report, start_recording
 
@@ -38,6 +39,7 @@ class Together(Case):
         # Besides those of the moments when only one of them was there.
         self.assertLess(abs(totals[0]["samples"] - totals[1]["samples"]), 0.02 * totals[0]["samples"] + 20)
 
+    @clock
     def test_ticks_that_another_session_silences_are_told_and_come_back(self):
         with Workload("--seconds", "60", "--rate", "50000000") as w:
             ticks = start_recording("-p", w.pid, "--sampling", "tick", "-o", self.path())
@@ -69,6 +71,7 @@ class Together(Case):
             self.assertIn("--sampling tick", d.stdout)
             self.stop(recording)
 
+    @clock
     def test_beside_dotnet_trace_each_gets_its_events(self):
         tool = harness.dotnet_trace()
         if tool is None:

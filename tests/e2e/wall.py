@@ -6,6 +6,7 @@ import subprocess
 import time
 import unittest
 
+from clock import clock
 from harness import Case, Workload, report, start_recording
 from nobody import Nobody
 
@@ -14,6 +15,7 @@ WAITS = {"sleep": ("sleep", "SleepFor"), "lock": ("lock", "WaitForLock"), "wait"
          "file": ("io", "WaitForFile"), "pool": ("wait", "BlockPool"), "running": ("running", "Burn")}
 
 
+@clock
 class Wall(Case):
     def record(self, flavour, *program):
         path = self.path(flavour + ".clrscope")

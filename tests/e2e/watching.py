@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+from clock import clock
 import harness
 from harness import Case, Workload, clrscope, cpu_clock_ns, loss, open_sessions, report, start_clrscope, wait_until
 from seccomp import without_perf
@@ -36,6 +37,7 @@ class Watching(Case):
             out.append(sum(row["samples"] for row in json.loads(r.stdout)["rows"] if row["pid"] == pid))
         return out
 
+    @clock
     def test_a_process_goes_on_from_capture_to_capture_without_a_gap(self):
         watch = self.start("--rotate", "10s")
         with Workload("--seconds", "60", "--bytes", "600000000", "--rate", "30000000", "--start-on-stdin", "--hold-on-stdin") as w:
@@ -57,6 +59,7 @@ class Watching(Case):
                     variance += ((row["bytes_high"] - row["bytes_low"]) / (2 * 1.96)) ** 2
         self.assertLess(abs(estimate - truth["total_allocated_bytes"]), 5 * variance ** 0.5 + 3e6)
 
+    @clock
     def test_a_killed_watch_is_followed_by_one_that_keeps_what_it_wrote(self):
         watch = self.start()
         with Workload("--seconds", "60", "--rate", "50000000") as w:
@@ -99,6 +102,7 @@ class Watching(Case):
         for line in lines:
             self.assertRegex(line, r"^<[3-6]>\S")
 
+    @clock
     def test_cpu_time_goes_on_from_capture_to_capture(self):
         """Of two processes, one of which begins later; each capture stands for itself."""
         self.folder = os.path.join(self.dir, "captures")

@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+from clock import clock
 import harness
 from harness import Case, clrscope, start_clrscope, wait_until
 
@@ -80,6 +81,7 @@ def row_of(suspects, name):
     return rows[0]
 
 
+@clock
 class Verdicts(Case):
     @classmethod
     def setUpClass(cls):
