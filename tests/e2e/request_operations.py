@@ -9,6 +9,8 @@ from request_case import RequestCase
 
 CALLS, FAN, STEPS = "GET /calls/{n:int}/{ms:int}", "GET /fan/{n:int}/{ms:int}", "GET /steps/{n:int}/{ms:int}"
 STEP, CONSUME = "step (Clrscope.Steps)", "activity consume (Clrscope.Queue)"
+# What each operation of a route waits for at least, and those of the queue's consumer.
+WAITS_MS = {CALLS: 40, FAN: 60, STEPS: 30, "GET /refused": 0, None: 20}
 
 
 class RequestOperations(RequestCase):
@@ -25,14 +27,18 @@ class RequestOperations(RequestCase):
         rows = report(path, "--by", "request", *options)["rows"]
         return {row["request"]: {c["operation"]: c for c in row["children"]} for row in rows}, {row["request"]: row for row in rows}
 
-    def check(self, ledger, child, truth, what):
-        """A ledger's stopwatch is around the call; a busy machine may stop the thread between the two."""
-        self.assertEqual(child["count"], truth["count"], what)
-        self.assertEqual(child["errors"], truth["errors"], what)
-        median_ns = ledger.quantile_ns(truth, 0.5)
-        if median_ns > 15e6:
-            self.assertLess(abs(child["duration_ns"]["p50"] / median_ns - 1), 0.1, (what, child, median_ns))
-            self.assertGreaterEqual(child["duration_ns"]["p99"], child["duration_ns"]["p50"], what)
+    def check(self, ledger, child, truth, route):
+        self.assertEqual(child["count"], truth["count"], route)
+        self.assertEqual(child["errors"], truth["errors"], route)
+        self.check_duration(ledger, child, truth, route)
+
+    def check_duration(self, ledger, row, truth, route):
+        """An operation lies within the ledger's stopwatch, which also counts the exception of one that fails and whatever has the processor
+        meanwhile; what it waits for lies within the operation. Quantiles are those of buckets, 3.4 and 1 % wide."""
+        p50, median_ns = row["duration_ns"]["p50"], ledger.quantile_ns(truth, 0.5)
+        self.assertLess(p50, 1.05 * median_ns, (route, row, median_ns))
+        self.assertGreater(p50, 0.95e6 * WAITS_MS[route], (route, row, median_ns))
+        self.assertGreaterEqual(row["duration_ns"]["p99"], p50, route)
 
     LOAD = {"/calls/3/40": 40, "/fan/3/60": 30, "/refused": 5, "/steps/2/30": 20, "/small": 20}
 
@@ -44,7 +50,7 @@ class RequestOperations(RequestCase):
                 self.assertEqual(len(truth), 6, truth.keys())
                 for (route, operation), row in truth.items():
                     if operation.startswith("HTTP "):
-                        self.check(ledger, children[route or "(no request)"][operation], row, (flavour, route, operation))
+                        self.check(ledger, children[route or "(no request)"][operation], row, route)
                 self.assertEqual(children["GET /small"], {})
                 self.assertEqual(children[STEPS], {}, "nobody asked for activities")
                 self.assertEqual(set(children[CALLS]), {operation for route, operation in truth if route == CALLS})
@@ -66,13 +72,13 @@ class RequestOperations(RequestCase):
                 children, rows = self.children(path)
                 self.assertTrue(ledger.raw["listeners"])
                 self.assertIn("traceparent", self.said)
-                self.check(ledger, children[STEPS][STEP], truth[STEPS, STEP], flavour)
+                self.check(ledger, children[STEPS][STEP], truth[STEPS, STEP], STEPS)
                 consumed = truth[None, "consume (Clrscope.Queue)"]
                 self.assertEqual(rows[CONSUME]["count"], consumed["count"])
-                self.assertLess(abs(rows[CONSUME]["duration_ns"]["p50"] / ledger.quantile_ns(consumed, 0.5) - 1), 0.1)
+                self.check_duration(ledger, rows[CONSUME], consumed, None)
                 for (route, operation), row in truth.items():
                     if operation.startswith("HTTP "):
-                        self.check(ledger, children[route or CONSUME][operation], row, (flavour, route, operation))
+                        self.check(ledger, children[route or CONSUME][operation], row, route)
                 # The requests are counted as before; activities have neither a status nor an error.
                 for name in (CALLS, FAN, STEPS):
                     self.assertEqual(rows[name]["count"], sum(r["count"] for (route, _, _), r in ledger.rows.items() if f"GET {route}" == name))
