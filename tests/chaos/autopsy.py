@@ -50,6 +50,18 @@ def of_process(pid, to, library):
     return stacks(["-p", str(pid)], to, agent_base(pid), library)
 
 
+def core_of(pid, to):
+    """A core of a process that goes on. A sentence on it."""
+    if shutil.which("gdb") is None:
+        return "there is no gdb, so no core was kept"
+    command = ["gdb", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-p", str(pid), "-ex", f"generate-core-file {to}"]
+    try:
+        said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False).stderr
+    except subprocess.TimeoutExpired:
+        return "gdb took too long to write a core"
+    return f"the core is {to}" if os.path.exists(to) else f"no core was written: {said.strip()[-200:]}"
+
+
 def of_core(program, folder, to, base, library):
     """The newest core in `folder`."""
     cores = sorted(glob.glob(os.path.join(folder, "core*")), key=os.path.getmtime)

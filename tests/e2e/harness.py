@@ -13,6 +13,8 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "chaos"))
+import autopsy
 import clock
 
 CLRSCOPE = ""
@@ -35,18 +37,21 @@ def threads_of(pid):
     return "\n".join(lines)
 
 
-def stacks_of(pid):
-    """Native stacks of its threads, where a debugger is at hand: three looks, as a thread may spin."""
-    if shutil.which("gdb") is None:
-        return ""
-    looks = []
-    for _ in range(3):
-        try:
-            looks.append(subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all backtrace 25"], capture_output=True,
-                                        text=True, timeout=60, check=False).stdout)
-        except subprocess.TimeoutExpired:
-            looks.append("gdb does not answer")
-    return "\n".join(looks)
+def evidence_of(pid):
+    """What a process that stands still does: its threads, and the first of three looks at their native stacks, as a thread may spin. All
+    looks and a core are kept in build/hangs."""
+    words = [threads_of(pid)]
+    build = os.path.join(os.path.dirname(CLRSCOPE), "..")
+    folder = os.path.abspath(os.path.join(build, "../hangs"))
+    os.makedirs(folder, exist_ok=True)
+    kept = os.path.join(folder, f"{int(time.time())}-{pid}")
+    for look in range(1, 4):
+        words.append(autopsy.of_process(pid, f"{kept}-{look}.txt", os.path.join(build, "lib/libclrscope-agent.so")))
+    words.append(autopsy.core_of(pid, f"{kept}.core"))
+    if os.path.exists(f"{kept}-1.txt"):
+        with open(f"{kept}-1.txt", encoding="utf-8", errors="replace") as file:
+            words.append(file.read())
+    return "\n".join(words)
 
 
 class Workload:
@@ -73,7 +78,7 @@ class Workload:
 
         def give_up():
             if not done:
-                self.stuck = f"the program did not print {what}; its threads:\n{threads_of(self.process.pid)}\n{stacks_of(self.process.pid)}"
+                self.stuck = f"the program did not print {what}; its threads:\n{evidence_of(self.process.pid)}"
                 self.process.kill()
 
         timer = threading.Timer(self.PATIENCE_S, give_up)
