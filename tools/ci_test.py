@@ -248,6 +248,28 @@ if __name__ == "__main__":
                                                                  "B.test_measures_too"])
 
 
+class CtestVerdicts(unittest.TestCase):
+    """What tools/run_ctest says of tests that fail."""
+    # As GoogleTest ends.
+    FAILED = "[  FAILED  ] 1 test, listed below:\\n[  FAILED  ] Clock.Fails\\n\\n 1 FAILED TEST\\n"
+    SHELLS = {"Clock.Fails": f"printf '{FAILED}'", "Clock.Crashes": "echo '[ RUN      ]'", "Clock.IsSanitized": f"echo AddressSanitizer; printf '{FAILED}'",
+              "Clock.CrashesAtItsEnd": f"printf '{FAILED}'; echo terminate called", "Other.Fails": f"printf '{FAILED}'"}
+
+    def test_which_may_run_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lines = ["cmake_minimum_required(VERSION 3.25)", "project(made_up NONE)", "enable_testing()", "add_test(NAME Clock.Passes COMMAND true)"]
+            for name, shell in self.SHELLS.items():
+                lines.append(f"add_test(NAME {name} COMMAND sh -c [==[{shell}; exit 1]==])")
+            lines.append(f"set_tests_properties(Clock.Passes {' '.join(n for n in self.SHELLS if n.startswith('Clock'))} PROPERTIES LABELS clock)")
+            (pathlib.Path(folder) / "CMakeLists.txt").write_text("\n".join(lines))
+            subprocess.run(["cmake", "-S", folder, "-B", f"{folder}/build"], capture_output=True, check=True)
+            said = [subprocess.run([CI.parent / "run_ctest", f"{folder}/build", *args], capture_output=True, text=True, check=False).stdout.splitlines()
+                    for args in ((), ("-R", "^Clock\\.Passes$"))]
+        self.assertEqual(said[0][-2:], ["may run again: Clock.Fails", "passed=1 failed=5 skipped=0"], said[0])
+        self.assertEqual(sum(line.startswith("may run again") for line in said[0]), 1)
+        self.assertEqual(said[1][-1], "passed=1 failed=0 skipped=0")
+
+
 class Retried(unittest.TestCase):
     """tests/retried.tsv: no test is left to fail now and then, and no more of them may run again than today."""
     MOST_TESTS = 81
