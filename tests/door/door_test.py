@@ -154,14 +154,14 @@ class EmptyRoot(RootCase):
             self.addCleanup(server.wait)
             self.addCleanup(server.kill)
             port = int(re.search(rf"http://{name}:(\d+)/metrics", server.stderr.readline())[1])
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
                 self.assertIn("clrscope_allocated_bytes", answer.read().decode())
             server.send_signal(signal.SIGTERM)
-            self.assertEqual(server.wait(timeout=10), 0)
+            self.assertEqual(server.wait(timeout=60), 0)
         self.assert_refuses(self.root.clrscope("metrics", "-p", work.pid, "--listen", "example.org:0"), 2,
                             "neither an address nor a name in /etc/hosts")
 
-    def on_terminal(self, *args, env, until, timeout=30):
+    def on_terminal(self, *args, env, until, timeout=60):
         """What clrscope writes to a terminal of its own until `until` is there; then it is asked to end."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(self.root.command("/clrscope", *args), stdin=theirs, stdout=theirs, stderr=theirs,
@@ -178,7 +178,7 @@ class EmptyRoot(RootCase):
                     os.read(ours, 65536)
                 except OSError:
                     break
-            return text, process.wait(timeout=10)
+            return text, process.wait(timeout=60)
         finally:
             process.kill()
             process.wait()
@@ -350,10 +350,10 @@ class OldKernel(DoorCase):
         self.addCleanup(server.stderr.close)
         self.addCleanup(server.kill)
         self.assertIn(f":{port}/metrics", server.stderr.readline())
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             self.assertIn("clrscope_allocated_bytes", answer.read().decode())
         server.send_signal(signal.SIGTERM)
-        self.assertEqual(server.wait(timeout=10), 0)
+        self.assertEqual(server.wait(timeout=60), 0)
 
     def test_watches(self):
         work = self.workload()
@@ -366,7 +366,7 @@ class OldKernel(DoorCase):
         wait_until(lambda: open_sessions(late.pid), 60, "the watch to join the other one")
         time.sleep(2)
         watch.send_signal(signal.SIGTERM)
-        self.assertEqual(watch.wait(timeout=20), 0)
+        self.assertEqual(watch.wait(timeout=60), 0)
         [capture] = glob.glob(f"{folder}/*.clrscope")
         shown = self.run_there("report", capture, "--by", "process", "--json")
         self.assertLessEqual({work.pid, late.pid}, {row["pid"] for row in json.loads(shown.stdout)["rows"]})

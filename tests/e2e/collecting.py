@@ -77,7 +77,7 @@ class Collecting(Case):
             truth = w.truth()
             time.sleep(0.5)
             c.send_signal(signal.SIGINT)
-            out, err = c.communicate(timeout=30)
+            out, err = c.communicate(timeout=60)
             self.assertEqual(c.returncode, 0, err)
         return json.loads(out), truth
 
@@ -199,7 +199,7 @@ class Collecting(Case):
             w.go()
             w.truth()
             r.send_signal(signal.SIGINT)
-            _, err = r.communicate(timeout=30)
+            _, err = r.communicate(timeout=60)
             self.assertEqual(r.returncode, 0, err)
         capture, trace = (json.loads(clrscope("gcstats", self.path(n), "--json").stdout) for n in ("x.clrscope", "x.nettrace"))
         self.assertGreater(len(capture["gcs"]), 3)
@@ -222,7 +222,7 @@ class Collecting(Case):
             self.assertIsNone(c.poll())  # it goes on
             c.send_signal(signal.SIGINT)
             rest = [json.loads(line) for line in c.stdout]
-            self.assertEqual(c.wait(timeout=30), 0)
+            self.assertEqual(c.wait(timeout=60), 0)
             rows += rest[:-1]
             numbers = [r["number"] for r in rows]
             self.assertEqual(len(set(numbers)), len(numbers))
@@ -235,7 +235,7 @@ class Collecting(Case):
             w.go()
             w.truth()
             w.process.kill()
-            out, err = c.communicate(timeout=30)
+            out, err = c.communicate(timeout=60)
             self.assertEqual(c.returncode, 0, err)
         self.assertIn("ended", err)
         lines = out.splitlines()

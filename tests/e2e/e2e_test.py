@@ -222,7 +222,7 @@ class Survival(Case):
             recording = start_recording("-p", w.pid, "-d", "2s", "-o", self.path())
             time.sleep(1.0)
             os.kill(w.pid, signal.SIGSTOP)
-            _, words = recording.communicate(timeout=20)  # the program stands still until then
+            _, words = recording.communicate(timeout=60)  # the program stands still until then
             self.assertIn("is stopped", words)
             os.kill(w.pid, signal.SIGCONT)
             self.assertGreater(report(self.path())["totals"]["samples"], 20)

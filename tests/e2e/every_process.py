@@ -169,7 +169,7 @@ class EveryProcess(Case):
         with Workload("--seconds", "30", "--rate", "50000000", env={"TMPDIR": tmp}) as w:
             time.sleep(3.0)
             recording.send_signal(signal.SIGINT)
-            _, words = recording.communicate(timeout=20)
+            _, words = recording.communicate(timeout=60)
             self.assertEqual(recording.returncode, 0, words)
             self.assertIn(w.pid, [p["pid"] for p in report(self.path())["processes"]])
 
@@ -186,7 +186,7 @@ class EveryProcess(Case):
             self.assertIn("ready", container.stdout.readline())
             time.sleep(3.0)
             recording.send_signal(signal.SIGINT)
-            _, words = recording.communicate(timeout=20)
+            _, words = recording.communicate(timeout=60)
             self.assertEqual(recording.returncode, 0, words)
             p = report(self.path())
             self.assertGreater(p["totals"]["samples"], 200)
@@ -204,7 +204,7 @@ class EveryProcess(Case):
                 truth = quiet.truth()["total_allocated_bytes"]
                 time.sleep(0.5)
                 recording.send_signal(signal.SIGINT)
-                _, words = recording.communicate(timeout=30)
+                _, words = recording.communicate(timeout=60)
         self.assertEqual(recording.returncode, 0, words)
         row = next(r for r in report(self.path(), "--by", "process")["rows"] if r["pid"] == quiet.pid)
         sigma = (row["bytes_high"] - row["bytes_low"]) / (2 * 1.96)
@@ -223,7 +223,7 @@ class EveryProcess(Case):
             os.kill(w.pid, signal.SIGCONT)
             time.sleep(6.0)
             recording.send_signal(signal.SIGINT)
-            _, words = recording.communicate(timeout=20)
+            _, words = recording.communicate(timeout=60)
             self.assertIn("stopped", words)
             self.assertGreater(report(self.path())["totals"]["samples"], 100)
 

@@ -132,7 +132,7 @@ class Overhead(Case):
             while len(seconds) < 3 or seconds[-1]["totals"]["bytes"] != seconds[-3]["totals"]["bytes"] or not seconds[-1]["totals"]["bytes"]:
                 seconds.append(json.loads(top.stdout.readline()))  # what comes last is counted a second or two later
             top.send_signal(signal.SIGINT)
-            _, words = top.communicate(timeout=20)
+            _, words = top.communicate(timeout=60)
             self.assertEqual(top.returncode, 0, words)
         self.assertGreater(len(seconds), 5)
         for s in seconds:

@@ -142,7 +142,7 @@ class LiveProcessors(Case):
             server.stderr.readline()
 
             def text():
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as response:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as response:
                     return response.read().decode()
 
             def value(name):

@@ -24,7 +24,7 @@ class Watching(Case):
 
     def end(self, watch):
         watch.send_signal(signal.SIGTERM)
-        _, words = watch.communicate(timeout=40)
+        _, words = watch.communicate(timeout=60)
         self.assertEqual(watch.returncode, 0, words)
         return words
 
@@ -95,7 +95,7 @@ class Watching(Case):
         theirs.close()
         time.sleep(0.5)
         watch.send_signal(signal.SIGTERM)
-        self.assertEqual(watch.wait(timeout=30), 0)
+        self.assertEqual(watch.wait(timeout=60), 0)
         lines = b"".join(iter(lambda: ours.recv(4096), b"")).decode().splitlines()
         ours.close()
         self.assertTrue(lines)

@@ -57,7 +57,7 @@ def record_web(name, config):
             except OSError:
                 time.sleep(0.05)
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)
     return path
 
 
