@@ -329,9 +329,9 @@ class ComingAndGoing(AgentCase):
         fds, mappings, rss = count_fds(work.pid), library_mappings(work.pid), self.least_rss_kb(work.pid)
         for _ in range(20):
             around()
-        wait_until(lambda: agent_threads(work.pid) == 0, 30, "the agent's thread ended")
+        wait_until(lambda: agent_threads(work.pid) == 0, 60, "the agent's thread ended")
         # The runtime lets go within 0.6 s, or, where a thread of its own is held up, after another five.
-        wait_until(lambda: count_fds(work.pid) <= fds, 30, "descriptors are closed")
+        wait_until(lambda: count_fds(work.pid) <= fds, 60, "descriptors are closed")
         self.assertEqual(library_mappings(work.pid), mappings)
         self.assertLess(self.least_rss_kb(work.pid), rss + 20_000)
         self.assertEqual(glob.glob(os.path.join(self.tmp, "clrscope-agent*")), [])
@@ -358,7 +358,7 @@ class ComingAndGoing(AgentCase):
                 self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s", "-o", f"{folder}/%t.pb"))
                 state = status(work.pid)
                 self.assertEqual((state["every_ms"], state["sampling"], state["stopped"]), (1000, True, False))
-                wait_until(lambda: glob.glob(f"{folder}/*.pb"), 10, "the new interval is kept")
+                wait_until(lambda: glob.glob(f"{folder}/*.pb"), 60, "the new interval is kept")
                 wrong = clrscope("attach", "-p", work.pid, "--no-live")
                 self.assertEqual(wrong.returncode, 6)
                 self.assertIn("cannot be changed", wrong.stderr)
@@ -372,8 +372,8 @@ class ComingAndGoing(AgentCase):
                 self.assert_ok(clrscope("attach", "-p", work.pid))
                 again = status(work.pid)
                 self.assertEqual((again["sampling"], again["every_ms"]), (True, 1000))
-                wait_until(lambda: status(work.pid)["samples"] > stopped["samples"] + 100, 10, "it samples again")
-                wait_until(lambda: len(glob.glob(f"{folder}/*.pb")) > files, 10, "it writes again")
+                wait_until(lambda: status(work.pid)["samples"] > stopped["samples"] + 100, 60, "it samples again")
+                wait_until(lambda: len(glob.glob(f"{folder}/*.pb")) > files, 60, "it writes again")
                 self.assertGreaterEqual(status(work.pid)["uptime_ms"], stopped["uptime_ms"])
                 self.assert_ok(clrscope("detach", "-p", work.pid))
                 self.assertIsNone(work.process.poll())
@@ -402,8 +402,8 @@ class ComingAndGoing(AgentCase):
                 self.assertTrue(has_agent(work.pid))
                 probe.process.send_signal(signal.SIGKILL)
                 probe.process.communicate()
-                wait_until(lambda: not has_agent(work.pid), 10, "the agent went")
-                wait_until(lambda: agent_threads(work.pid) == 0, 10, "its thread ended")
+                wait_until(lambda: not has_agent(work.pid), 60, "the agent went")
+                wait_until(lambda: agent_threads(work.pid) == 0, 60, "its thread ended")
                 self.assertIsNone(work.process.poll())
                 self.assert_ok(clrscope("attach", "-p", work.pid))
                 self.assert_ok(clrscope("detach", "-p", work.pid))
@@ -413,7 +413,7 @@ class ComingAndGoing(AgentCase):
         work = self.workload("alloc", "--rate", "10e6", "--seconds", "60", "--start-on-stdin")
         probe = Probe(work.pid, 0.1, "--keep")  # leaves without a word
         probe.process.communicate(timeout=60)
-        wait_until(lambda: not has_agent(work.pid), 10, "the agent went")
+        wait_until(lambda: not has_agent(work.pid), 60, "the agent went")
 
     def test_the_target_ends_while_attached(self):
         for flavour in FLAVOURS:
@@ -575,7 +575,7 @@ class StartUp(AgentCase):
         self.assertEqual(os.stat(env["CORECLR_PROFILER_PATH"]).st_mode & 0o777, 0o500)
         work = self.workload("alloc", "--rate", "100e6", "--seconds", "60", "--start-on-stdin", env=env)
         work.go()
-        wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 0, 20, "it samples")
+        wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 0, 60, "it samples")
         self.assert_ok(clrscope("detach", "-p", work.pid))
         self.assertIsNone(work.process.poll())
 

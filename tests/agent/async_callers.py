@@ -78,7 +78,7 @@ class AsyncCallers(AgentCase):
             os.unlink(path)
         work = self.workload(flavour, "--start-on-stdin", "--hold-on-stdin", "--seconds", str(seconds), *program, env=env)
         self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "2s", "-o", self.path("%p-%t.pb")))
-        wait_until(lambda: (status(work.pid) or {}).get("sampling"), 20, "it measures")
+        wait_until(lambda: (status(work.pid) or {}).get("sampling"), 60, "it measures")
         work.go()
         truth = work.truth()
         state = status(work.pid)

@@ -151,7 +151,7 @@ class AgentCpu(Case):
             def clean():  # right after the first one the runtime had yet to close some
                 now = look()
                 return now[0] == "" and now[1] <= before[1] and now[2] == before[2]
-            harness.wait_until(clean, 30, f"as before: {before}")
+            harness.wait_until(clean, 60, f"as before: {before}")
             w.go()
             self.assertIn("methods", w.truth())
 

@@ -188,7 +188,7 @@ class Launch(Case):
         recording.kill()
         recording.communicate()
         # The second program was not started yet: it finds no clrscope, only the guardian.
-        wait_until(lambda: os.path.exists(done), 20, "the launched script to end")
+        wait_until(lambda: os.path.exists(done), 60, "the launched script to end")
 
     def test_the_program_goes_on_when_the_time_is_over(self):
         alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
@@ -235,7 +235,7 @@ class Survival(Case):
             time.sleep(3.0)
             recording.kill()
             recording.communicate()
-            wait_until(lambda: sockets(w.pid) == before, 10, "the sessions of a busy target to close")
+            wait_until(lambda: sockets(w.pid) == before, 60, "the sessions of a busy target to close")
             r = clrscope("report", self.path(), "--json")
             self.assertEqual(r.returncode, 8)  # it says that it is incomplete
             p = json.loads(r.stdout)
@@ -247,7 +247,7 @@ class Survival(Case):
             before = sockets(w.pid)
             for _ in range(5):
                 self.assert_ok(clrscope("record", "-p", w.pid, "-d", "0.3s", "-f", "-o", self.path()))
-            wait_until(lambda: sockets(w.pid) == before, 10, "all sessions to be closed")
+            wait_until(lambda: sockets(w.pid) == before, 60, "all sessions to be closed")
 
     def test_a_target_can_exit_while_clrscope_is_suspended(self):
         with Workload("--seconds", "4", "--rate", "50000000") as w:
@@ -421,7 +421,7 @@ class Usage(Case):
                 def waits():
                     checks = json.loads(clrscope("doctor", program.pid, "--json").stdout or '{"checks": []}')["checks"]
                     return [c for c in checks if c["name"] == "start" and name in c["what"] and "--resume" in (c["fix"] or "")]
-                wait_until(waits, 10, f"doctor to name {name}")
+                wait_until(waits, 60, f"doctor to name {name}")
                 self.assert_ok(clrscope("doctor", program.pid, "--resume"))
                 self.assertIn("ready", program.stdout.readline())
                 self.assertEqual(clrscope("doctor", program.pid, "--resume").returncode, 2)  # it waits no more

@@ -218,7 +218,7 @@ class Events(Case):
         program = ("--storm", "0", "--seconds", "15", "--burst-ms", "1500", "--pause-ms", "12000", "--without-first-chance")
         before = []
         truth, words = self.record("throws", "--only", "exceptions", program=program, ready=lambda pid: before.append(sockets(pid)),
-                                   ended=lambda pid: wait_until(lambda: sockets(pid) == before[0], 10, "all sessions to be closed"))
+                                   ended=lambda pid: wait_until(lambda: sockets(pid) == before[0], 60, "all sessions to be closed"))
         self.assertIn("calm again", words)
         p = report(self.path())
         self.assertAlmostEqual(p["totals"]["count"] / truth["throws"], 1, delta=0.05)

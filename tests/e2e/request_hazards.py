@@ -91,7 +91,7 @@ class RequestHazards(RequestCase):
         with open(f"/proc/{recorder.pid}/status", encoding="utf-8") as f:
             peak_kb = int(re.search(r"VmHWM:\s+(\d+)", f.read())[1])
         self.assertLess(peak_kb, 300_000)
-        harness.wait_until(lambda: service.ledger(settled=False).raw["in_flight"] <= len(early) + len(late), 30, "nothing else is in flight")
+        harness.wait_until(lambda: service.ledger(settled=False).raw["in_flight"] <= len(early) + len(late), 60, "nothing else is in flight")
         ledger = service.ledger(settled=False)
         self.finish(recorder)
         rows = self.rows(path)

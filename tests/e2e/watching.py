@@ -86,14 +86,15 @@ class Watching(Case):
 
     def test_the_journal_gets_priorities_and_a_file_gets_times(self):
         watch = self.start()
-        time.sleep(0.5)
+        wait_until(self.captures, 60, "the watch to begin")
         self.assertRegex(self.end(watch), r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ wrote ")
         ours, theirs = socket.socketpair()
         info = os.fstat(theirs.fileno())
-        watch = subprocess.Popen([harness.CLRSCOPE, "watch", "-n", "alloc", "-o", os.path.join(self.dir, "journal")], stderr=theirs,
+        self.folder = os.path.join(self.dir, "journal")
+        watch = subprocess.Popen([harness.CLRSCOPE, "watch", "-n", "alloc", "-o", self.folder], stderr=theirs,
                                  env={**os.environ, "JOURNAL_STREAM": f"{info.st_dev}:{info.st_ino}"})
         theirs.close()
-        time.sleep(0.5)
+        wait_until(self.captures, 60, "the watch to begin")
         watch.send_signal(signal.SIGTERM)
         self.assertEqual(watch.wait(timeout=60), 0)
         lines = b"".join(iter(lambda: ours.recv(4096), b"")).decode().splitlines()
