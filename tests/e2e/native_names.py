@@ -188,6 +188,16 @@ class NativeNames(Case):
         run("objcopy", "--strip-all", f"--add-gnu-debuglink={symbols}", whole, library)
         return folder, library, symbols
 
+    def test_callers_of_a_program_that_is_over_at_once(self):
+        """Its methods are told of when it has ended, and its code cannot be read any more. Once in three times callers were lost."""
+        folder, _, _ = self.own_library()
+        for _ in range(8):
+            path, _ = self.burn(folder, "native", seconds=0.2)
+            methods = self.methods(path)
+            burnt = methods["libc.so"]["self_cpu_ns"]
+            self.assertGreater(burnt, 100e6)
+            self.assertGreater(methods["Clrscope.Workloads.Burns.Kinds.Native"]["total_cpu_ns"], 0.9 * burnt)
+
     def test_symbols_that_are_apart(self):
         """Beside the library, in the user's folder, and on a symbol server: by report, pprof and SQL."""
         folder, library, symbols = self.own_library()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a process has code, read again when a stack has addresses that are not known: at once, and
-// less and less often while that is no use.
+// less and less often while that is no use. What runs is code for certain, so it has a patience of
+// its own: where chains of frame pointers end in what is none must not delay it.
 #pragma once
 
 #include <sys/types.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "capture/kernel/code_ranges.h"
 #include "capture/kernel/perf_open.h"
@@ -18,12 +20,18 @@ class CodeLook {
  public:
   explicit CodeLook(pid_t pid) : pid_(pid) {}
 
-  // As of now, as far as that is known, for a stack of these addresses.
+  // As of now, as far as that is known, for a stack of these addresses, leaf first.
   const CodeRanges& For(std::span<const uint64_t> addresses, int64_t now_ns) {
-    if (!old_ && (!HasUnknown(addresses) || now_ns - looked_ns_ < wait_ns_)) return code_;
-    code_ = CodeRanges::Parse(MapsOf(pid_));
-    // Where a chain ends in what is no code at all, looking again does not help.
-    wait_ns_ = !HasUnknown(addresses) ? kAgainNs : std::clamp(wait_ns_ * 2, 2 * kAgainNs, kMostNs);
+    const int64_t since_ns = now_ns - looked_ns_;
+    const auto leaf = addresses.first(std::min<size_t>(addresses.size(), 1));
+    const bool runs_unknown = HasUnknown(leaf);
+    if (!old_ && !(runs_unknown && since_ns >= leaf_wait_ns_) &&
+        !(since_ns >= wait_ns_ && HasUnknown(addresses)))
+      return code_;
+    // Of a process that has ended the last map is as good as it gets.
+    if (CodeRanges code = CodeRanges::Parse(MapsOf(pid_)); !code.empty()) code_ = std::move(code);
+    wait_ns_ = Next(wait_ns_, HasUnknown(addresses));
+    if (runs_unknown) leaf_wait_ns_ = Next(leaf_wait_ns_, HasUnknown(leaf));
     looked_ns_ = now_ns;
     ++reads_;
     old_ = false;
@@ -42,6 +50,9 @@ class CodeLook {
  private:
   static constexpr int64_t kAgainNs = 50'000'000, kMostNs = 1'000'000'000;
 
+  static int64_t Next(int64_t wait_ns, bool in_vain) {
+    return in_vain ? std::clamp(wait_ns * 2, 2 * kAgainNs, kMostNs) : kAgainNs;
+  }
   bool HasUnknown(std::span<const uint64_t> addresses) const {
     return std::any_of(addresses.begin(), addresses.end(),
                        [this](uint64_t a) { return code_.KindOf(a) == CodeKind::kNone; });
@@ -50,7 +61,7 @@ class CodeLook {
   pid_t pid_;
   CodeRanges code_;
   bool old_ = true;
-  int64_t looked_ns_ = 0, wait_ns_ = 0;
+  int64_t looked_ns_ = 0, wait_ns_ = 0, leaf_wait_ns_ = 0;
   uint64_t reads_ = 0;
 };
 

@@ -25,10 +25,12 @@ class RemoteMemory final : public ProcessMemory {
   explicit RemoteMemory(pid_t pid) : pid_(pid) {}
   size_t Read(uint64_t address, std::span<std::byte> to) override;
   bool refused() const override { return refused_; }
+  // The process has ended. A zombie has no memory either.
+  bool gone() const { return gone_; }
 
  private:
   pid_t pid_;
-  bool refused_ = false;
+  bool refused_ = false, gone_ = false;
 };
 
 }  // namespace clrscope::capture

@@ -12,6 +12,7 @@ size_t RemoteMemory::Read(uint64_t address, std::span<std::byte> to) {
                      to.size()};
   ssize_t n = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
   if (n < 0 && (errno == EPERM || errno == ENOSYS)) refused_ = true;
+  if (n < 0 && errno == ESRCH) gone_ = true;
   return n > 0 ? static_cast<size_t>(n) : 0;
 }
 

@@ -121,6 +121,8 @@ StackUnwinder::End StackUnwinder::Climb(std::vector<uint64_t>& chain, CallFrame&
     const CodeRules::Answer here = rules_.At(at.ip, at.leaf, code);
     if (here.rule.state == RuleState::kRoot) return End::kRoot;
     met_unknown_ = met_unknown_ || here.owner == CodeOwner::kUnknown;
+    // What runs is code: it was mapped since the map of memory was read.
+    if (at.leaf && here.owner == CodeOwner::kNone) met_unmapped_ = met_unknown_ = true;
     met_unknown_caller_ = met_unknown_caller_ || (here.owner == CodeOwner::kUnknown && !at.leaf);
     CallFrame next;
     const bool ruled = here.rule.state == RuleState::kKnown;

@@ -81,6 +81,15 @@ TEST(StackUnwinder, AMethodThatWasNotToldYetIsTriedAgain) {
   EXPECT_EQ(chain, kWhole);
 }
 
+TEST(StackUnwinder, WhatRunsIsTriedAgainWhereNoCodeWasMappedYet) {
+  WalkCase c;
+  WalkAddresses chain = {0x50000, kInOutermost};
+  (void)c.Run(chain, Slot(4), WholeStack());
+  EXPECT_TRUE(c.unwinder->met_unmapped());
+  EXPECT_TRUE(c.unwinder->met_unknown());
+  EXPECT_FALSE(c.unwinder->met_unknown_caller()) << "waited for no longer than others";
+}
+
 TEST(StackUnwinder, AStubHasNoFrame) {
   WalkCase c;
   std::vector<uint64_t> stack = {kInOuter, 1, 2, 3, 4, Slot(11), kInOutermost, 1, 2, 3, 4, 0, 0};

@@ -35,6 +35,7 @@ void CpuStacks::OnSample(const Sample& s) {
   w.cut = s.cut;
   if (!w.chain.empty() && !s.stack.empty() &&
       Walk(w.chain, s.regs, s.stack, s.time_ns, &w.callers_missed)) {
+    w.walked = std::move(w.chain);
     w.chain.assign(s.by_records.begin(), s.by_records.end());
     w.regs = s.regs;
     const Bytes walked = unwinder_.walked();  // with more than the sample has
@@ -76,14 +77,24 @@ void CpuStacks::OnTimes(int64_t now_ns, ThreadTimes times) {
   waiting_.push_back(std::move(w));
 }
 
+void CpuStacks::WalkAgain(Waiting& w) {
+  bytes_ -= w.stack.size();
+  const bool missed_at_first = w.callers_missed;
+  (void)Walk(w.chain, w.regs, w.stack, w.time_ns, &w.callers_missed);
+  if (w.walked.size() <= w.chain.size()) return;
+  // Code of a process that has ended cannot be read any more. While it ran, more was found.
+  std::byte probe;
+  (void)memory_.Read(w.regs.sp, {&probe, 1});
+  if (!memory_.gone()) return;
+  w.chain.swap(w.walked);
+  w.callers_missed = missed_at_first;
+}
+
 void CpuStacks::HandOn(Waiting& w) {
   if (w.kind == Waiting::Kind::kCode) return retire_(w.code_start, w.code_size);
   if (w.kind == Waiting::Kind::kTimes)
     return fold_.OnTimes(w.time_ns, w.times.threads, w.times.process_ns);
-  if (!w.stack.empty()) {
-    bytes_ -= w.stack.size();
-    (void)Walk(w.chain, w.regs, w.stack, w.time_ns, &w.callers_missed);
-  }
+  if (!w.stack.empty()) WalkAgain(w);
   addresses_.clear();
   if (w.in_kernel) addresses_.push_back(profile::kKernelAddress);
   const size_t natives = addresses_.size() + code_.For(w.chain, now_ns_).NativesOf(w.chain);

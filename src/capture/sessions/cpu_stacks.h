@@ -79,11 +79,14 @@ class CpuStacks final : public analysis::CodeListener {
     std::vector<uint64_t> chain;  // walked, or if `stack` is there by frame pointers
     UserRegs regs;
     std::vector<std::byte> stack;
+    std::vector<uint64_t> walked;  // if `stack` is there, at first
     bool in_kernel = false, cut = false, callers_missed = false;
   };
   // Returns whether another try may tell more.
   bool Walk(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack, int64_t time_ns,
             bool* callers_missed);
+  // The stack that waited.
+  void WalkAgain(Waiting& w);
   // A method on its stack may still be told of.
   bool WaitsLonger(Waiting& w, int64_t now_ns);
   void OnCode(const Method& method);

@@ -2,9 +2,13 @@
 #include "capture/sessions/cpu_stacks.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
+#include <vector>
 
 #include "capture/testing/fake_memory.h"
 
@@ -98,6 +102,91 @@ TEST(CpuStacks, NothingIsLostThatIsFlushed) {
   c.stacks.Flush();
   c.fold.Finish(3'000 * kStackMs);
   EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{{0x10, 500 * kStackMs}}));
+}
+
+// A process that waits, in which memory for code is mapped.
+class ChildWithCode {
+ public:
+  ChildWithCode()
+      : code_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        pid_(::fork()) {
+    if (pid_ == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+  }
+  ChildWithCode(const ChildWithCode&) = delete;
+  ChildWithCode& operator=(const ChildWithCode&) = delete;
+  ~ChildWithCode() {
+    End();
+    ::munmap(code_, kSize);
+  }
+  void End() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  pid_t pid() const { return pid_; }
+  uint64_t code() const { return reinterpret_cast<uint64_t>(code_); }
+
+ private:
+  static constexpr size_t kSize = 1 << 16;
+  void* code_;
+  pid_t pid_;
+};
+
+// A method without a frame that a method calls of which nobody has told yet. The process ends
+// before that is over, and the code cannot be read again.
+TEST(CpuStacks, WhatWasFoundWhileTheProcessRanIsKept) {
+  ChildWithCode child;
+  const uint64_t leaf = child.code() + 0x100, frameless = child.code() + 0x200,
+                 untold = child.code() + 0x300, top = 0x7000'0000;
+  StackSlices sink;
+  profile::ProcessTables tables;
+  analysis::CpuFold fold{{&tables, &sink, 0, 1'000'000'000}};
+  auto owned = std::make_unique<FakeMemory>();
+  FakeMemory& memory = *owned;
+  CodeRules rules{std::move(owned)};
+  CpuStacks stacks{child.pid(), &rules, &fold, [](uint64_t, uint64_t) {}};
+  // push rbp; sub rsp, 20h; lea rbp, [rsp+20h]; call; add; pop; ret: but for the frameless one.
+  for (const uint64_t at : {leaf, untold})
+    memory.Put(at, "554883ec20488d6c2420e8000000004883c4205dc3");
+  memory.Put(frameless, "4883ec28e8000000004883c428c3");
+  stacks.OnMethod({leaf, 21, 1});
+  stacks.OnMethod({frameless, 14, 2});
+  fold.Begin(true);
+  const uint64_t words[] = {
+      1, 2, 3, 4, top + 8 * 16, frameless + 9, 5, 6, 7, 8, 9, untold + 15, 1, 2, 3, 4, 0, 0};
+  const uint64_t by_records[] = {leaf + 10, untold + 15};
+  CpuStacks::Sample sample;
+  sample.thread = 1;
+  sample.time_ns = 100 * kStackMs;
+  sample.ns = 10 * kStackMs;
+  sample.by_records = by_records;
+  sample.regs.known = true;
+  sample.regs.sp = top;
+  sample.regs.fp = top + 8 * 4;
+  sample.regs.ip = leaf + 10;
+  sample.stack = AsBytes(words, sizeof words);
+  stacks.OnSample(sample);
+  child.End();
+  memory.pieces.clear();
+  stacks.OnUnload({leaf, 21, 1, 150 * kStackMs});  // what is known of code is forgotten
+  ThreadTimes times;
+  times.threads.push_back({1, 10 * kStackMs});
+  times.process_ns = 10 * kStackMs;
+  stacks.OnTimes(200 * kStackMs, std::move(times));
+  stacks.Flush();
+  fold.Finish(1'000 * kStackMs);
+  std::vector<uint64_t> found;
+  for (const profile::Slice& s : sink.slices)
+    for (const auto& row : s.rows)
+      for (uint32_t node = tables.series.keys()[row.series].node; node != 0;
+           node = tables.stacks.parent(node))
+        found.push_back(tables.stacks.addresses()[tables.stacks.address_index(node)].address);
+  EXPECT_EQ(found, (std::vector<uint64_t>{leaf + 10, frameless + 9, untold + 15}));
 }
 
 }  // namespace
