@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 from agent_case import (FLAVOURS, AgentCase, Probe, agent_threads, await_sampling, bytes_of, count_fds, has_agent, library_mappings, rss_kb,
@@ -448,6 +450,35 @@ class ComingAndGoing(AgentCase):
         finally:
             sleeper.kill()
             sleeper.wait()
+
+    def test_an_agent_that_hangs_up_is_gone(self):
+        """One that leaves by itself as it is asked to."""
+        sleeper = subprocess.Popen(["sleep", "60"], env={**os.environ, "TMPDIR": self.tmp})
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        with open(f"/proc/{sleeper.pid}/stat", encoding="ascii") as file:
+            started = file.read().rpartition(")")[2].split()[19]
+        path = os.path.join(self.tmp, f"clrscope-agent-{sleeper.pid}-{started}.socket")
+
+        def hang_up(leaves):
+            connection, _ = listener.accept()
+            if leaves:
+                os.remove(path)
+            connection.close()  # with what was said unread: a reset
+
+        for leaves in (True, False):
+            with self.subTest(leaves=leaves), socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(path)
+                listener.settimeout(30)
+                listener.listen()
+                agent = threading.Thread(target=hang_up, args=(leaves,))
+                agent.start()
+                detached = clrscope("detach", "-p", sleeper.pid)
+                agent.join()
+                if leaves:
+                    self.assert_ok(detached)
+                else:
+                    self.assertEqual(detached.returncode, 1, "it is there still")
 
 
 class StartUp(AgentCase):
