@@ -189,7 +189,7 @@ class NativeNames(Case):
         return folder, library, symbols
 
     def test_callers_of_a_program_that_is_over_at_once(self):
-        """Its methods are told of when it has ended, and its code cannot be read any more. Once in three times callers were lost."""
+        """Its methods are told of when it has ended, and its code cannot be read any more."""
         folder, _, _ = self.own_library()
         for _ in range(8):
             path, _ = self.burn(folder, "native", seconds=0.2)
