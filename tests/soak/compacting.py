@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that compact their heap every 20 ms while their objects are followed: each collection sorts the runtime's table of handles.
+"""Programs that collect all the time while their objects are followed: each collection sorts the runtime's table of handles.
 
 usage: compacting.py CLRSCOPE WORKLOADS SECONDS
-SECONDS in all, in lives of 85 s, two at a time. Half of them are recorded once, the others by one short recording after the other. A program
-that does not end 30 s after its time stands still."""
+SECONDS in all, in lives of 85 s, two at a time: `awaits`, which compacts its heap every 20 ms, under `record --live`, and `alloc`, which
+allocates what it can while a thread of its own collects in every way, under an agent with room for 256 objects. Half of them are profiled
+once, the others in one short turn after the other. A program that does not end 30 s after its time stands still."""
 import os
 import subprocess
 import sys
 import tempfile
 import time
 
-FLAVOURS = ("awaits-net9", "awaits", "awaits-net8")
+FLAVOURS = ("awaits-net9", "alloc-net8", "awaits", "alloc-net9", "awaits-net8")
 LIFE_S, PATIENCE_S = 85, 30
+OPTIONS = {"awaits": ["--compact", "20"], "alloc": ["--mode", "mix", "--threads", "2", "--rate", "max", "--collect"]}
 
 
 class Life:
@@ -20,9 +22,11 @@ class Life:
         self.clrscope, self.flavour, self.again = clrscope, flavour, again
         self.folder = tempfile.TemporaryDirectory(prefix="compacting-")
         self.env = {**os.environ, "TMPDIR": self.folder.name}
-        program = os.path.join(workloads, flavour, "awaits")
+        self.kind = flavour.partition("-")[0]
+        program = os.path.join(workloads, flavour, self.kind)
         command = [program] if os.path.exists(program) else ["dotnet", program + ".dll"]
-        self.process = subprocess.Popen([*command, "--seconds", str(LIFE_S), "--compact", "20"], env=self.env, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([*command, "--seconds", str(LIFE_S), *OPTIONS[self.kind]], env=self.env, stdout=subprocess.PIPE,
+                                        text=True)
         self.process.stdout.readline()
         self.ends = time.monotonic() + LIFE_S + PATIENCE_S
         self.recordings, self.failures, self.recording = 0, [], None
@@ -40,10 +44,15 @@ class Life:
             return False
         if self.recording is None or (self.again and self.recording.poll() is not None):
             self.recordings += 1
-            self.recording = subprocess.Popen([self.clrscope, "record", "-q", "-f", "-p", str(self.process.pid), "--live", "-o",
-                                               os.path.join(self.folder.name, "x.clrscope"), *(["-d", "1s"] if self.again else [])],
-                                              env=self.env, stderr=subprocess.DEVNULL)
+            self.recording = subprocess.Popen(self.profiler(), env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return True
+
+    def profiler(self):
+        pid = str(self.process.pid)
+        if self.kind == "alloc":
+            return [os.path.join(os.path.dirname(self.clrscope), "agent_probe"), pid, "1" if self.again else "600", "cap=256"]
+        return [self.clrscope, "record", "-q", "-f", "-p", pid, "--live", "-o", os.path.join(self.folder.name, "x.clrscope"),
+                *(["-d", "1s"] if self.again else [])]
 
     def close(self):
         self.process.kill()
@@ -63,7 +72,7 @@ class Life:
 def main():
     clrscope, workloads, seconds = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), float(sys.argv[3])
     count = max(2, round(seconds / LIFE_S) * 2)
-    waiting = [(FLAVOURS[i // 2 % 3], i % 2 == 1) for i in range(count)]
+    waiting = [(FLAVOURS[i // 2 % len(FLAVOURS)], i % 2 == 1) for i in range(count)]
     running, failed = [], 0
     while waiting or running:
         while waiting and len(running) < 2:

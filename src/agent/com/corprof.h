@@ -62,6 +62,10 @@ inline constexpr uint32_t kHighEventPipe = 0x80;
 
 inline constexpr int32_t kWeakHandle = 1;
 
+// CORPROF_E_SUSPENSION_IN_PROGRESS: somebody else stops the runtime just now.
+// Source: dotnet/runtime src/coreclr/inc/corerror.xml
+inline constexpr HResult kSuspensionInProgress = static_cast<HResult>(0x80131388u);
+
 inline constexpr Guid kCallback2Iid = {
     0x8A8CC829, 0xCCF2, 0x49fe, {0xBB, 0xAE, 0x0F, 0x02, 0x22, 0x28, 0x07, 0x1A}};
 inline constexpr Guid kCallback11Iid = {

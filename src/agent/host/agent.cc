@@ -23,7 +23,10 @@ namespace {
 
 constexpr int64_t kOwnerPatience = 20 * kSecond;  // until whoever attached must be connected
 constexpr int kShutdownPatience = 3000;           // ms
-constexpr int kHandlePatience = 200;              // ms
+// At detach the program stands still no longer than this for the handles, at one time, and goes on
+// for a while before the next time.
+constexpr int64_t kLongestStop = 4 * kMillisecond, kBetweenStops = 10 * kMillisecond;
+constexpr int64_t kHandlePatience = kSecond;
 // ms for the disk, until a SIGTERM goes on, and at the agent's end.
 constexpr int kTermFlush = 2000, kLastFlush = 2000;
 // ms until the runtime first looks whether it may let go; 300 is the least that it takes. It looks
@@ -221,14 +224,31 @@ void Agent::HandOnTermSignal() {
   GiveBackTermSignal();
 }
 
-// What lives stays known for the last interval. The program's threads destroy the handles as long
-// as the session is there; where they hardly allocate some are left for the next agent.
-void Agent::GiveUpHandles() {
-  live_->GiveUpHandles();
-  handles_given_up_ = true;
-  const timespec pause{0, 1'000'000};
-  for (int i = 0; GivenUpHandles::Get().waiting() != 0 && i < kHandlePatience; ++i)
-    (void)::nanosleep(&pause, nullptr);
+// Without a session no thread that allocates comes by. While the runtime is suspended no collection
+// runs, and no thread is inside the handle table but those that hold its lock for a moment.
+// On a thread that the runtime does not know, as it refuses a suspension to the ones it does.
+void Agent::DestroyGivenUpHandles() {
+  if (GivenUpHandles::Get().waiting() == 0) return;
+  (void)OnThrowawayThread([this] {
+    const auto sleep = [](int64_t ns) {
+      const timespec pause{0, ns};
+      (void)::nanosleep(&pause, nullptr);
+    };
+    const int64_t give_up = MonotonicNs() + kHandlePatience;
+    while (!ending_.load() && MonotonicNs() < give_up) {
+      if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
+        if (hr != kSuspensionInProgress) return;
+        sleep(kMillisecond);  // a collection's, or a debugger's
+        continue;
+      }
+      const int64_t resume = MonotonicNs() + kLongestStop;
+      while (sampler_->DestroyGivenUp() && MonotonicNs() < resume) {
+      }
+      (void)info_->ResumeRuntime();
+      if (GivenUpHandles::Get().waiting() == 0) return;
+      sleep(kBetweenStops);
+    }
+  });
 }
 
 // False: it stays. The runtime does not let go of whoever had it use its slow allocation helpers:
@@ -246,10 +266,10 @@ bool Agent::LetGo() {
     TakeGcNotes();
     if (live_ != nullptr && Drain() && !passes_.empty()) ScanHandles(Now());
     if (live_ != nullptr) Regrade();
-    if (live_ != nullptr) GiveUpHandles();
     const UnloadDesk::Closed closed(desk_);
     session_.End(Now());
     event_sessions_.End(Now());
+    phase_.Forget();
   }
   takes_events_.store(false);
   TakeGcNotes();
@@ -261,8 +281,9 @@ bool Agent::LetGo() {
   control_.StopListening();
   control_.Flush(ending_.load() ? 500 : 5000);
   sampler_->Follow(nullptr);
-  if (ending_.load()) return true;       // handles and memory go with the process
-  if (live_ != nullptr) live_->Clear();  // what came after its handles were given up
+  if (ending_.load()) return true;  // handles and memory go with the process
+  if (live_ != nullptr) live_->Clear();
+  DestroyGivenUpHandles();
   control_.Close();
   (void)info_->RequestProfilerDetach(kDetachSoon);
   return true;
@@ -284,6 +305,7 @@ void Agent::GiveUp() noexcept {
     session_.End(Now());
     event_sessions_.End(Now());
     if (live_ != nullptr) live_->Clear();
+    DestroyGivenUpHandles();
   } catch (...) {  // nothing of this is needed to let go
   }
   if (!ending_.load() && !counts()) (void)info_->RequestProfilerDetach(kDetachSoon);

@@ -87,7 +87,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   bool Probe(uint64_t handle, int8_t* generation);
   void ScanHandles(int64_t now_ns);
   void Regrade();
-  void GiveUpHandles();
+  void DestroyGivenUpHandles();
   void EndInterval(bool last);
   size_t MemoryBytes() const;
   void AddLosses(const ShardTotals& sums, profile::IntervalFrame& frame);
@@ -168,7 +168,6 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   GcHistory gcs_;
   GcThreads gc_threads_;
   std::vector<profile::GcPass> passes_;
-  bool handles_given_up_ = false;  // none may be probed
   Control control_;
   AllocationSessions session_;
   EventSessions event_sessions_;

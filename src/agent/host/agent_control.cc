@@ -5,6 +5,7 @@
 #include "agent/host/agent.h"
 #include "agent/host/clock.h"
 #include "agent/host/term_signal.h"
+#include "agent/samples/given_up_handles.h"
 #include "base/units.h"
 
 namespace clrscope::agent {
@@ -199,6 +200,7 @@ std::string Agent::StatusJson() const {
   add("shallow_stacks", sums.shallow - at_start_.shallow);
   add("agent_cpu_ns", static_cast<uint64_t>(ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   add("handles", live_ == nullptr ? 0 : live_->size());
+  add("handles_waiting", GivenUpHandles::Get().waiting());
   add("generations_derived", live_ == nullptr ? 0 : live_->derived());
   add("cpu_samples", cpu_.samples());
   add("cpu_threads", cpu_.threads());

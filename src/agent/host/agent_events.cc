@@ -45,7 +45,10 @@ void Agent::OnEvent(uint32_t id, uint32_t version, Bytes payload, const Guid* ac
   event.kind = &kind;
   event.payload = payload;
   const auto allocated = [&](auto e) {
-    if (!sampling_.load(std::memory_order_relaxed)) return sampler_->DestroyGivenUp();
+    if (!sampling_.load(std::memory_order_relaxed)) {
+      (void)sampler_->DestroyGivenUp();
+      return;
+    }
     if (!clr::Decode(event, e)) {
       unknown_events_.fetch_add(1, std::memory_order_relaxed);
       return;

@@ -288,7 +288,6 @@ bool Agent::Probe(uint64_t handle, int8_t* generation) {
 }
 
 void Agent::ScanHandles(int64_t now) {
-  if (handles_given_up_) return passes_.clear();
   const int64_t begin = MonotonicNs();
   if (session_.on()) (void)generations_.Take();
   live_->AfterGcs(passes_, now,
@@ -300,7 +299,7 @@ void Agent::ScanHandles(int64_t now) {
 
 void Agent::Regrade() {
   // Without a session nobody tells that a collection begins.
-  if (handles_given_up_ || live_->derived() == 0 || !session_.on() || !generations_.Take()) return;
+  if (live_->derived() == 0 || !session_.on() || !generations_.Take()) return;
   live_->Regrade([&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of objects that are followed no more, on their way to the program's threads, which
-// destroy them while they allocate. The agent's own thread must not: a collection walks and sorts
-// the handle table's chains of blocks without their lock, as it has stopped all threads in
-// cooperative mode (dotnet/runtime, src/coreclr/gc/handletablecore.cpp, SegmentResortChains). A
-// thread that frees the last handle of a block meanwhile leaves a ring in such a chain, and whoever
-// walks it next, while it holds the table's lock, never comes back.
+// Handles of objects that are followed no more, until they are destroyed: by the program's threads
+// while they allocate, inside the allocation's callback; at detach by the agent while the runtime
+// is suspended (DestroyWhileSuspended). Nowhere else, and never on a thread that runs freely: a
+// collection walks and sorts the handle table's chains of blocks without their lock, as it has
+// stopped all threads in cooperative mode (dotnet/runtime, src/coreclr/gc/handletablecore.cpp,
+// SegmentResortChains). A thread that frees the last handle of a block meanwhile leaves a ring in
+// such a chain, and whoever walks it next, while it holds the table's lock, never comes back.
 //
-// Outlives the agent's instances: what the program's threads have not destroyed when one lets go, a
-// later one has destroyed. Nothing of it is made on a thread of the program, or ever given back.
+// Outlives the agent's instances: what could not be destroyed when one let go, a later one has
+// destroyed. Nothing of it is made on a thread of the program, or ever given back.
 #pragma once
 
 #include <sched.h>
@@ -48,11 +49,11 @@ class GivenUpHandles {
     }
     busy_.store(false, std::memory_order_release);
   }
-  // On a thread of the program that a collection waits for: `destroy(handle)` for some of them,
-  // more the more there are. Never waits.
+  // On a thread that a collection waits for: `destroy(handle)` for some of them, more the more
+  // there are. Never waits. Returns how many these were.
   template <class Destroy>
-  void DestroySome(Destroy&& destroy) {
-    if (waiting() == 0 || busy_.exchange(true, std::memory_order_acquire)) return;
+  size_t DestroySome(Destroy&& destroy) {
+    if (waiting() == 0 || busy_.exchange(true, std::memory_order_acquire)) return 0;
     std::array<uint64_t, kMostAtOnce> some;
     const size_t count = count_.load(std::memory_order_relaxed);
     const size_t n = std::min(count, std::clamp<size_t>(count / 64, 4, kMostAtOnce));
@@ -60,6 +61,7 @@ class GivenUpHandles {
     count_.store(count - n, std::memory_order_relaxed);
     busy_.store(false, std::memory_order_release);
     for (size_t i = 0; i < n; ++i) destroy(some[i]);
+    return n;
   }
   size_t waiting() const { return count_.load(std::memory_order_relaxed); }
 

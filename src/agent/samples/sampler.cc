@@ -100,11 +100,12 @@ size_t Sampler::Walk(Shard& shard, Registers from, bool async) {
   return count;
 }
 
-void Sampler::DestroyGivenUp() {
-  GivenUpHandles::Get().DestroySome([this](uint64_t handle) {
+bool Sampler::DestroyGivenUp() {
+  const auto destroy = [this](uint64_t handle) {
     (void)info_->DestroyHandle(
         reinterpret_cast<ObjectHandle>(handle));  // NOLINT(performance-no-int-to-ptr)
-  });
+  };
+  return GivenUpHandles::Get().DestroySome(destroy) != 0;
 }
 
 void Sampler::TakeHandle(Shard& shard, ShardTable& table, uint32_t entry, const Allocation& a,
@@ -185,7 +186,7 @@ void Sampler::OnAllocation(const Allocation& a, Registers from) {
     Count(shard->counts.outside);
   } else {
     Fold(*shard, *table, a, from, begin_ns, SampleWindow::TagOf(window));
-    DestroyGivenUp();
+    (void)DestroyGivenUp();
     Count(shard->counts.samples);
     Count(shard->counts.nanoseconds, static_cast<uint64_t>(MonotonicNs() - begin_ns));
   }

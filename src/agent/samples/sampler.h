@@ -65,9 +65,9 @@ class Sampler {
 
   // nullptr: objects are not followed.
   void Follow(const profile::LiveSample* live) { live_.store(live, std::memory_order_release); }
-  // On a thread of the program that allocates: destroys some handles of objects that are followed
-  // no more.
-  void DestroyGivenUp();
+  // Some of the handles that are to be destroyed; only inside an allocation's callback, and while
+  // the runtime is suspended (GivenUpHandles). False: there were none.
+  bool DestroyGivenUp();
   // nullptr: the callers of async methods are not followed. Before the first sample.
   void FollowAsync(const AsyncTypes* types) { async_ = types; }
   void SetNativeMap(const NativeMap* map) { native_.store(map, std::memory_order_release); }

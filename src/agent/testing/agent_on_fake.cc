@@ -68,6 +68,7 @@ void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity) {
   constexpr uint32_t kAllocationSampled = 303;
   Registers from;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
+  const FakeRuntime::Delivery delivery;
   agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), activity, from);
 }
 

@@ -120,21 +120,26 @@ HResult FakeRuntime::CreateHandle(ObjectId, int32_t, ObjectHandle* handle) {
 }
 
 HResult FakeRuntime::DestroyHandle(ObjectHandle) {
-  const std::lock_guard lock(mutex_);
-  ++destroyed_[std::this_thread::get_id()];
+  ++destroyed_;
+  if (!Delivery::delivers_ && suspender_.load() != std::this_thread::get_id()) ++destroyed_outside_;
   return kOk;
 }
 
-uint64_t FakeRuntime::destroyed_by(std::thread::id thread) {
-  const std::lock_guard lock(mutex_);
-  return destroyed_[thread];
+HResult FakeRuntime::SuspendRuntime() {
+  if (refuses_suspensions.load() != 0) {
+    --refuses_suspensions;
+    return kSuspensionInProgress;
+  }
+  std::thread::id nobody;
+  if (!suspender_.compare_exchange_strong(nobody, std::this_thread::get_id()))
+    return kSuspensionInProgress;
+  ++suspensions_;
+  return kOk;
 }
 
-uint64_t FakeRuntime::destroyed() {
-  const std::lock_guard lock(mutex_);
-  uint64_t all = 0;
-  for (const auto& [thread, count] : destroyed_) all += count;
-  return all;
+HResult FakeRuntime::ResumeRuntime() {
+  std::thread::id self = std::this_thread::get_id();
+  return suspender_.compare_exchange_strong(self, {}) ? kOk : kFail;
 }
 
 HResult FakeRuntime::GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) {

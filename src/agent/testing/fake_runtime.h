@@ -77,11 +77,28 @@ class FakeRuntime final : public DeafInfo {
   uint32_t mask_low() const { return mask_low_.load(); }
   bool detached() const { return detached_.load(); }
   uint64_t handles() const { return handles_.load(); }  // that were made
-  // … and destroyed, by one thread.
-  uint64_t destroyed_by(std::thread::id thread);
-  uint64_t destroyed();
+  uint64_t destroyed() const { return destroyed_.load(); }
+  // … on a thread that neither delivers an allocation nor has the runtime suspended.
+  uint64_t destroyed_outside() const { return destroyed_outside_.load(); }
+  uint64_t suspensions() const { return suspensions_.load(); }
+  bool suspended() const { return suspender_.load() != std::thread::id(); }
+
+  // On the thread that allocates, around the delivery of an allocation's event.
+  class Delivery {
+   public:
+    Delivery() { delivers_ = true; }
+    ~Delivery() { delivers_ = false; }
+    Delivery(const Delivery&) = delete;
+    Delivery& operator=(const Delivery&) = delete;
+
+   private:
+    friend class FakeRuntime;
+    static inline thread_local bool delivers_ = false;
+  };
 
   std::atomic<bool> refuses_sessions{false};
+  // Suspensions that are refused from now on, as somebody else's is in progress.
+  std::atomic<uint64_t> refuses_suspensions{0};
   std::atomic<uint16_t> major{10};
   Stall creating_handles;  // on the program's threads
   Stall questions_stall;
@@ -97,6 +114,8 @@ class FakeRuntime final : public DeafInfo {
   HResult RequestProfilerDetach(uint32_t expected_ms) override;
   HResult DoStackSnapshot(ThreadId thread, StackSnapshotCallback* callback, uint32_t flags,
                           void* context, uint8_t* registers, uint32_t registers_size) override;
+  HResult SuspendRuntime() override;
+  HResult ResumeRuntime() override;
   HResult CreateHandle(ObjectId object, int32_t kind, ObjectHandle* handle) override;
   HResult DestroyHandle(ObjectHandle handle) override;
   HResult GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) override;
@@ -148,8 +167,9 @@ class FakeRuntime final : public DeafInfo {
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
   Metadata metadata_;
-  std::map<std::thread::id, uint64_t> destroyed_;  // handles, by thread
-  std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, handles_{0};
+  std::atomic<std::thread::id> suspender_{};
+  std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, handles_{0},
+      destroyed_{0}, destroyed_outside_{0}, suspensions_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};
 };

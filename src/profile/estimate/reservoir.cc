@@ -161,17 +161,8 @@ void LiveSample::Remove(size_t i) {
   objects_.pop_back();
 }
 
-void LiveSample::Release(LiveObject& o) {
-  if (options_.release != nullptr && o.handle != 0) options_.release(options_.context, o.handle);
-  o.handle = 0;
-}
-
-void LiveSample::GiveUpHandles() {
-  for (LiveObject& o : objects_) Release(o);
-}
-
 void LiveSample::Drop(size_t i) {
-  Release(objects_[i]);
+  if (options_.release != nullptr) options_.release(options_.context, objects_[i].handle);
   Remove(i);
 }
 

@@ -145,8 +145,6 @@ class LiveSample {
   void TakeLives(int64_t now_ns, std::vector<IntervalLive>& out) const;
   // Appends births and deaths since the last call.
   void TakeTurnover(std::vector<IntervalTurnover>& out);
-  // Releases all handles; the objects stay, to be told of, and must not be probed any more.
-  void GiveUpHandles();
   // Gives up every object.
   void Clear();
   // The nodes and types that its objects, births and deaths name, each as often as it is named: to
@@ -198,7 +196,6 @@ class LiveSample {
   void SetGeneration(LiveObject& o, int8_t derived, int8_t told);
   bool Died(size_t i, int64_t now_ns);  // false
   void Remove(size_t i);
-  void Release(LiveObject& o);
   void Drop(size_t i);  // releases and removes
   void MakeRoom();
   void Thin(bool young);

@@ -172,7 +172,7 @@ std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const G
   if (const std::string settings = Settings(facts); !settings.empty()) say(settings);
   say(GcCpu(facts));
   if (facts.other_suspensions > 0)
-    say(fmt::format("{} suspensions ({} ms) were not the GC's and count nowhere",
+    say(fmt::format("Suspensions that were not the GC's count nowhere: {} ({} ms)",
                     Thousands(facts.other_suspensions), Millis(facts.other_suspended_ns)));
   return out;
 }
