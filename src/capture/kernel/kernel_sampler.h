@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "capture/kernel/event_choice.h"
 #include "capture/kernel/perf_record.h"
 #include "capture/kernel/record_ring.h"
 
@@ -111,18 +112,12 @@ class KernelSampler {
     int64_t next_ns = 0;  // of the record at its front
     bool has_next = false;
   };
-  // A thread that was opened although it may have inherited events of the one that made it.
-  struct LateThread {
-    pid_t tid = 0;
-    std::vector<uint64_t> ids;  // of its own events, ascending
-  };
   class Setup;
 
   KernelSampler() = default;
   void Peek(Buffer& buffer);
-  void TakeRecord(Sink& sink, Bytes bytes);
-  void TakeSample(Sink& sink, const PerfSample& sample);
-  bool CountedTwice(const PerfSample& sample) const;
+  void TakeRecord(Sink& sink, Bytes bytes, size_t buffer);
+  void TakeSample(Sink& sink, const PerfSample& sample, size_t buffer);
 
   pid_t pid_ = 0;
   uint64_t period_ns_ = 0;
@@ -130,7 +125,9 @@ class KernelSampler {
   size_t buffer_bytes_ = 0, most_frames_ = 127;
   std::vector<Fd> events_;
   std::vector<Buffer> buffers_;
-  std::vector<LateThread> late_;
+  // A thread was opened although it may have inherited the events of the one that made it.
+  bool opened_late_ = false;
+  EventChoice choice_;
   uint64_t told_lost_ = 0, counted_ns_ = 0, samples_ = 0;
   Losses losses_;
 

@@ -41,7 +41,7 @@ class KernelSampler::Setup {
   bool Map(size_t bytes);
   void Unmap();
   // Returns false, with `error`, when the whole attempt is over.
-  bool OpenThread(pid_t tid, bool late, Error* error);
+  bool OpenThread(pid_t tid, Error* error);
   Fd OpenEvent(pid_t tid, int cpu);
 
   KernelSampler& s_;
@@ -118,9 +118,7 @@ Fd KernelSampler::Setup::OpenEvent(pid_t tid, int cpu) {
   return fd;
 }
 
-bool KernelSampler::Setup::OpenThread(pid_t tid, bool late, Error* error) {
-  LateThread own;
-  own.tid = tid;
+bool KernelSampler::Setup::OpenThread(pid_t tid, Error* error) {
   for (const Buffer& b : s_.buffers_) {
     Fd fd = OpenEvent(tid, b.cpu);
     if (!fd.valid()) {
@@ -142,18 +140,14 @@ bool KernelSampler::Setup::OpenThread(pid_t tid, bool late, Error* error) {
       ++s_.losses_.unopened;
       return true;
     }
-    if (uint64_t id = 0; late && ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) == 0)
-      own.ids.push_back(id);
     s_.events_.push_back(std::move(fd));
   }
-  std::sort(own.ids.begin(), own.ids.end());
-  if (late) s_.late_.push_back(std::move(own));
   return true;
 }
 
 // Events count from the moment they are opened, so a thread that is born later of one that has its
 // events inherits them. One that is new in a later listing may have inherited all, some or none: it
-// is opened, and what it inherited as well is left out by the ids (CountedTwice).
+// is opened, and what it and the threads that it makes have twice is left out (EventChoice).
 Status KernelSampler::Setup::OpenThreads() {
   std::vector<pid_t> known;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -165,8 +159,9 @@ Status KernelSampler::Setup::OpenThreads() {
     threads_ = known.size() + fresh.size();
     if (threads_ * s_.buffers_.size() > options_.most_descriptors)
       return PerfNoDescriptors(threads_, s_.buffers_.size(), options_.most_descriptors);
+    s_.opened_late_ = round > 0;
     for (const pid_t tid : fresh)
-      if (Error error; !OpenThread(tid, round > 0, &error)) return error;
+      if (Error error; !OpenThread(tid, &error)) return error;
     known.insert(known.end(), fresh.begin(), fresh.end());
     std::sort(known.begin(), known.end());
   }
@@ -262,7 +257,7 @@ bool KernelSampler::Read(Sink& sink, size_t most) {
     for (Buffer& b : buffers_)
       if (b.has_next && (first == nullptr || b.next_ns < first->next_ns)) first = &b;
     if (first == nullptr) break;
-    TakeRecord(sink, first->ring.Peek());
+    TakeRecord(sink, first->ring.Peek(), static_cast<size_t>(first - buffers_.data()));
     first->ring.Drop();
     __atomic_store_n(&PageOf(first->mapped)->data_tail, first->ring.tail(), __ATOMIC_RELEASE);
     Peek(*first);
@@ -276,12 +271,12 @@ bool KernelSampler::Read(Sink& sink, size_t most) {
   return taken != 0;
 }
 
-void KernelSampler::TakeRecord(Sink& sink, Bytes bytes) {
+void KernelSampler::TakeRecord(Sink& sink, Bytes bytes, size_t buffer) {
   const PerfRecord record = DecodePerfRecord(bytes);
   const PerfSample& s = record.sample;
   switch (record.kind) {
     case PerfKind::kSample:
-      return TakeSample(sink, s);
+      return TakeSample(sink, s, buffer);
     case PerfKind::kLost:
       told_lost_ += record.lost;
       losses_.lost = std::max(losses_.lost, told_lost_);
@@ -298,7 +293,7 @@ void KernelSampler::TakeRecord(Sink& sink, Bytes bytes) {
       return sink.OnThreadName(s.tid, record.name, s.time_ns);
     case PerfKind::kExit:
       if (s.pid != pid_) return;
-      std::erase_if(late_, [&](const LateThread& t) { return t.tid == s.tid; });
+      choice_.OnThreadEnd(s.tid);
       return sink.OnThreadEnd(s.tid, s.time_ns);
     case PerfKind::kFork:
       if (s.pid == pid_) sink.OnThreadStart(s.tid, record.parent_tid, s.time_ns);
@@ -308,18 +303,12 @@ void KernelSampler::TakeRecord(Sink& sink, Bytes bytes) {
   }
 }
 
-bool KernelSampler::CountedTwice(const PerfSample& sample) const {
-  for (const LateThread& t : late_)
-    if (t.tid == sample.tid) return !std::binary_search(t.ids.begin(), t.ids.end(), sample.id);
-  return false;
-}
-
-void KernelSampler::TakeSample(Sink& sink, const PerfSample& s) {
+void KernelSampler::TakeSample(Sink& sink, const PerfSample& s, size_t buffer) {
   if (s.pid != pid_) {
     if (!whole_machine_) ++losses_.others;
     return;
   }
-  if (CountedTwice(s)) return;
+  if (opened_late_ && !choice_.Counts(s.tid, buffer, s.id)) return;
   user_.clear();
   kernel_.clear();
   const size_t frames = SplitPerfChain(
