@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import threading
-import time
 
 from agent_case import FLAVOURS, AgentCase, Probe, status
 import harness
@@ -46,8 +45,7 @@ class Handles(AgentCase):
                 self.assertGreater(status(work.pid)["handles"], 100)
                 self.assert_ok(clrscope("detach", "-p", work.pid))
                 self.assert_ok(clrscope("attach", "-p", work.pid))
-                left = status(work.pid)
-                self.assertEqual((left["handles"], left["handles_waiting"]), (0, 0))
+                self.assertEqual(status(work.pid)["handles_waiting"], 0)
                 work.process.stdin.close()
                 self.assertEqual(work.process.wait(60), 0)
 
@@ -69,8 +67,7 @@ class Handles(AgentCase):
         stays.start()
         wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
         holder = self.hold(work.pid)
-        time.sleep(0.5)
-        if holder.poll() == PTRACE_REFUSED:
+        if not holder.stdout.readline() and holder.wait(60) == PTRACE_REFUSED:
             self.skipTest(holder.stderr.read())
         work.truth()  # or what its threads do, where it stands still
         stays.join(60)

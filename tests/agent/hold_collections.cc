@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds collections at one place in the runtime, so that a window of some nanoseconds stays open for
-// milliseconds: a hardware breakpoint at libcoreclr.so + OFFSET in each thread of a process but the
-// agent's; who comes by is held there for HOLD_MS.
+// Holds collections at one place in the runtime, so that a window of some nanoseconds stays open
+// for milliseconds: a hardware breakpoint at libcoreclr.so + OFFSET in each thread of a process but
+// the agent's; who comes by is held there for HOLD_MS.
 //   hold_collections PID OFFSET HOLD_MS
-// OFFSET: hexadecimal, an address of the file's. Until SIGTERM, or until the process has ended; then
-// {"threads":…,"held":…}. Exit code 5 where ptrace is refused.
+// OFFSET: hexadecimal, an address of the file's. Prints {"threads":…}, and {"held":…} at SIGTERM or
+// when the process has ended. Exit code 5 where ptrace is refused.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -106,9 +106,8 @@ class Holder {
     }
   }
 
-  void Print() const {
-    std::printf("{\"threads\":%zu,\"held\":%zu}\n", threads_.size(), held_);
-  }
+  size_t threads() const { return threads_.size(); }
+  size_t held() const { return held_; }
 
  private:
   // To be delivered with the next step; none for a stop that ptrace asked for.
@@ -153,10 +152,12 @@ int main(int argc, char** argv) {
     holder.LetGo();
     return kRefused;
   }
+  std::printf("{\"threads\":%zu}\n", holder.threads());
+  std::fflush(stdout);
   const timespec often{0, 100'000'000};
   while (holder.Serve() && ::sigtimedwait(&signals, nullptr, &often) != SIGTERM) {
   }
   holder.LetGo();
-  holder.Print();
+  std::printf("{\"held\":%zu}\n", holder.held());
   return 0;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles of objects that are followed no more, until they are destroyed: by the program's threads
 // while they allocate, inside the allocation's callback; at detach by the agent while the runtime
-// is suspended (DestroyWhileSuspended). Nowhere else, and never on a thread that runs freely: a
-// collection walks and sorts the handle table's chains of blocks without their lock, as it has
-// stopped all threads in cooperative mode (dotnet/runtime, src/coreclr/gc/handletablecore.cpp,
-// SegmentResortChains). A thread that frees the last handle of a block meanwhile leaves a ring in
-// such a chain, and whoever walks it next, while it holds the table's lock, never comes back.
+// is suspended (Agent::DestroyGivenUpHandles). Nowhere else, and never on a thread that runs
+// freely: a collection walks and sorts the handle table's chains of blocks without their lock, as
+// it has stopped all threads in cooperative mode (dotnet/runtime,
+// src/coreclr/gc/handletablecore.cpp, SegmentResortChains). A thread that frees the last handle of
+// a block meanwhile leaves a ring in such a chain, and whoever walks it next, while it holds the
+// table's lock, never comes back.
 //
 // Outlives the agent's instances: what could not be destroyed when one let go, a later one has
 // destroyed. Nothing of it is made on a thread of the program, or ever given back.
