@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -96,7 +98,10 @@ class Holder {
     }
   }
 
+  // The first thread last: where the process was killed, its end is not told before all others of
+  // its threads were waited for.
   void LetGo() {
+    std::sort(threads_.begin(), threads_.end(), std::greater<>());
     for (const pid_t thread : threads_) {
       int state = 0;
       if (::ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || !AwaitStop(thread, &state)) continue;
