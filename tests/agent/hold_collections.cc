@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +36,7 @@ uintptr_t BaseOf(pid_t pid, const char* library) {
   return 0;
 }
 
+// In the kernel's order: the process's first thread is the first.
 std::vector<pid_t> ThreadsOf(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/task/";
   std::vector<pid_t> threads;
@@ -101,8 +100,8 @@ class Holder {
   // The first thread last: where the process was killed, its end is not told before all others of
   // its threads were waited for.
   void LetGo() {
-    std::sort(threads_.begin(), threads_.end(), std::greater<>());
-    for (const pid_t thread : threads_) {
+    for (; !threads_.empty(); threads_.pop_back()) {
+      const pid_t thread = threads_.back();
       int state = 0;
       if (::ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || !AwaitStop(thread, &state)) continue;
       const bool hit = IsHit(thread, state);
