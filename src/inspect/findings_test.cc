@@ -167,5 +167,13 @@ TEST(Groups, EqualStacksAreOneGroupAndIdleWorkersAreFolded) {
   EXPECT_TRUE(grouped.idle_workers.empty());
 }
 
+TEST(Groups, TheAgentsThreadIsTheRuntimesUnlessItIsInTheProgramsCode) {
+  EXPECT_TRUE(IsRuntimeThread(ThreadOf(5, "clrscope-events")));
+  Thread handler = ThreadOf(5, "clrscope-events");
+  handler.stack = {FrameOf("Shop.Events.OnCommand", "shop.dll")};
+  EXPECT_FALSE(IsRuntimeThread(handler));
+  EXPECT_FALSE(IsRuntimeThread(ThreadOf(6, "worker")));
+}
+
 }  // namespace
 }  // namespace clrscope::inspect

@@ -28,11 +28,11 @@ int Rank(const Thread& t) {
 
 bool IsRuntimeThread(const Thread& t) {
   if (!t.managed()) return true;
-  if (t.pool_worker() || t.stack.empty()) return t.stack.empty() && t.name.starts_with(".NET");
+  const bool named = t.name.starts_with(".NET") || t.name.starts_with("clrscope-");
+  if (t.pool_worker() || t.stack.empty()) return t.stack.empty() && named;
   // All of its frames are the framework's, and it is named as the framework's own are.
-  return t.name.starts_with(".NET") && std::ranges::all_of(t.stack, [](const Frame& f) {
-           return f.stub || IsFrameworkFile(f.file);
-         });
+  return named && std::ranges::all_of(
+                      t.stack, [](const Frame& f) { return f.stub || IsFrameworkFile(f.file); });
 }
 
 GroupedThreads GroupThreads(const Picture& picture, bool all) {

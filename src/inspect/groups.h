@@ -17,7 +17,7 @@ struct GroupedThreads {
 };
 GroupedThreads GroupThreads(const Picture& picture, bool all);
 
-// A thread that the runtime or the framework made for itself.
+// A thread that the runtime, the framework or clrscope's agent made for itself.
 bool IsRuntimeThread(const Thread& thread);
 
 }  // namespace clrscope::inspect

@@ -40,6 +40,7 @@ class Probe:
 
 
 def agent_threads(pid):
+    """How many it has there; not the one that writes files, which a disk may hold up."""
     names = []
     for path in glob.glob(f"/proc/{pid}/task/*/comm"):
         try:
@@ -47,7 +48,7 @@ def agent_threads(pid):
                 names.append(file.read().strip())
         except OSError:
             pass
-    return names.count("clrscope-agent")
+    return names.count("clrscope-agent") + names.count("clrscope-events")
 
 
 def count_fds(pid):

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded: counts what the agent's library calls of the C library's allocator and locks on threads of the program, those that
-// it has itself and the runtime's that load it aside. At the end the counts go to the file CLRSCOPE_CALLS.
+// it has itself and the runtime's that load it aside. And where the thread of its sessions registers destructors of thread-locals,
+// for which it takes the loader's lock. At the end the counts go to the file CLRSCOPE_CALLS.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +15,7 @@
 #include <sys/prctl.h>
 
 static atomic_uintptr_t g_begin, g_end;
-static atomic_long g_malloc, g_lock, g_tls, g_others;
+static atomic_long g_malloc, g_lock, g_tls, g_others, g_registered, g_in_managed_code;
 static __thread int t_inside __attribute__((tls_model("initial-exec")));
 
 static int Find(struct dl_phdr_info* info, size_t size, void* unused) {
@@ -62,9 +64,22 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) {
   return next(mutex);
 }
 
+// Managed code lies in no file, and its callers cannot be found: it is the last of the addresses.
+static void CountRegistration(void) {
+  char name[17] = {0};
+  prctl(PR_GET_NAME, name);
+  if (strcmp(name, "clrscope-events") != 0) return;
+  void* stack[64];
+  const int depth = backtrace(stack, 64);
+  Dl_info file;
+  atomic_fetch_add(&g_registered, 1);
+  if (depth == 0 || dladdr(stack[depth - 1], &file) == 0) atomic_fetch_add(&g_in_managed_code, 1);
+}
+
 int __cxa_thread_atexit_impl(void (*function)(void*), void* object, void* handle) {
   static int (*next)(void (*)(void*), void*, void*);
   Count(&g_tls, __builtin_return_address(0));
+  CountRegistration();
   if (next == NULL)
     next = (int (*)(void (*)(void*), void*, void*))dlsym(RTLD_NEXT, "__cxa_thread_atexit_impl");
   return next(function, object, handle);
@@ -74,8 +89,11 @@ __attribute__((destructor)) static void Tell(void) {
   const char* path = getenv("CLRSCOPE_CALLS");
   FILE* out = path == NULL ? NULL : fopen(path, "w");
   if (out == NULL) return;
-  fprintf(out, "{\"malloc\":%ld,\"lock\":%ld,\"thread_local\":%ld,\"others\":%ld,\"found\":%s}\n",
+  fprintf(out,
+          "{\"malloc\":%ld,\"lock\":%ld,\"thread_local\":%ld,\"others\":%ld,\"registered\":%ld,"
+          "\"registered_in_managed_code\":%ld,\"found\":%s}\n",
           atomic_load(&g_malloc), atomic_load(&g_lock), atomic_load(&g_tls), atomic_load(&g_others),
+          atomic_load(&g_registered), atomic_load(&g_in_managed_code),
           atomic_load(&g_begin) != 0 ? "true" : "false");
   fclose(out);
 }

@@ -83,6 +83,8 @@ class Hazards(AgentCase):
         self.assertTrue(told["found"])
         self.assertGreater(told["others"], 100, "calls are counted: those of its own threads")
         self.assertEqual((told["malloc"], told["lock"], told["thread_local"]), (0, 0, 0), told)
+        self.assertGreater(told["registered"], 0, "the first event of its sessions' thread")
+        self.assertEqual(told["registered_in_managed_code"], 0, "where a collection may wait for the loader's lock")
 
     def test_no_lock_and_no_allocation_on_the_programs_threads(self):
         for flavour in FLAVOURS:

@@ -61,8 +61,9 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       names_(info, gate_),
       collector_(names_, code_),
       generations_(info, phase_),
-      session_(info),
-      event_sessions_(info),
+      session_thread_(info, ending_),
+      session_(session_thread_),
+      event_sessions_(session_thread_),
       spool_(WriteAtomically) {}
 
 Agent::~Agent() = default;
@@ -284,6 +285,7 @@ bool Agent::LetGo() {
   if (ending_.load()) return true;  // handles and memory go with the process
   if (live_ != nullptr) live_->Clear();
   DestroyGivenUpHandles();
+  session_thread_.End();
   control_.Close();
   (void)info_->RequestProfilerDetach(kDetachSoon);
   return true;
@@ -306,6 +308,7 @@ void Agent::GiveUp() noexcept {
     event_sessions_.End(Now());
     if (live_ != nullptr) live_->Clear();
     DestroyGivenUpHandles();
+    session_thread_.End();
   } catch (...) {  // nothing of this is needed to let go
   }
   if (!ending_.load() && !counts()) (void)info_->RequestProfilerDetach(kDetachSoon);

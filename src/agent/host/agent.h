@@ -20,6 +20,7 @@
 #include "agent/host/budget.h"
 #include "agent/host/event_sessions.h"
 #include "agent/host/options.h"
+#include "agent/host/session_thread.h"
 #include "agent/host/unload_desk.h"
 #include "agent/host/waker.h"
 #include "agent/samples/collector.h"
@@ -169,6 +170,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   GcThreads gc_threads_;
   std::vector<profile::GcPass> passes_;
   Control control_;
+  SessionThread session_thread_;
   AllocationSessions session_;
   EventSessions event_sessions_;
   CpuTimeSampler cpu_;

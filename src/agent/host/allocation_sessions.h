@@ -12,7 +12,7 @@ namespace clrscope::agent {
 
 class AllocationSessions {
  public:
-  explicit AllocationSessions(ICorProfilerInfo* info) : samples_(info), collections_(info) {}
+  explicit AllocationSessions(SessionThread& thread) : samples_(thread), collections_(thread) {}
 
   // From now on these are told. `apart`: by two sessions; `here`: as of Session::Begin. errors:
   // kRefused; they are asked for again

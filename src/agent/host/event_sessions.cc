@@ -46,7 +46,7 @@ void EventSessions::Renew(int64_t now_ns) {
   for (Session* s : {&exceptions_, &waits_})
     if (s->Due(now_ns)) s->Renew(now_ns);
   if (missing) return;
-  RemindProviders(info_);
+  thread_.Remind();
   ++reminded_;
 }
 

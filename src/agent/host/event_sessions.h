@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/com/corprof.h"
 #include "agent/host/session.h"
 #include "agent/host/silence.h"
 
@@ -21,7 +20,8 @@ struct EventMeasures {
 
 class EventSessions {
  public:
-  explicit EventSessions(ICorProfilerInfo* info) : info_(info), exceptions_(info), waits_(info) {}
+  explicit EventSessions(SessionThread& thread)
+      : thread_(thread), exceptions_(thread), waits_(thread) {}
 
   // From now on these are told; what is told already goes on. `here`: as of Session::Begin.
   // errors: kRefused; they are asked for again
@@ -51,7 +51,7 @@ class EventSessions {
  private:
   const Session& worst() const { return exceptions_.trouble().empty() ? waits_ : exceptions_; }
 
-  ICorProfilerInfo* info_;
+  SessionThread& thread_;
   EventMeasures measures_;
   Session exceptions_, waits_;
   Silence silence_;

@@ -2,9 +2,9 @@
 #include "agent/host/session.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
-#include "agent/host/thread.h"
 #include "base/units.h"
 #include "clr/event_table.h"
 
@@ -12,14 +12,6 @@ namespace clrscope::agent {
 namespace {
 
 constexpr int64_t kFirstTry = 500 * kMillisecond, kLastTry = 30 * kSecond;
-
-EventPipeProviderConfig Runtime(const Ask& ask) {
-  EventPipeProviderConfig provider{};
-  provider.name = u"Microsoft-Windows-DotNETRuntime";
-  provider.keywords = ask.keywords;
-  provider.level = ask.level;
-  return provider;
-}
 
 }  // namespace
 
@@ -38,19 +30,6 @@ Ask AskForSamples(profile::Source source) {
 
 Ask AskForCollections() { return {clr::keyword::kGc, 4}; }
 
-// A session that ends still counts when the runtime works out what is asked of it: its events go on
-// being made, stacks and all, and are thrown away, until another session begins or ends
-// (dotnet/runtime src/native/eventpipe/ep-config.c, config_compute_keyword_and_level).
-void RemindProviders(ICorProfilerInfo* info) {
-  constexpr uint64_t kRareKeyword = 0x800;  // AppDomain resource monitoring
-  EventPipeProviderConfig provider = Runtime({kRareKeyword, 4});
-  (void)OnThrowawayThread([&] {
-    EventPipeSession id = 0;
-    if (Succeeded(info->EventPipeStartSession(1, &provider, 0, &id)) && id != 0)
-      (void)info->EventPipeStopSession(id);
-  });
-}
-
 std::string HexOfResult(HResult result) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "0x";
@@ -60,16 +39,9 @@ std::string HexOfResult(HResult result) {
 }
 
 void Session::Try(bool here, int64_t now_ns) {
-  EventPipeProviderConfig provider = Runtime(ask_);
-  HResult hr = kFail;
-  bool ran = true;
-  const auto start = [&] { hr = info_->EventPipeStartSession(1, &provider, 0, &id_); };
-  if (here) {
-    start();
-  } else {
-    ran = OnThrowawayThread(start);
-  }
-  if (ran && Succeeded(hr) && id_ != 0) {
+  const auto begun = here ? std::optional(thread_.BeginHere(ask_)) : thread_.Begin(ask_);
+  if (begun.has_value() && begun->id != 0) {
+    id_ = begun->id;
     if (!trouble_.empty()) missing_ns_ += now_ns - missing_since_ns_;
     trouble_.clear();
     wait_ns_ = 0;
@@ -77,8 +49,9 @@ void Session::Try(bool here, int64_t now_ns) {
   }
   id_ = 0;
   if (trouble_.empty()) missing_since_ns_ = now_ns;
-  trouble_ = ran ? "the runtime gives no events (EventPipeStartSession: " + HexOfResult(hr) + ")"
-                 : "no thread can be started to ask the runtime for events";
+  trouble_ = begun.has_value() ? "the runtime gives no events (EventPipeStartSession: " +
+                                     HexOfResult(begun->result) + ")"
+                               : "no thread can be started to ask the runtime for events";
   wait_ns_ = std::clamp(wait_ns_ * 2, kFirstTry, kLastTry);
   next_try_ns_ = now_ns + wait_ns_;
 }
@@ -92,8 +65,7 @@ Status Session::Begin(const Ask& ask, bool here, int64_t now_ns) {
 }
 
 void Session::Stop() {
-  if (id_ != 0 && !OnThrowawayThread([&] { (void)info_->EventPipeStopSession(id_); }))
-    (void)info_->EventPipeStopSession(id_);  // better here than never
+  if (id_ != 0) thread_.Stop(id_);
   id_ = 0;
 }
 
@@ -103,7 +75,7 @@ void Session::End(int64_t now_ns) {
   trouble_.clear();
   if (!on()) return;
   Stop();
-  RemindProviders(info_);
+  thread_.Remind();
 }
 
 void Session::Renew(int64_t now_ns) {

@@ -7,19 +7,13 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/com/corprof.h"
+#include "agent/host/session_thread.h"
 #include "agent/host/silence.h"
 #include "base/result.h"
 #include "profile/estimate/estimate.h"
 
 namespace clrscope::agent {
 
-// What a session asks the runtime's provider for.
-struct Ask {
-  uint64_t keywords = 0;
-  uint32_t level = 0;
-  bool operator==(const Ask&) const = default;
-};
 Ask AskForAllocations(profile::Source source);
 // The same in two sessions, so that samples can end while collections go on.
 Ask AskForSamples(profile::Source source);
@@ -27,7 +21,7 @@ Ask AskForCollections();
 
 class Session {
  public:
-  explicit Session(ICorProfilerInfo* info) : info_(info) {}
+  explicit Session(SessionThread& thread) : thread_(thread) {}
 
   // From now on there is to be one. `here`: on the calling thread, which is one of the runtime's.
   // Where it cannot be had it is due again later. errors: kRefused, as trouble() has it
@@ -57,7 +51,7 @@ class Session {
   void Try(bool here, int64_t now_ns);
   void Stop();
 
-  ICorProfilerInfo* info_;
+  SessionThread& thread_;
   Ask ask_;
   bool wanted_ = false;
   EventPipeSession id_ = 0;
@@ -67,10 +61,6 @@ class Session {
   int64_t next_try_ns_ = 0, wait_ns_ = 0;
   uint64_t begun_again_ = 0;
 };
-
-// Begins a session that asks for nothing and ends it, by which the runtime tells its providers once
-// more what all sessions want; the others lose nothing.
-void RemindProviders(ICorProfilerInfo* info);
 
 // "0x80131363"
 std::string HexOfResult(HResult result);

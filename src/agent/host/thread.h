@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the agent's own: they take no signals, which are the program's.
+// Threads of the agent's own. Signals are the program's business: such a thread takes none, but for
+// those that no thread may block.
 #pragma once
 
 #include <pthread.h>
@@ -12,11 +13,26 @@
 
 namespace clrscope::agent {
 
-inline bool StartThread(void* (*main)(void*), void* context) {
+// Takes out of a mask the signals of faults, as the kernel ends the process at a fault whose signal
+// is blocked (linux kernel/signal.c, force_sig_info_to_task) and the runtime makes exceptions of
+// them; and SIGRTMIN, by which the runtime stops a thread that is in managed code, and for which
+// all other threads wait (dotnet/runtime src/coreclr/pal/src/include/pal/signal.hpp,
+// INJECT_ACTIVATION_SIGNAL).
+inline void LeaveSignalsOfTheRuntime(sigset_t* blocked) {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGRTMIN})
+    (void)::sigdelset(blocked, signal);
+}
+
+// Starts a detached thread. `blocked`: its mask of signals, where that is not all; the runtime's
+// are taken out of it.
+inline bool StartThread(void* (*main)(void*), void* context, const sigset_t* blocked = nullptr) {
   constexpr size_t kStack = size_t{1} << 20;
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t mask, before;
+  ::sigfillset(&mask);
+  if (blocked != nullptr) mask = *blocked;
+  LeaveSignalsOfTheRuntime(&mask);
+  // Inherited. Meanwhile the caller, who may be a thread of the program's, is unchanged but for it.
+  ::pthread_sigmask(SIG_SETMASK, &mask, &before);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -28,9 +44,7 @@ inline bool StartThread(void* (*main)(void*), void* context) {
   return error == 0;
 }
 
-// Runs `work` on a thread that ends with it, and waits. Calls that make their thread one of the
-// runtime's (a session's start and stop do) belong there: from then on the runtime refuses such a
-// thread most of the profiling API outside of callbacks (CORPROF_E_UNSUPPORTED_CALL_SEQUENCE).
+// Runs `work` on a thread that ends with it, and waits.
 inline bool OnThrowawayThread(const std::function<void()>& work) {
   struct Job {
     const std::function<void()>* work;

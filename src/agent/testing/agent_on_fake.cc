@@ -49,6 +49,7 @@ AgentOnFake::AgentOnFake(std::string options, bool attached) {
 AgentOnFake::~AgentOnFake() {
   runtime.creating_handles.Open();
   runtime.questions_stall.Open();
+  runtime.beginning_sessions.Open();
   if (!ended()) Detach();
   if (!Until(20, [this] { return ended(); })) std::abort();
 }

@@ -94,12 +94,22 @@ HResult FakeRuntime::SetEventMask2(uint32_t low, uint32_t) {
 
 HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, int32_t,
                                            EventPipeSession* session) {
+  {
+    const std::lock_guard lock(mutex_);
+    session_threads_.insert(std::this_thread::get_id());
+  }
+  beginning_sessions.Pass();
   if (refuses_sessions.load()) return kFail;
   *session = ++sessions_;
   return kOk;
 }
 
-HResult FakeRuntime::EventPipeStopSession(EventPipeSession) { return kOk; }
+HResult FakeRuntime::EventPipeStopSession(EventPipeSession) {
+  const std::lock_guard lock(mutex_);
+  session_threads_.insert(std::this_thread::get_id());
+  ++sessions_ended_;
+  return kOk;
+}
 
 HResult FakeRuntime::RequestProfilerDetach(uint32_t) {
   detached_.store(true);

@@ -73,7 +73,13 @@ class FakeRuntime final : public DeafInfo {
 
   uint64_t asked_of_the_dead() const { return asked_of_the_dead_.load(); }
   uint64_t questions() const { return questions_.load(); }
-  uint64_t sessions() const { return sessions_.load(); }
+  uint64_t sessions() const { return sessions_.load(); }  // that were begun
+  uint64_t sessions_ended() const { return sessions_ended_.load(); }
+  // On how many threads sessions were begun and ended.
+  size_t session_threads() {
+    const std::lock_guard lock(mutex_);
+    return session_threads_.size();
+  }
   uint32_t mask_low() const { return mask_low_.load(); }
   bool detached() const { return detached_.load(); }
   uint64_t handles() const { return handles_.load(); }  // that were made
@@ -102,6 +108,7 @@ class FakeRuntime final : public DeafInfo {
   std::atomic<uint16_t> major{10};
   Stall creating_handles;  // on the program's threads
   Stall questions_stall;
+  Stall beginning_sessions;
 
   // NOLINTBEGIN(readability-identifier-naming): the runtime's names
   HResult GetRuntimeInformation(uint16_t* instance, int32_t* kind, uint16_t* major_out,
@@ -166,10 +173,11 @@ class FakeRuntime final : public DeafInfo {
   std::map<FunctionId, Method> methods_;
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
+  std::set<std::thread::id> session_threads_;
   Metadata metadata_;
   std::atomic<std::thread::id> suspender_{};
-  std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, handles_{0},
-      destroyed_{0}, destroyed_outside_{0}, suspensions_{0};
+  std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
+      handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};
 };

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles the commands of the runtime's event source: code of the program on the thread that begins or ends a session. It does there what any
+// thread of a program may do, and its ledger says whether that worked.
+//   commands [null] [spin] [masks]     default: all
+// Prints {"ready":PID}. At a line on standard input it prints its ledger and ends with code 0.
+using System.Text.Json;
+
+namespace Clrscope.Workloads.Commands;
+
+static class Program
+{
+    static readonly string[] s_acts = ["null", "spin", "masks"];
+
+    static int Main(string[] args)
+    {
+        foreach (string arg in args)
+        {
+            if (s_acts.Contains(arg)) continue;
+            Console.Error.WriteLine($"commands: unknown act '{arg}'");
+            return 2;
+        }
+        var ledger = new Ledger { SignalsOfMain = SignalMask.OfThisThread(), SignalsOfChild = SignalMask.OfAChild() };
+        Collector.Start();
+        using var handler = new Handler(ledger, args.Length == 0 ? s_acts : args);
+
+        Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
+        Console.In.ReadLine();
+        lock (ledger)
+        {
+            var options = new JsonSerializerOptions { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
+            Console.WriteLine(JsonSerializer.Serialize(ledger, options));
+        }
+        return 0;
+    }
+}
