@@ -256,6 +256,8 @@ class Combination:
                      "recording killed"):
             if not numbers[kind] and not self.options.kind and not self.options.without:
                 self.failures.append(f"there was not one of: {kind}")
+        for failure in self.failures:
+            print(f"FAILED: {self.name}: {failure}", flush=True)
 
 
 def table(combinations):

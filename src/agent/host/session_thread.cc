@@ -84,14 +84,14 @@ bool SessionThread::Do(Call& call) {
   if (s.step.load() != State::Step::kIdle) return false;  // the process ends, and one was left
   s.call = call;
   if (!s.running.load()) {
+    auto holder = std::make_unique<std::shared_ptr<State>>(state_);
     s.quit.store(false);
     s.running.store(true);
-    auto* holder = new std::shared_ptr<State>(state_);
-    if (!StartThread(Main, holder, &signals_)) {
-      delete holder;
+    if (!StartThread(Main, holder.get(), &signals_)) {
       s.running.store(false);
       return false;
     }
+    (void)holder.release();
   }
   s.step.store(State::Step::kAsked);
   s.waker.Wake();
