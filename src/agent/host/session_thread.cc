@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -35,8 +36,12 @@ struct SessionThread::Call {
 };
 
 struct SessionThread::State {
-  explicit State(ICorProfilerInfo* i) : info(i) {}
+  explicit State(ICorProfilerInfo* i) : info(i) {
+    (void)::pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+    LeaveSignalsOfTheRuntime(&signals);
+  }
   ICorProfilerInfo* const info;
+  sigset_t signals;  // of the thread that made it: blocked
   Waker waker;
   std::atomic<bool> running{false}, quit{false};
   enum class Step { kIdle, kAsked, kDone };
@@ -45,9 +50,7 @@ struct SessionThread::State {
 };
 
 SessionThread::SessionThread(ICorProfilerInfo* info, const std::atomic<bool>& ending)
-    : ending_(ending), state_(std::make_shared<State>(info)) {
-  (void)::pthread_sigmask(SIG_SETMASK, nullptr, &signals_);
-}
+    : ending_(ending), state_(std::make_shared<State>(info)) {}
 
 SessionThread::~SessionThread() {
   state_->quit.store(true);
@@ -58,6 +61,7 @@ void* SessionThread::Main(void* raw) {
   auto* holder = static_cast<std::shared_ptr<State>*>(raw);
   const std::shared_ptr<State> s = std::move(*holder);
   delete holder;
+  (void)::pthread_sigmask(SIG_SETMASK, &s->signals, nullptr);
   (void)::prctl(PR_SET_NAME, "clrscope-events");
   // So that its own ThreadCreated is told.
   if (const Begun first = StartSession(s->info, kRare); first.id != 0)
@@ -87,7 +91,7 @@ bool SessionThread::Do(Call& call) {
     auto holder = std::make_unique<std::shared_ptr<State>>(state_);
     s.quit.store(false);
     s.running.store(true);
-    if (!StartThread(Main, holder.get(), &signals_)) {
+    if (!StartThread(Main, holder.get())) {
       s.running.store(false);
       return false;
     }

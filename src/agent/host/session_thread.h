@@ -14,8 +14,6 @@
 // Source: dotnet/runtime src/coreclr/vm/threads.cpp, SetupThread
 #pragma once
 
-#include <signal.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -65,7 +63,6 @@ class SessionThread {
   bool Do(Call& call);  // false: it was not done
 
   const std::atomic<bool>& ending_;
-  sigset_t signals_;
   std::shared_ptr<State> state_;  // also the thread's, which may be left in a call
 };
 

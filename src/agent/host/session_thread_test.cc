@@ -128,6 +128,7 @@ TEST(SessionThread, HasTheMaskOfTheRuntimesThreadThatMadeIt) {
   sigset_t program, agent, before;
   ::sigemptyset(&program);
   ::sigaddset(&program, SIGUSR1);
+  ::sigaddset(&program, SIGSEGV);  // which no thread may block
   ::sigfillset(&agent);
   ::pthread_sigmask(SIG_SETMASK, &program, &before);
   SessionThread thread(&runtime, ending);

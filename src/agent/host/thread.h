@@ -16,22 +16,19 @@ namespace clrscope::agent {
 // Takes out of a mask the signals of faults, as the kernel ends the process at a fault whose signal
 // is blocked (linux kernel/signal.c, force_sig_info_to_task) and the runtime makes exceptions of
 // them; and SIGRTMIN, by which the runtime stops a thread that is in managed code, and for which
-// all other threads wait (dotnet/runtime src/coreclr/pal/src/include/pal/signal.hpp,
+// all other threads wait (dotnet/runtime src/coreclr/pal/src/exception/signal.cpp,
 // INJECT_ACTIVATION_SIGNAL).
 inline void LeaveSignalsOfTheRuntime(sigset_t* blocked) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGRTMIN})
     (void)::sigdelset(blocked, signal);
 }
 
-// Starts a detached thread. `blocked`: its mask of signals, where that is not all; the runtime's
-// are taken out of it.
-inline bool StartThread(void* (*main)(void*), void* context, const sigset_t* blocked = nullptr) {
+// Starts a detached thread, which inherits the mask that its starter has for that moment.
+inline bool StartThread(void* (*main)(void*), void* context) {
   constexpr size_t kStack = size_t{1} << 20;
   sigset_t mask, before;
   ::sigfillset(&mask);
-  if (blocked != nullptr) mask = *blocked;
   LeaveSignalsOfTheRuntime(&mask);
-  // Inherited. Meanwhile the caller, who may be a thread of the program's, is unchanged but for it.
   ::pthread_sigmask(SIG_SETMASK, &mask, &before);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);

@@ -36,19 +36,6 @@ TEST(AgentThread, TakesTheSignalsOfFaultsAndTheRuntimesOwnAndNoOthers) {
     EXPECT_EQ(::sigismember(&seen.blocked, signal), 1) << signal;
 }
 
-TEST(AgentThread, MayHaveAnotherMaskButForTheSameSignals) {
-  sigset_t mask;
-  ::sigemptyset(&mask);
-  ::sigaddset(&mask, SIGUSR1);
-  ::sigaddset(&mask, SIGSEGV);
-  SeenMask seen;
-  ASSERT_TRUE(StartThread(SeeMask, &seen, &mask));
-  ASSERT_TRUE(Until(20, [&] { return seen.done.load(); }));
-  EXPECT_EQ(::sigismember(&seen.blocked, SIGUSR1), 1);
-  EXPECT_EQ(::sigismember(&seen.blocked, SIGSEGV), 0);
-  EXPECT_EQ(::sigismember(&seen.blocked, SIGTERM), 0);
-}
-
 TEST(AgentThread, LeavesItsStarterAsItWas) {
   sigset_t set, before, after;
   ::sigemptyset(&set);
