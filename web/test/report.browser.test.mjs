@@ -43,6 +43,25 @@ check("search highlights, counts and cycles", "shop.html", {}, async (page) => {
   assert.equal((await look(page)).digest !== 0, true);
 });
 
+check("what is typed while the page searches stays", "shop.html", {}, async (page) => {
+  const said = await page.evaluate(async () => {
+    const input = document.querySelector("#search");
+    const type = (text) => {
+      input.value = text;
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    };
+    const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+    type("By");
+    await pause(90); // the search begins, and this is the next task
+    type("Byte");
+    await pause(60); // some frames, and not yet the next search
+    return input.value;
+  });
+  assert.equal(said, "Byte");
+  await page.locator("#search").fill("");
+  await page.waitForFunction(() => document.querySelector(".match") === null);
+});
+
 check("click zooms, the tables follow, Escape and Back return", "shop.html", {}, async (page) => {
   const all = await rows(page);
   const before = await look(page);

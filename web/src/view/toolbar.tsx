@@ -32,12 +32,17 @@ function MatchText({ state }: { state: State }) {
 function Search({ state, input }: { state: State; input: RefObject<HTMLInputElement | null> }) {
   const text = useSignal(state.query.peek());
   const timer = useRef(0);
+  const committed = useRef(text.peek());
+  // Runs with the next frame only: what was typed since the last commit is not undone by it.
   useSignalEffect(() => {
     const query = state.query.value;
-    if (query !== text.peek()) text.value = query;
+    if (query === committed.current) return;
+    committed.current = query;
+    text.value = query;
   });
   const commit = (value: string) => {
     window.clearTimeout(timer.current);
+    committed.current = value;
     if (state.query.value === value) return;
     state.query.value = value;
     state.matchIndex.value = -1;
