@@ -53,7 +53,7 @@ class SessionThread {
   // once more what all sessions want; the others lose nothing.
   void Remind();
 
-  // Waits until the thread has left the runtime for good. The next call starts another.
+  // Waits until the thread makes no more calls, and ends. The next call starts another.
   void End();
 
  private:
