@@ -12,6 +12,7 @@ import sqlite3
 import ssl
 import subprocess
 import threading
+import unittest.mock
 
 import harness
 from harness import Case, clrscope, report
@@ -197,6 +198,15 @@ class NativeNames(Case):
             burnt = methods["libc.so"]["self_cpu_ns"]
             self.assertGreater(burnt, 100e6)
             self.assertGreater(methods["Clrscope.Workloads.Burns.Kinds.Native"]["total_cpu_ns"], 0.9 * burnt)
+
+    def test_code_that_is_mapped_between_two_looks_and_gone_at_the_next(self):
+        """What is mapped is looked at 0.2 and 0.6 s after the start, and without precompiled code the program needs more than 0.2 s to start."""
+        folder, _, _ = self.own_library()
+        with unittest.mock.patch.dict(os.environ, DOTNET_ReadyToRun="0", DOTNET_TieredCompilation="0"):
+            for seconds in (0.05, 0.1, 0.15):
+                path, truth = self.burn(folder, "native", seconds=seconds)
+                burnt = truth["methods"]["Native"] - 20e6  # two samples
+                self.assertGreater(self.methods(path).get("libc.so", {}).get("self_cpu_ns", 0), 0.8 * burnt, seconds)
 
     def test_symbols_that_are_apart(self):
         """Beside the library, in the user's folder, and on a symbol server: by report, pprof and SQL."""

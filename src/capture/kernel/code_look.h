@@ -9,10 +9,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "capture/kernel/code_ranges.h"
-#include "capture/kernel/perf_open.h"
+#include "capture/proc/maps_line.h"
 
 namespace clrscope::capture {
 
@@ -29,7 +30,11 @@ class CodeLook {
         !(since_ns >= wait_ns_ && HasUnknown(addresses)))
       return code_;
     // Of a process that has ended the last map is as good as it gets.
-    if (CodeRanges code = CodeRanges::Parse(MapsOf(pid_)); !code.empty()) code_ = std::move(code);
+    std::string maps = MapsOf(pid_);
+    if (CodeRanges code = CodeRanges::Parse(maps); !code.empty()) {
+      code_ = std::move(code);
+      maps_ = std::move(maps);
+    }
     wait_ns_ = Next(wait_ns_, HasUnknown(addresses));
     if (runs_unknown) leaf_wait_ns_ = Next(leaf_wait_ns_, HasUnknown(leaf));
     looked_ns_ = now_ns;
@@ -42,6 +47,9 @@ class CodeLook {
     old_ = old_ || now_ns - looked_ns_ >= std::max(wait_ns_, kAgainNs);
     return For({}, now_ns);
   }
+  // The text of the latest map of memory that For() or Again() used; "" when that was taken before.
+  // Samples are to be named by the files that their stacks were walked with.
+  std::string TakeMaps() { return std::exchange(maps_, {}); }
   // How often the map of memory was read.
   uint64_t reads() const { return reads_; }
   // Another program runs.
@@ -60,6 +68,7 @@ class CodeLook {
 
   pid_t pid_;
   CodeRanges code_;
+  std::string maps_;
   bool old_ = true;
   int64_t looked_ns_ = 0, wait_ns_ = 0, leaf_wait_ns_ = 0;
   uint64_t reads_ = 0;

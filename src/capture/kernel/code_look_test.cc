@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/kernel/code_look.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <string>
 #include <vector>
 
 namespace clrscope::capture {
@@ -55,6 +57,18 @@ TEST(CodeLook, WhatRunsWaitsForNoChain) {
   EXPECT_TRUE(c.Knows({second.address()}, ms)) << "that look found all";
   EXPECT_FALSE(c.Knows({third.address()}, ms + 1));
   EXPECT_TRUE(c.Knows({third.address()}, ms + 50));
+}
+
+TEST(CodeLook, HandsOnTheMapThatItFoundCodeIn) {
+  LookCase c;
+  (void)c.Knows({reinterpret_cast<uint64_t>(&::getpid)}, 0);
+  EXPECT_FALSE(c.look.TakeMaps().empty());
+  EXPECT_EQ(c.look.TakeMaps(), "") << "once";
+  (void)c.Knows({reinterpret_cast<uint64_t>(&::getpid)}, 5'000);
+  EXPECT_EQ(c.look.TakeMaps(), "") << "it was not read again";
+  const CodePage page;
+  (void)c.Knows({page.address()}, 10'000);
+  EXPECT_NE(c.look.TakeMaps().find(fmt::format("{:x}-", page.address())), std::string::npos);
 }
 
 TEST(CodeLook, WhatRunsInNoCodeIsNotLookedForAllTheTime) {

@@ -67,9 +67,6 @@ std::vector<int> OnlineCpus();
 // The threads of a process, ascending; empty: see errno, ESRCH when it is gone.
 std::vector<pid_t> ThreadsOf(pid_t pid);
 
-// The whole text of /proc/PID/maps; empty: gone, or it may not be looked at.
-std::string MapsOf(pid_t pid);
-
 // Raises this process's soft limit of descriptors to the hard one. Returns whether it grew.
 bool RaiseDescriptorLimit();
 

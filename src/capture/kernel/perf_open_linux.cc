@@ -26,7 +26,7 @@ static_assert(kPerfSampleType == (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE
                                   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
                                   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
 
-constexpr size_t kSmallFile = 1 << 16, kMostMaps = 64u << 20;
+constexpr size_t kSmallFile = 1 << 16;
 constexpr uint64_t kFormatLost = 1u << 4;  // PERF_FORMAT_LOST, which older headers lack
 
 Fd OpenEvent(perf_event_attr& attr, pid_t tid, int cpu) {
@@ -204,8 +204,6 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   std::sort(tids.begin(), tids.end());
   return tids;
 }
-
-std::string MapsOf(pid_t pid) { return TextOfFile(fmt::format("/proc/{}/maps", pid), kMostMaps); }
 
 bool RaiseDescriptorLimit() {
   rlimit limit{};

@@ -46,8 +46,9 @@ class WallSampler {
   WallSampler(const WallSampler&) = delete;
   WallSampler& operator=(const WallSampler&) = delete;
 
-  // Appends what is known by now.
-  void Take(std::vector<WallSpan>& spans);
+  // Appends what is known by now. Returns what was mapped when stacks met code that was not known;
+  // "": none has since the last call.
+  std::string Take(std::vector<WallSpan>& spans);
   // The last looks; Take() has the rest afterwards. The first call counts.
   void Stop();
   // Spans that found no room. Grows only.
@@ -101,6 +102,7 @@ class WallSampler {
   std::vector<std::byte> copy_;
   std::mutex mutex_;
   std::vector<WallSpan> spans_;  // guarded by mutex_
+  std::string maps_;             // guarded by mutex_
   std::atomic<uint64_t> dropped_{0};
   std::atomic<bool> over_{false}, blind_{false};
   std::thread thread_;

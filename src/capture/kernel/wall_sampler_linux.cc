@@ -12,6 +12,7 @@
 #include <charconv>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/wall_sampler.h"
@@ -159,11 +160,12 @@ void WallSampler::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void WallSampler::Take(std::vector<WallSpan>& spans) {
+std::string WallSampler::Take(std::vector<WallSpan>& spans) {
   const std::lock_guard lock(mutex_);
   spans.insert(spans.end(), std::make_move_iterator(spans_.begin()),
                std::make_move_iterator(spans_.end()));
   spans_.clear();
+  return std::exchange(maps_, {});
 }
 
 // Looks come at random times, so that no periodic program keeps step with them.
@@ -230,6 +232,10 @@ void WallSampler::Look(int64_t now_ns) {
     }
     EmitAll(it->first, it->second, at);
     it = threads_.erase(it);
+  }
+  if (std::string maps = code_.TakeMaps(); !maps.empty()) {
+    const std::lock_guard lock(mutex_);
+    maps_ = std::move(maps);
   }
 }
 

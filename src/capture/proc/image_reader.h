@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@ class ImageReader {
   // Memory without a file, and what the runtime writes its code into, has no path. Nothing when the
   // process is gone or may not be looked at. Source: proc(5), /proc/PID/maps.
   std::optional<std::vector<profile::Image>> Read(StringPool& strings);
+  // The same by a text of that file, read before.
+  std::optional<std::vector<profile::Image>> Parse(std::string_view maps, StringPool& strings);
 
  private:
   // `file`: device, inode and path, as the system writes them.

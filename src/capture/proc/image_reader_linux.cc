@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cstdio>
-#include <memory>
+#include <algorithm>
 #include <string_view>
 
 #include "base/elf_build_id.h"
@@ -13,6 +12,7 @@
 #include "capture/proc/maps_line.h"
 
 namespace clrscope::capture {
+
 const std::string& ImageReader::BuildId(const std::string& file, const std::string& path,
                                         unsigned long long inode) {
   if (build_ids_.size() > profile::ImageMap::kMost) build_ids_.clear();
@@ -28,15 +28,17 @@ const std::string& ImageReader::BuildId(const std::string& file, const std::stri
 }
 
 std::optional<std::vector<profile::Image>> ImageReader::Read(StringPool& strings) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(
-      std::fopen(fmt::format("/proc/{}/maps", pid_).c_str(), "re"), &std::fclose);
-  if (!maps) return std::nullopt;
+  return Parse(MapsOf(pid_), strings);
+}
+
+std::optional<std::vector<profile::Image>> ImageReader::Parse(std::string_view maps,
+                                                              StringPool& strings) {
   std::vector<profile::Image> images;
-  char text[8192];
   MapsLine line;
-  while (std::fgets(text, sizeof(text), maps.get()) != nullptr) {
-    std::string_view whole = text;
-    while (whole.ends_with('\n')) whole.remove_suffix(1);
+  while (!maps.empty()) {
+    const size_t end = std::min(maps.find('\n'), maps.size());
+    const std::string_view whole = maps.substr(0, end);
+    maps.remove_prefix(std::min(end + 1, maps.size()));
     if (!ParseMapsLine(whole, line) || !line.executable()) continue;
     profile::Image image;
     image.start = line.start;

@@ -51,6 +51,23 @@ TEST(ImageReader, MemoryWithoutAFileIsGeneratedCode) {
   ::close(file);
 }
 
+TEST(ImageReader, ReadsATextOfBefore) {
+  StringPool strings;
+  const auto images = ImageReader(::getpid())
+                          .Parse(
+                              "1000-2000 r--p 00000000 00:00 0\n"
+                              "2000-3000 r-xp 00001000 08:01 7 /no/such/library.so\n"
+                              "5000-6000 rwxp 00000000 00:00 0",
+                              strings);
+  ASSERT_TRUE(images);
+  ASSERT_EQ(images->size(), 2u);
+  EXPECT_EQ((*images)[0].start, 0x2000u);
+  EXPECT_EQ((*images)[0].offset, 0x1000u);
+  EXPECT_EQ(strings.Get((*images)[0].path), "/no/such/library.so");
+  EXPECT_TRUE((*images)[1].generated());
+  EXPECT_FALSE(ImageReader(::getpid()).Parse("", strings));
+}
+
 TEST(ImageReader, OfAProcessThatEndedThereIsNothing) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of /proc/PID/maps. Source: proc(5)
+// The text of /proc/PID/maps, and a line of it. Source: proc(5)
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace clrscope::capture {
@@ -20,5 +23,8 @@ struct MapsLine {
 
 // `text` without its newline. Returns false where it does not begin with a span of addresses.
 bool ParseMapsLine(std::string_view text, MapsLine& out);
+
+// The whole text; "": the process is gone, or it may not be looked at.
+std::string MapsOf(pid_t pid);
 
 }  // namespace clrscope::capture

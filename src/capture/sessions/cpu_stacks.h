@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,8 @@ class CpuStacks final : public analysis::CodeListener {
   // of before may still wait.
   void OnMethod(const Method& method) override;
   void OnUnload(const Method& method) override;
+  // What was mapped when stacks met code that was not known; "": none has since the last call.
+  std::string TakeMaps() { return code_.TakeMaps(); }
   // Another program runs.
   void OnExec() {
     code_.Outdate();

@@ -595,8 +595,9 @@ void Target::FinishLines() {
                    " (report --symbols DIR finds them later)");
 }
 
-void Target::ReadImages() {
-  const auto mapped = image_reader_.Read(home_.recording->strings);
+void Target::ReadImages(const std::string& otherwise) {
+  auto mapped = image_reader_.Read(home_.recording->strings);
+  if (!mapped) mapped = image_reader_.Parse(otherwise, home_.recording->strings);
   if (!mapped) return;
   uint64_t left_out = 0;
   for (const profile::Image& gone : tables_->images.Look(*mapped, home_.clock->now_ns(), &left_out))

@@ -134,8 +134,9 @@ class Target final : public Feed {
   // Addresses that nothing has named yet.
   size_t UnresolvedAddresses() const;
   // Looks at what is mapped for execution, for addresses outside of any method; Tick() does so less
-  // and less often. Harmless when the process is gone.
-  void ReadImages();
+  // and less often. Of a process that is gone `otherwise` is as good as it gets: a text of
+  // /proc/PID/maps, or nothing.
+  void ReadImages(const std::string& otherwise = {});
   // All has come: asks for the names of what native code is left, some times in a row. Returns
   // whether they are there, or as long was waited for as is good.
   bool NameTheLast(int64_t now_ns);
@@ -276,6 +277,10 @@ class Target final : public Feed {
   void TakeAgentCpuNotes();
   // Source lines.
   void FinishLines();
+  // Stacks met code that was not known, and walked with this text of its map; "": they did not.
+  void SeeMaps(const std::string& maps) {
+    if (!maps.empty()) ReadImages(maps);
+  }
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();

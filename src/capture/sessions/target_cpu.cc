@@ -51,6 +51,7 @@ void Target::BeginCpu() {
 bool Target::PumpCpu() {
   CpuSink sink(cpu_stacks_.get(), home_.clock);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
+  SeeMaps(cpu_stacks_->TakeMaps());
   const KernelSampler::Losses& losses = cpu_->losses();
   tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost + losses.malformed - cpu_lost_);
   tables_->losses.Add(Loss::kCpuThreadsMissed, losses.unopened - cpu_missed_);

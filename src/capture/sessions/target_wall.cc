@@ -15,7 +15,7 @@ void Target::BeginWall() {
 
 bool Target::PumpWall() {
   wall_spans_.clear();
-  wall_->Take(wall_spans_);
+  SeeMaps(wall_->Take(wall_spans_));
   for (const WallSpan& s : wall_spans_)
     fold_->wall().OnSpan({static_cast<uint64_t>(s.thread), s.ns,
                           home_.clock->SinceStart(s.first_ns), home_.clock->SinceStart(s.last_ns),
