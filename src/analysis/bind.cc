@@ -105,7 +105,7 @@ class Binder final : private AddressNames {
     events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
     FinishAllocationWindows();
-    events_.FinishWindows();
+    events_.FinishWindows(recording_);
     if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     SortCells(out_.shown());
@@ -307,11 +307,9 @@ class Binder final : private AddressNames {
   void FinishAllocationWindows() {
     if (windowed_.empty()) return;
     profile::Figure& figure = out_.figures.front();
-    constexpr double kMsPerSecond = 1000;
     for (uint32_t p = 0; p < recording_.processes.size(); ++p)
       windowed_.NoteUncounted(
-          p, static_cast<double>(recording_.processes[p]->losses[Loss::kAllocationsUncounted]) /
-                 kMsPerSecond);
+          p, UncountedSeconds(recording_.processes[p]->losses, Loss::kAllocationsUncounted));
     windowed_.Finish(figure, times_, threads_);
     std::vector<uint32_t> place(figure.cells.size());
     uint32_t kept = 0;

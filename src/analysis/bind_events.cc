@@ -227,7 +227,10 @@ void EventBinder::FinishStorms(profile::Figure& figure) {
 }
 
 // Storms know their cells by number, which windows of requests change.
-void EventBinder::FinishWindows() {
+void EventBinder::FinishWindows(const profile::Recording& recording) {
+  for (uint32_t p = 0; p < recording.processes.size(); ++p)
+    storms_.NoteUncounted(p,
+                          UncountedSeconds(recording.processes[p]->losses, Loss::kStormUncounted));
   for (profile::Figure& figure : out_.figures)
     if (figure.source == Source::kException) FinishStorms(figure);
   if (!windows_.empty()) windows_.Finish(out_);

@@ -33,8 +33,8 @@ class EventBinder {
   // A route of a process, and how long its longest request took.
   // `of`: the template's name, of an action.
   void NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of);
-  // Everything was added, and cells of allocations are as they came.
-  void FinishWindows();
+  // Everything of the recording was added, and cells of allocations are as they came.
+  void FinishWindows(const profile::Recording& recording);
   // … and all of them are there.
   void Finish();
 

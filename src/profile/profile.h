@@ -199,6 +199,7 @@ struct Storms {
   double counted = 0;   // how many there were, by a counter of the runtime
   double weighted = 0;  // … by the windows alone
   double recorded = 0;  // of these those that windows recorded
+  double edge = 0;      // by how much `counted` may be off, a standard error
   uint64_t windows = 0;
   int64_t windows_ns = 0, counted_ns = 0;
   int64_t from_ns = 0, to_ns = 0;  // of the first and the last window or value
@@ -207,7 +208,10 @@ struct Storms {
 
   bool any() const { return counted > 0 || windows != 0; }
   double in_all() const { return counted > 0 ? counted : weighted; }
-  double unseen() const { return in_all() > recorded ? in_all() - recorded : 0; }
+  // … at most, with a chance of 95 %.
+  double unseen() const {
+    return (in_all() > recorded ? in_all() - recorded : 0) + kNormalQuantile * edge;
+  }
 };
 
 // One measure of a recording: what was counted, by stack and type, by thread and by time.

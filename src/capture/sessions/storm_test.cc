@@ -174,6 +174,46 @@ TEST(StormEstimator, TotalsAreTheCountersAndIntervalsCover) {
   }
 }
 
+// Throws of before are in the counter and were recorded as well. A short storm has few windows.
+TEST(StormEstimator, WhereTheCounterBeginsIsKnownToMilliseconds) {
+  for (const int64_t seconds : {30, 5}) {
+    StormSimulator simulator(1, 3);
+    simulator.SetEarly(8 * kMs);
+    const StormSimulator::Outcome o = simulator.Run(
+        [](int64_t s, std::mt19937_64& r, std::vector<StormSimulator::Throw>& t) {
+          testing::Spread(t, r, 60'000, s * kSecond, kSecond, 0);
+        },
+        seconds);
+    EXPECT_NEAR(o.estimated - o.thrown, 0.008 * 60'000, 100) << "Poisson, four standard errors";
+    EXPECT_LE(o.all.interval.low, o.thrown) << seconds;
+    EXPECT_GE(o.all.interval.high, o.thrown) << seconds;
+    EXPECT_GE(o.all.interval.high, o.estimated) << seconds;
+    // 10 ms of 60,000 a second, to both sides.
+    EXPECT_LE(o.all.interval.high, o.estimated + 2 * 600) << seconds;
+    if (seconds > 10) {
+      EXPECT_GE(o.all.interval.low, o.estimated - 2 * 600);
+    }
+  }
+}
+
+TEST_F(StormFoldTest, NoCounterNeedsToTellOfWhatComesAfterTheStop) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(kSecond);
+  fold_.OnCounted({kSecond, 2 * kSecond, 1'000});
+  fold_.NoteStop(2 * kSecond - 100 * kMs);
+  fold_.Finish(2 * kSecond + 600 * kMs);  // of a rundown
+  EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 0u);
+}
+
+TEST_F(StormFoldTest, WhatComesBetweenTheLastValueAndTheStopIsALoss) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(kSecond);
+  fold_.OnCounted({kSecond, 2 * kSecond, 1'000});
+  fold_.NoteStop(2 * kSecond + 300 * kMs);
+  fold_.Finish(2 * kSecond + 600 * kMs);
+  EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 300u);
+}
+
 TEST(StormEstimator, OfASecondNothingIsPromisedButWhatWasSeenAndWhatWasCounted) {
   StormSimulator simulator(3, 5);
   const StormSimulator::Outcome o = simulator.Run(

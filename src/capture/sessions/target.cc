@@ -364,6 +364,8 @@ void Target::BeginStop() {
   for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)
     if (!PassesBy(s->kind) || settings_ == s->id) ids.push_back(s->id);
   const int64_t now_ns = home_.clock->now_ns();
+  fold_->storm().NoteStop(now_ns);
+  fold_->allocations().NoteStop(now_ns);
   if (storm_phase_ != StormPhase::kNone)
     StopCounter(Kind::kCounter, UntilCounted(fold_->storm().counted_to_ns(), now_ns));
   if (allocation_phase_ != AllocationPhase::kWhole)

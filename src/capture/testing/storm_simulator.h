@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <random>
@@ -40,6 +41,7 @@ class StormSimulator {
   };
   struct Outcome {
     std::vector<Figure> types;
+    Figure all;
     profile::Storms storms;
     double thrown = 0, estimated = 0;
     uint64_t recorded = 0;  // throws of which there was an event
@@ -57,6 +59,9 @@ class StormSimulator {
     fold_.emplace(
         analysis::StormFold::Home{recording_.processes[0].get(), &aggregate_, 0, kSecond});
   }
+
+  // The runtime counts from so long before the counter says that it begins.
+  void SetEarly(int64_t early_ns) { early_ns_ = early_ns; }
 
   Outcome Run(const Program& program, int64_t seconds) {
     std::vector<Throw> throws;
@@ -81,6 +86,8 @@ class StormSimulator {
   void OnThrow(const Throw& t) {
     ++truth_[t.type];
     ++since_value_;
+    lately_.push_back(t.time_ns);
+    while (lately_.front() < t.time_ns - early_ns_) lately_.pop_front();
     if (state_ != State::kWindows) {
       fold_->OnWhole(t.time_ns);
       ++exact_[t.type];
@@ -90,7 +97,7 @@ class StormSimulator {
         state_ = State::kNoticed;
         fold_->BeginStorm();
         fold_->NoteCounting(t.time_ns);
-        since_value_ = 0;
+        since_value_ = lately_.size() - 1;
         value_from_ns_ = t.time_ns;
         next_value_ns_ = t.time_ns + kSecond;
         windows_from_ns_ = t.time_ns + kSecond / 5;
@@ -177,6 +184,7 @@ class StormSimulator {
       if (name.starts_with("Type"))
         out.types[std::stoul(std::string(name.substr(4)))].value += c.value;
       out.estimated += c.value.count;
+      out.all.value += c.value;
     }
     out.storms = figure->storms;
     for (size_t i = 0; i < truth_.size(); ++i) {
@@ -185,6 +193,8 @@ class StormSimulator {
       out.thrown += out.types[i].truth;
     }
     out.recorded = recorded_;
+    out.all.truth = out.thrown;
+    out.all.interval = profile::WindowedCount(out.all.value, out.storms.unseen());
     return out;
   }
 
@@ -196,6 +206,8 @@ class StormSimulator {
   StormWatch::Window next_;
   State state_ = State::kWhole;
   std::vector<uint64_t> truth_, exact_;
+  int64_t early_ns_ = 0;
+  std::deque<int64_t> lately_;  // times of throws, of as long as that
   uint64_t recorded_ = 0, since_value_ = 0;
   int64_t value_from_ns_ = 0, next_value_ns_ = kNever, windows_from_ns_ = kNever;
   int64_t plan_ns_ = 0, open_ns_ = 0, close_ns_ = 0;

@@ -11,7 +11,7 @@
 namespace clrscope::profile {
 namespace {
 
-constexpr double kTail = 0.025, kNormalQuantile = 1.959963984540054;
+constexpr double kTail = 0.025;
 // By as few samples it is open whether a row has one size.
 constexpr double kFewSamples = 10;
 

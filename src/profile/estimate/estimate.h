@@ -30,13 +30,14 @@ constexpr std::string_view KindName(HeapKind kind, Source source) {
 }
 
 inline constexpr double kSamplingMeanBytes = 102400.0;
+inline constexpr double kNormalQuantile = 1.959963984540054;  // of 97.5 %
 
 // Additive summary of samples: of one row, one stack, or everything.
 //   samples          events
 //   count, amount    how many, and how much in all: objects and bytes, throws and rethrows, waits
 //                    and nanoseconds (MeasureSpec says what); estimates where events are samples
 //   seen_*           count and amount of what the events themselves show: a certain lower bound
-//   var_*            variance of the estimates (Sampled only)
+//   var_*            variance of the estimates: of samples, and of what a counter says
 //   max_*            largest single-sample weight (Sampled only), for the intervals
 struct Estimate {
   uint64_t samples = 0;

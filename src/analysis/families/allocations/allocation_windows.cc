@@ -71,11 +71,7 @@ class AllocationWindows::Scaler {
   // `most`: that there may be of anything.
   Scaler(const Process& p, double most)
       : scale_(WindowScale::Of(p.of_group, p.sums.in_all(), p.sums.windows)) {
-    // Where the counter begins, and where the session that records everything ends, is known to
-    // some milliseconds.
-    constexpr double kEdgeS = 0.01;
-    const double seconds = static_cast<double>(std::max<int64_t>(1, p.sums.counted_ns)) / 1e9;
-    const double edge = p.sums.counted / seconds * (kEdgeS + p.uncounted_s);
+    const double edge = EdgeOf(p.sums, p.uncounted_s);
     all_ = p.sums.in_all();
     edge_ = p.sums.in_all() > 0 ? edge * edge / p.sums.in_all() : 0;
     few_ = scale_.alone || p.sums.windows < 2;

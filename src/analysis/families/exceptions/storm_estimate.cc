@@ -48,6 +48,7 @@ void StormEstimate::Add(uint32_t process, uint64_t label, uint32_t cell, bool ag
 // What a weighted throw counts, and by how much that changes without each group.
 struct StormEstimate::Scale : WindowScale {
   double less = 0;  // by how much less the windows alone say
+  double edge = 0;  // variance of each that is counted: how far the counter may be off
   bool few = false;
 };
 
@@ -55,9 +56,10 @@ StormEstimate::Scale StormEstimate::ScaleOf(const Process& p) {
   Scale s;
   const double all = p.sums.weighted;
   if (all <= 0) return s;
-  const double counted = p.sums.in_all();
+  const double counted = p.sums.in_all(), off = EdgeOf(p.sums, p.uncounted_s);
   static_cast<WindowScale&>(s) = WindowScale::Of(p.of_group, counted, p.sums.windows);
   s.few = s.alone || p.sums.windows < profile::kFewWindows;
+  if (counted > 0) s.edge = off * off / counted;
   // .NET 9 and later write no event for `throw;`, which the counter counts. How long a window is,
   // is known to a tenth or so; more than that, and than chance, is no error.
   const double error = std::sqrt(s.squares * kGroups / (kGroups - 1));
@@ -81,6 +83,8 @@ void StormEstimate::AddParts(const Process& p, profile::Figure& figure) {
     const auto seen = static_cast<double>(sums.samples);
     e.seen_count = first + again > 0 ? std::min(e.count, seen * first / (first + again)) : 0;
     e.seen_amount = first + again > 0 ? std::min(e.amount, seen * again / (first + again)) : 0;
+    e.var_count = scale.edge * e.count;
+    e.var_amount = scale.edge * e.amount;
     profile::WindowGroups& w = e.windows.Make();
     scale.AddTo(w, part.group, first, again);
     w.less_count = first * scale.less;
@@ -128,6 +132,7 @@ void StormEstimate::Finish(profile::Figure& figure) const {
     all.windows += p.sums.windows;
     all.windows_ns += p.sums.windows_ns;
     all.counted_ns += p.sums.counted_ns;
+    all.edge += EdgeOf(p.sums, p.uncounted_s);
   }
 }
 

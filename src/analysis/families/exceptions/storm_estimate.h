@@ -21,6 +21,11 @@ class StormEstimate {
   // label is kStormCounted, whom throws belong to that no window saw.
   void Add(uint32_t process, uint64_t label, uint32_t cell, bool again,
            std::span<const Aggregate::Moment> moments);
+  // Of so long no counter told how many there were: totals may be off by that.
+  void NoteUncounted(uint32_t process, double seconds) {
+    if (const auto p = processes_.find(process); p != processes_.end())
+      p->second.uncounted_s = seconds;
+  }
   bool empty() const { return processes_.empty(); }
   // Everything was added: to the figure's cells, its moments and its Storms.
   void Finish(profile::Figure& figure) const;
@@ -36,6 +41,7 @@ class StormEstimate {
     std::vector<Part> parts;
     std::array<double, profile::kGroups> of_group{};  // weighted
     std::vector<Part> counted;
+    double uncounted_s = 0;
     profile::Storms sums;
   };
   struct Scale;

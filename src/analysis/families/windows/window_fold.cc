@@ -257,7 +257,7 @@ void WindowFold::Finish(int64_t last_ns) {
   Flush();
   open_.clear();
   of_activities_.clear();
-  const int64_t to_ns = std::min(whole_from_ns_, last_ns);
+  const int64_t to_ns = std::min({whole_from_ns_, stop_ns_, last_ns});
   if (counted_to_ns_ != 0 && to_ns - counted_to_ns_ > kEndGapNs)
     home_.tables->losses.Add(uncounted_,
                              static_cast<uint64_t>((to_ns - counted_to_ns_) / 1'000'000));

@@ -101,6 +101,8 @@ class WindowFold {
   void Advance(int64_t now_ns);
   // Everything that is known is put into slices.
   void Flush();
+  // The recording was asked to stop: no counter needs to tell of what comes later.
+  void NoteStop(int64_t now_ns) { stop_ns_ = now_ns; }
   // Nothing more comes; the windows, if there still are any, are known to go on until `last_ns`.
   void Finish(int64_t last_ns);
   // Goes on in another recording; after Flush(). What is read of a window is forgotten.
@@ -155,6 +157,7 @@ class WindowFold {
   Loss uncounted_;
   bool counting_ = false, reading_ = false, canceled_ = false, remembering_ = false;
   int64_t whole_from_ns_ = kNever, counting_from_ns_ = kNever, counted_to_ns_ = 0;
+  int64_t stop_ns_ = kNever;
   uint64_t events_ = 0;
   std::map<Key, Of> open_;  // of the window that is read
   std::vector<OfActivity> of_activities_;

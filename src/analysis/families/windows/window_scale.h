@@ -9,9 +9,26 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/loss.h"
 #include "profile/estimate/window_groups.h"
+#include "profile/profile.h"
 
 namespace clrscope::analysis {
+
+// `loss`: one that is counted in milliseconds.
+inline double UncountedSeconds(const LossCounters& losses, Loss loss) {
+  constexpr double kMsPerSecond = 1000;
+  return static_cast<double>(losses[loss]) / kMsPerSecond;
+}
+
+// By how much `counted` of a process may be off, a standard error: where the counter begins, and
+// where the session that records everything ends, is known to some milliseconds. `uncounted_s`: of
+// so long no counter told.
+inline double EdgeOf(const profile::Storms& process, double uncounted_s) {
+  constexpr double kEdgeS = 0.01;
+  const double seconds = static_cast<double>(std::max<int64_t>(1, process.counted_ns)) / 1e9;
+  return process.counted / seconds * (kEdgeS + uncounted_s);
+}
 
 struct WindowScale {
   double factor = 1;  // what a weighted event counts
