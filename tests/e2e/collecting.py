@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 from clock import clock
 import harness
@@ -19,11 +18,7 @@ class Collector:
     """The program `gc`, which keeps the collector busy and then tells what the runtime counted."""
 
     def __init__(self, *args, flavour="gc", env=None):
-        folder = os.path.join(harness.WORKLOADS, flavour)
-        command = [os.path.join(folder, "gc")] if flavour != "gc" else ["dotnet", os.path.join(folder, "gc.dll")]
-        if not os.path.exists(command[-1]):
-            raise unittest.SkipTest(f"{flavour} is not built: tools/build_workloads --self-contained")
-        self.process = subprocess.Popen(command + ["--start-on-stdin", "--hold-on-stdin", *args], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(harness.command(flavour) + ["--start-on-stdin", "--hold-on-stdin", *args], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
         self.pid = json.loads(self.process.stdout.readline())["ready"]
 
@@ -190,6 +185,17 @@ class Collecting(Case):
             with self.subTest(flavour=flavour):
                 self.agree(*self.seen("--mode", "loh", "--seconds", "1", flavour=flavour))
                 self.agree(*self.seen("--mode", "induced", "--seconds", "1", flavour=flavour, env=SERVER))
+
+    def test_settings_of_launched_programs(self):
+        """.NET 8 tells them in a rundown of all methods alone, which is nothing for a program that starts."""
+        for flavour, known in (("gc", True), ("gc-net9", True), ("gc-net8", False)):
+            with self.subTest(flavour=flavour):
+                program = harness.command(flavour)
+                self.assert_ok(clrscope("record", "-f", "-o", self.path(), "--", *program, "--mode", "soh", "--seconds", "0.5"))
+                document = json.loads(clrscope("gcstats", self.path(), "--json").stdout)
+                [process] = document["processes"]
+                self.assertEqual((process["gc_server"], process["gc_concurrent"]), (False, True))
+                self.assertEqual(process["settings"] is not None, known)
 
     def test_a_capture_says_what_its_trace_says(self):
         with Collector("--mode", "loh", "--seconds", "1.5") as w:

@@ -54,6 +54,15 @@ def evidence_of(pid):
     return "\n".join(words)
 
 
+def command(flavour):
+    """What starts a workload: "alloc" on the machine's runtime, "alloc-net8" with its own."""
+    program, _, runtime = flavour.partition("-")
+    native = os.path.join(WORKLOADS, flavour, program)
+    if runtime and not os.path.exists(native):
+        raise unittest.SkipTest(f"{flavour} is not built: tools/build_workloads --self-contained")
+    return [native] if runtime else ["dotnet", native + ".dll"]
+
+
 class Workload:
     """A program that counts what it did and prints that at its end; `alloc`, if nothing else is said."""
 
@@ -61,12 +70,8 @@ class Workload:
     stuck = None
 
     def __init__(self, *args, flavour="alloc", env=None):
-        folder = os.path.join(WORKLOADS, flavour)
-        program, _, runtime = flavour.partition("-")
-        native = os.path.join(folder, program)
-        command = [native] if runtime else ["dotnet", native + ".dll"]
         self.process = subprocess.Popen(
-            command + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            command(flavour) + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **(env or {})})
         self.ready = json.loads(self.line("ready"))
         self.pid = self.ready["ready"]

@@ -11,6 +11,10 @@
 namespace clrscope::capture {
 namespace {
 
+// The first version with CollectTracing4, by which a session says what its rundown has.
+// Source: dotnet/diagnostics documentation/design-docs/ipc-protocol.md
+constexpr int kChoosesRundowns = 9;
+
 // Of routes, methods and statuses that the runtime is to count.
 constexpr uint32_t kMostRequestSeries = 1000;
 
@@ -141,8 +145,10 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
       out.notes.push_back("methods that are compiled from now on have no source lines: " +
                           lines.error().message);
   }
-  if (fresh) {
-    // The GC is not there yet: its settings are asked for with the first allocation.
+  // The GC is not there yet: its settings are asked for with the first allocation. .NET 8 cannot
+  // leave out the methods of that rundown, and reads metadata of methods that are being made: it
+  // ended 2 of some 750 programs with SIGSEGV (of that kind: dotnet/runtime#69375).
+  if (fresh && ipc::MajorVersion(process.clr_version) >= kChoosesRundowns) {
     if (Result<OpenedStream> settings = out.link->Open(SettingsSession()); settings.ok())
       out.streams.push_back({settings.Take(), Kind::kSettings});
   }
