@@ -47,7 +47,7 @@ class AgentCpu {
   // Once a second.
   void Tick(int64_t now_ns);
   // Who is to be told of code.
-  analysis::CodeListener* code_listener() { return &stacks_; }
+  CpuStacks& stacks() { return stacks_; }
   // As of CpuStacks.
   void Advance(int64_t now_ns, bool naming) { stacks_.Advance(now_ns, naming); }
   void Flush() { stacks_.Flush(); }

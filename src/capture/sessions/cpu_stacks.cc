@@ -48,20 +48,20 @@ void CpuStacks::OnSample(const Sample& s) {
 
 void CpuStacks::OnMethod(const Method& method) {
   rules_.OnMethod(method);
-  if (method.time_ns >= 0) OnCode(method);
+  if (method.time_ns >= 0) QueueCode(method.start, method.size, method.time_ns);
 }
 
 void CpuStacks::OnUnload(const Method& method) {
   rules_.OnUnload(method);
-  OnCode(method);
+  QueueCode(method.start, method.size, method.time_ns);
 }
 
-void CpuStacks::OnCode(const Method& method) {
+void CpuStacks::QueueCode(uint64_t start, uint64_t size, int64_t time_ns) {
   Waiting w;
-  w.time_ns = method.time_ns;
+  w.time_ns = time_ns;
   w.kind = Waiting::Kind::kCode;
-  w.code_start = method.start;
-  w.code_size = method.size;
+  w.code_start = start;
+  w.code_size = size;
   // Events come later than samples.
   auto at = waiting_.end();
   while (at != waiting_.begin() && std::prev(at)->time_ns > w.time_ns) --at;

@@ -54,6 +54,10 @@ class CpuStacks final : public analysis::CodeListener {
   // of before may still wait.
   void OnMethod(const Method& method) override;
   void OnUnload(const Method& method) override;
+  // A file is not mapped there any more; known at `time_ns`.
+  void OnUnmapped(uint64_t start, uint64_t size, int64_t time_ns) {
+    QueueCode(start, size, time_ns);
+  }
   // What was mapped when stacks met code that was not known; "": none has since the last call.
   std::string TakeMaps() { return code_.TakeMaps(); }
   // Another program runs.
@@ -92,7 +96,7 @@ class CpuStacks final : public analysis::CodeListener {
   void WalkAgain(Waiting& w);
   // A method on its stack may still be told of.
   bool WaitsLonger(Waiting& w, int64_t now_ns);
-  void OnCode(const Method& method);
+  void QueueCode(uint64_t start, uint64_t size, int64_t time_ns);
   void HandOn(Waiting& w);
   void HandOnFirst();
 

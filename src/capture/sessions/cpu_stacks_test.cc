@@ -95,6 +95,19 @@ TEST(CpuStacks, CodeThatIsUsedAgainIsSomethingElseFromThenOn) {
   EXPECT_EQ(by_first, (std::map<int64_t, int64_t>{{100, 20 * kStackMs}, {550, 20 * kStackMs}}));
 }
 
+// Files are seen to be gone at a look, and samples of before may still wait.
+TEST(CpuStacks, AFileThatIsGoneIsSomethingElseFromThenOn) {
+  StacksCase c;
+  for (const int64_t ms : {100, 450, 550}) c.Sample(ms, 0x1010);
+  c.stacks.OnUnmapped(0x1000, 0x100, 500 * kStackMs);
+  c.stacks.Flush();
+  c.fold.Finish(3'000 * kStackMs);
+  std::vector<int64_t> first_seen;  // ms
+  for (const auto& address : c.tables.stacks.addresses())
+    if (address.address == 0x1010) first_seen.push_back(address.first_ns / kStackMs);
+  EXPECT_EQ(first_seen, (std::vector<int64_t>{100, 550}));
+}
+
 TEST(CpuStacks, NothingIsLostThatIsFlushed) {
   StacksCase c;
   for (int i = 1; i <= 50; ++i) c.Sample(i * 10, 0x10);

@@ -205,6 +205,16 @@ TEST_F(StormFoldTest, NoCounterNeedsToTellOfWhatComesAfterTheStop) {
   EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 0u);
 }
 
+// As after a suspension of clrscope.
+TEST_F(StormFoldTest, AStormAfterAStopGoesOnBeyondIt) {
+  fold_.NoteStop(kSecond);
+  fold_.BeginStorm();
+  fold_.NoteCounting(2 * kSecond);
+  fold_.OnCounted({2 * kSecond, 3 * kSecond, 1'000});
+  fold_.Finish(3 * kSecond + 400 * kMs);
+  EXPECT_EQ(tables_.losses[Loss::kStormUncounted], 400u);
+}
+
 TEST_F(StormFoldTest, WhatComesBetweenTheLastValueAndTheStopIsALoss) {
   fold_.BeginStorm();
   fold_.NoteCounting(kSecond);

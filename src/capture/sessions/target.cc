@@ -597,13 +597,26 @@ void Target::FinishLines() {
                    " (report --symbols DIR finds them later)");
 }
 
-void Target::ReadImages(const std::string& otherwise) {
-  auto mapped = image_reader_.Read(home_.recording->strings);
-  if (!mapped) mapped = image_reader_.Parse(otherwise, home_.recording->strings);
-  if (!mapped) return;
+bool Target::ReadImages() {
+  const auto mapped = image_reader_.Read(home_.recording->strings);
+  if (mapped) TakeImages(*mapped);
+  return mapped.has_value();
+}
+
+void Target::SeeMaps(const std::string& maps) {
+  if (maps.empty()) return;
+  if (const auto mapped = image_reader_.Parse(maps, home_.recording->strings)) TakeImages(*mapped);
+}
+
+void Target::TakeImages(const std::vector<profile::Image>& mapped) {
+  const int64_t now_ns = home_.clock->now_ns();
   uint64_t left_out = 0;
-  for (const profile::Image& gone : tables_->images.Look(*mapped, home_.clock->now_ns(), &left_out))
-    fold_->Retire(gone.start, gone.end - gone.start);
+  for (const profile::Image& gone : tables_->images.Look(mapped, now_ns, &left_out)) {
+    if (CpuStacks* waiting = WaitingStacks())
+      waiting->OnUnmapped(gone.start, gone.end - gone.start, now_ns);
+    else
+      fold_->Retire(gone.start, gone.end - gone.start);
+  }
   tables_->losses.Set(Loss::kImagesCapped, left_out);
 }
 

@@ -134,9 +134,8 @@ class Target final : public Feed {
   // Addresses that nothing has named yet.
   size_t UnresolvedAddresses() const;
   // Looks at what is mapped for execution, for addresses outside of any method; Tick() does so less
-  // and less often. Of a process that is gone `otherwise` is as good as it gets: a text of
-  // /proc/PID/maps, or nothing.
-  void ReadImages(const std::string& otherwise = {});
+  // and less often. Returns false when the process is gone.
+  bool ReadImages();
   // All has come: asks for the names of what native code is left, some times in a row. Returns
   // whether they are there, or as long was waited for as is good.
   bool NameTheLast(int64_t now_ns);
@@ -277,10 +276,11 @@ class Target final : public Feed {
   void TakeAgentCpuNotes();
   // Source lines.
   void FinishLines();
-  // Stacks met code that was not known, and walked with this text of its map; "": they did not.
-  void SeeMaps(const std::string& maps) {
-    if (!maps.empty()) ReadImages(maps);
-  }
+  // `maps`: what is mapped now, or was when the process ended: the text of /proc/PID/maps that
+  // stacks were walked with. "": none was.
+  void SeeMaps(const std::string& maps);
+  void TakeImages(const std::vector<profile::Image>& mapped);
+  CpuStacks* WaitingStacks();  // whose samples may be of what was mapped before; null: nobody's
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();

@@ -10,7 +10,7 @@ void Target::BeginAgentCpu() {
   agent_cpu_ =
       std::make_unique<AgentCpu>(process_.pid, process_.inner_pid, options_.cpu_hz, &fold_->cpu(),
                                  home_.clock, tables_, &gc_threads_, KnowCode(), RetireLater());
-  fold_->TellCode(agent_cpu_->code_listener());
+  fold_->TellCode(&agent_cpu_->stacks());
   if (options_.requests) fold_->requests().FollowRuns();
 }
 

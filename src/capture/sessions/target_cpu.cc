@@ -65,6 +65,7 @@ void Target::AdvanceCpu() {
   if (cpu_ != nullptr || agent_cpu_ != nullptr) LookAround(now_ns);
   if (cpu_ != nullptr) cpu_stacks_->Advance(now_ns, rundown_pending());
   if (agent_cpu_ != nullptr) agent_cpu_->Advance(now_ns, rundown_pending());
+  if (CpuStacks* walked = WaitingStacks()) SeeMaps(walked->TakeMaps());
   if ((cpu_ != nullptr || agent_cpu_ != nullptr) && code_rules_->blind() &&
       !std::exchange(stacks_blind_told_, true))
     notes_.push_back(fmt::format(
@@ -84,6 +85,11 @@ CodeRules* Target::KnowCode() {
 
 std::function<void(uint64_t, uint64_t)> Target::RetireLater() {
   return [this](uint64_t start, uint64_t size) { fold_->RetireCode(start, size); };
+}
+
+CpuStacks* Target::WaitingStacks() {
+  if (cpu_stacks_ != nullptr) return cpu_stacks_.get();
+  return agent_cpu_ != nullptr ? &agent_cpu_->stacks() : nullptr;
 }
 
 void Target::FlushCpu() {

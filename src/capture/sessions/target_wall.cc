@@ -15,7 +15,9 @@ void Target::BeginWall() {
 
 bool Target::PumpWall() {
   wall_spans_.clear();
-  SeeMaps(wall_->Take(wall_spans_));
+  // Another thread has read this: what is mapped now is better.
+  if (const std::string maps = wall_->Take(wall_spans_); !maps.empty() && !ReadImages())
+    SeeMaps(maps);
   for (const WallSpan& s : wall_spans_)
     fold_->wall().OnSpan({static_cast<uint64_t>(s.thread), s.ns,
                           home_.clock->SinceStart(s.first_ns), home_.clock->SinceStart(s.last_ns),
