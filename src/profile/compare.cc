@@ -42,7 +42,8 @@ double VarianceOf(const Estimate& e, const Law& law) {
   if (!IsTime(law.metric, law.source)) {
     double variance = law.chance * ValueOf(e, law.metric);
     if (const WindowGroups* w = e.windows.get(); w != nullptr)
-      variance += WindowGroups::Variance(law.metric == Metric::kAmount ? w->amount : w->count);
+      variance += WindowGroups::Variance(law.metric == Metric::kAmount ? w->amount : w->count) +
+                  (law.metric == Metric::kAmount ? e.var_amount : e.var_count);
     return variance;
   }
   return e.count > 0 ? law.chance * 2 * e.amount * e.amount / e.count : 0;

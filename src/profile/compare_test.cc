@@ -244,6 +244,25 @@ TEST(Compare, TimeByAClockIsAsSureAsItsSamples) {
   }
 }
 
+// Throws of a storm are as a counter says, which has an error of its own.
+TEST(Compare, WhatACounterSaysIsAsSureAsTheCounter) {
+  const auto storm = [](double count) {
+    Estimate e;
+    e.samples = 40'000;
+    e.count = count;
+    e.seen_count = 40'000;
+    e.var_count = 600.0 * 600;
+    e.windows.Make();
+    return e;
+  };
+  const auto compare = [&storm](double before, double after) {
+    return Compare({{{storm(before)}, {1}}, {{storm(after)}, {1}}}, Metric::kCount,
+                   Source::kException, {.chance = 0});
+  };
+  EXPECT_GT(*compare(720'000, 721'500).p_value, 0.05) << "1.8 standard errors";
+  EXPECT_LT(*compare(720'000, 723'500).p_value, 0.001);
+}
+
 // Rethrows are the amount of exceptions, and a number too.
 TEST(Compare, AmountsThatAreNumbersAreLikeCounts) {
   Estimate few, many;

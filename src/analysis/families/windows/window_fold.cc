@@ -49,7 +49,7 @@ void WindowFold::NoteWhole(int64_t time_ns, double counted) {
 
 void WindowFold::BeginWindows() {
   counting_ = true;
-  whole_from_ns_ = counting_from_ns_ = kNever;
+  whole_from_ns_ = counting_from_ns_ = stop_ns_ = kNever;
   counted_to_ns_ = late_ns_ = 0;
   late_.clear();
   recent_.clear();
