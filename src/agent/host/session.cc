@@ -51,7 +51,8 @@ void Session::Try(bool here, int64_t now_ns) {
   if (trouble_.empty()) missing_since_ns_ = now_ns;
   trouble_ = begun.has_value() ? "the runtime gives no events (EventPipeStartSession: " +
                                      HexOfResult(begun->result) + ")"
-                               : "no thread can be started to ask the runtime for events";
+                               : "the program ends, or no thread can be started to ask the runtime "
+                                 "for events";
   wait_ns_ = std::clamp(wait_ns_ * 2, kFirstTry, kLastTry);
   next_try_ns_ = now_ns + wait_ns_;
 }
