@@ -341,6 +341,46 @@ TEST(RequestFold, ATemplateMayComeASecondLater) {
   EXPECT_EQ(f.tables().requests.routes[0].kind, profile::RouteKind::kTemplate);
 }
 
+TEST(RequestFold, AHistogramThatHasBegunToTellMayBeLate) {
+  RequestFeeder f;
+  f.Template(500 * kOneMs, "/early");
+  f.Collected(500 * kOneMs);
+  f.Start(600 * kOneMs, {1}, "/items/17");
+  f.Stop(620 * kOneMs, {1});
+  for (int64_t s = 1; s <= 8; ++s) f.Allocate(s * kOneSecond, {});
+  EXPECT_EQ(f.By(Source::kRequest, RequestPart::kEnded), Sums{});
+  f.Template(9 * kOneSecond, "/items/{id}");
+  f.Collected(9 * kOneSecond);
+  f.Finish();
+  EXPECT_EQ(f.By(Source::kRequest, RequestPart::kEnded),
+            (Sums{{"GET /items/{id}", {1, 20 * kOneMs, 1}}}));
+}
+
+// The runtime reads its series one after the other while requests end: what of them it counts
+// already is not known.
+TEST(RequestFold, WhatEndsWhileValuesAreToldMayBeInTheNextInterval) {
+  const std::string kConventional = "{controller=Home}/{action=Index}/{id?}";
+  RequestFeeder f;
+  f.Start(0, {1}, "/home/big/1");
+  f.Stop(10 * kOneMs, {1});
+  f.Start(500 * kOneMs, {2}, "/home/big/2");
+  f.Start(500 * kOneMs, {3}, "/nowhere");
+  f.Collecting(kOneSecond);
+  f.Template(kOneSecond + kOneMs, kConventional);
+  f.Template(kOneSecond + kOneMs, "", 1, "GET", 404);
+  f.Stop(kOneSecond + 2 * kOneMs, {2});
+  f.Stop(kOneSecond + 3 * kOneMs, {3});
+  f.Collected(kOneSecond + 5 * kOneMs);
+  f.fold().requests().Advance(kOneSecond + 600 * kOneMs);
+  f.Collecting(2 * kOneSecond);
+  f.Template(2 * kOneSecond + kOneMs, kConventional);
+  f.Collected(2 * kOneSecond + 2 * kOneMs);
+  f.Finish();
+  EXPECT_EQ(
+      f.By(Source::kRequest, RequestPart::kEnded),
+      (Sums{{"GET /" + kConventional, {2, 512 * kOneMs, 2}}, {"GET (404)", {1, 503 * kOneMs, 1}}}));
+}
+
 TEST(RequestFold, WithoutAHistogramPathsStandInForTemplates) {
   RequestFeeder f(/*expects_templates=*/false);
   for (uint32_t i = 1; i <= 50; ++i) {

@@ -96,6 +96,43 @@ TEST(RequestRouting, TheFirstRequestsWaitUntilActionsAreKnown) {
             (RouteCounts{{"GET /" + kAreas, 6}, {"GET /" + kDefault, 7}, {"GET (404)", 6}}));
 }
 
+TEST(RequestRouting, TheFirstRequestsWaitForALookThatIsLate) {
+  RoutingFeeder f;
+  const auto collect = [&f](int64_t s) {
+    f.Collected(s * kRoutingSecond);
+    f.requests().Advance(s * kRoutingSecond + 499 * kRoutingMs);
+  };
+  f.Request(kRoutingMs, "/no/such");
+  f.Template(kRoutingSecond, kDefault, 1);
+  for (int s = 1; s <= 3; ++s) collect(s);
+  EXPECT_TRUE(f.requests().WantsActions());
+  f.requests().OpenRouting();
+  f.Request(4 * kRoutingSecond, "/", "[controller, Home],[action, Index]");
+  f.Request(4 * kRoutingSecond + 10 * kRoutingMs, "/no/such");
+  for (int s = 5; s <= 7; ++s) collect(s);
+  f.requests().CloseRouting(7 * kRoutingSecond, false);
+  f.Histogram(8 * kRoutingSecond, RequestEvents::Tags("", "GET", 404), 2);
+  for (int s = 8; s <= 9; ++s) collect(s);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()),
+            (RouteCounts{{"GET /" + kDefault, 1}, {"GET (404)", 2}}));
+}
+
+TEST(RequestRouting, ALookThatEndsWithTheRecordingTellsOfWhatEndedBefore) {
+  RoutingFeeder f;
+  f.Request(kRoutingMs, "/no/such");
+  f.Template(kRoutingSecond, kDefault, 1);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(kRoutingSecond + 499 * kRoutingMs);
+  f.requests().OpenRouting();
+  f.Request(2 * kRoutingSecond, "/", "[controller, Home],[action, Index]");
+  f.Request(2 * kRoutingSecond + 10 * kRoutingMs, "/no/such");
+  f.Histogram(2 * kRoutingSecond + 500 * kRoutingMs, RequestEvents::Tags("", "GET", 404), 2);
+  f.Collected(2 * kRoutingSecond + 500 * kRoutingMs);
+  f.requests().CloseRouting(2 * kRoutingSecond + 600 * kRoutingMs, false);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()),
+            (RouteCounts{{"GET /" + kDefault, 1}, {"GET (404)", 2}}));
+}
+
 TEST(RequestRouting, WithoutAnswersTheRuntimesCountsDecide) {
   RoutingFeeder f;
   for (int s = 0; s < 6; ++s) {

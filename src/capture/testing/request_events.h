@@ -152,6 +152,7 @@ class RequestEvents {
     Diagnostic(time, id, "Microsoft.AspNetCore", "Microsoft.AspNetCore.Hosting.UnhandledException",
                {{"Time", "1"}});
   }
+  void Collecting(int64_t time) { Event(EventTag::kMetricsCollectionStart, 0, time, ""); }
   void Collected(int64_t time) { Event(EventTag::kMetricsCollectionStop, 0, time, ""); }
 
  private:

@@ -227,6 +227,8 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
 
 void RequestFold::OnCollected(int64_t now_ns) {
   collected_ = true;
+  if (const int64_t began_ns = std::exchange(collecting_ns_, 0); began_ns > 0)
+    now_ns = std::min(now_ns, began_ns);
   const int64_t length_ns = now_ns - collected_to_ns_;
   if (collected_to_ns_ != 0 && length_ns > 0) {
     // A burst counts for some seconds: windows are not to be too long.
@@ -329,7 +331,7 @@ void RequestFold::RetryUnknown(int64_t now_ns, bool all) {
 
 bool RequestFold::TemplatesKnown(const Request& r, int64_t now_ns) const {
   return !templates_expected_ || collected_to_ns_ >= r.stop_ns ||
-         r.stop_ns < now_ns - kLongestTemplateNs;
+         r.stop_ns < now_ns - LongestTemplate();
 }
 
 void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step, const Watched& watched,
@@ -560,6 +562,9 @@ void RequestFold::Finish(int64_t last_ns) {
 void RequestFold::FinishAll(int64_t last_ns) {
   RetryUnknown(last_ns, false);
   RunRouting(last_ns);
+  // All that was told is known, also of a look that has just ended.
+  for (RoutingWatch& w : routing_watches_)
+    if (!w.learned) LearnMissing(w);
   RunIdle(last_ns);
   FinishWindows(last_ns, true);
   EndStopped(last_ns);
@@ -613,6 +618,7 @@ void RequestFold::Shift(int64_t shift_ns) {
   advanced_ns_ -= shift_ns;
   pauses_.Shift(shift_ns);  // those of requests that go on
   collected_to_ns_ -= shift_ns;
+  collecting_ns_ = 0;
 }
 
 }  // namespace clrscope::analysis

@@ -55,7 +55,9 @@ class RequestFold {
   // Of an operation that may be within a request.
   void OnOperation(const clr::RawEvent& event, int64_t now_ns);
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
-  // The end of one of its intervals.
+  // One of its intervals ends; its values follow.
+  void OnCollecting(int64_t now_ns) { collecting_ns_ = now_ns; }
+  // … and were told. What was counted between the two may be in the next interval.
   void OnCollected(int64_t now_ns);
   // A session was refused, its own or another tool's: its identifier.
   void OnRefused(const clr::RawEvent& event);
@@ -168,8 +170,10 @@ class RequestFold {
   static constexpr int64_t kGraceNs = 400'000'000;
   // … and CPU time once it is settled (CpuFold), which happens once a second.
   static constexpr int64_t kGraceForCpuNs = 3'200'000'000;
-  // A histogram that says nothing is not waited for.
-  static constexpr int64_t kLongestTemplateNs = 3'000'000'000;
+  // A histogram that says nothing is not waited for; one that has begun to tell is late where the
+  // machine is busy.
+  static constexpr int64_t kLongestFirstTemplateNs = 3'000'000'000,
+                           kLongestTemplateNs = 10'000'000'000;
   // An id whose request never shows up.
   static constexpr int64_t kUnknownNs = 2'000'000'000;
 
@@ -261,6 +265,9 @@ class RequestFold {
   void Attach(Request& r, const Event& event);
   uint32_t RouteSoFar(const Request& r);
   void RetryUnknown(int64_t now_ns, bool all);
+  int64_t LongestTemplate() const {
+    return collected_ ? kLongestTemplateNs : kLongestFirstTemplateNs;
+  }
   bool TemplatesKnown(const Request& r, int64_t now_ns) const;
   void End(uint32_t slot, int64_t now_ns, bool certain);
   void HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step);
@@ -363,7 +370,7 @@ class RequestFold {
   size_t long_bytes_ = 0;  // of Request::long_text
   std::vector<Event> unknown_;
   std::string scratch_, refused_;
-  int64_t collected_to_ns_ = 0, grace_ns_ = kGraceNs;
+  int64_t collecting_ns_ = 0, collected_to_ns_ = 0, grace_ns_ = kGraceNs;
   int64_t end_ns_ = INT64_MAX;
   EndedRequests ended_requests_;
   int64_t advanced_ns_ = 0;

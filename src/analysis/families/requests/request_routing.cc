@@ -52,7 +52,8 @@ bool RequestFold::WantsActions() {
 
 // The first requests of a program with conventional routes wait until its actions are known.
 bool RequestFold::AwaitsActions(const Request& r, int64_t now_ns) {
-  constexpr int64_t kLongestLearningNs = 4'000'000'000;
+  // A look of three seconds, which begins when the first values of the histogram are there.
+  constexpr int64_t kLongestLearningNs = 10'000'000'000;
   if (!actions_expected_ || r.activity || r.action || r.stop_ns < now_ns - kLongestLearningNs)
     return false;
   if (std::any_of(routing_watches_.begin(), routing_watches_.end(),

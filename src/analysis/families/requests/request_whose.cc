@@ -27,7 +27,7 @@ void RequestFold::Remember(const Request& r, uint32_t route, int64_t to_ns, bool
 int64_t RequestFold::SettledTo(int64_t now_ns) const {
   const int64_t ended_ns = now_ns - grace_ns_;
   if (!templates_expected_) return ended_ns;
-  return std::min(ended_ns, std::max(collected_to_ns_, now_ns - kLongestTemplateNs));
+  return std::min(ended_ns, std::max(collected_to_ns_, now_ns - LongestTemplate()));
 }
 
 uint64_t RequestFold::RequestOf(const ActivityPath& path, int64_t time_ns) {

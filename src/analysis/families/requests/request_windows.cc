@@ -131,7 +131,7 @@ void RequestFold::FinishWindows(int64_t now_ns, bool all) {
       return FinishWindow(w, now_ns);
     }
     const bool told = !templates_expected_ || collected_to_ns_ >= w.end_ns ||
-                      w.end_ns < now_ns - kLongestTemplateNs;
+                      w.end_ns < now_ns - LongestTemplate();
     if (!all && (w.end_ns > now_ns - grace_ns_ || !told)) return;
     FinishWindow(w, now_ns);
     windows_.pop_front();
