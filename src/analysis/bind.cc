@@ -16,6 +16,7 @@
 #include "analysis/bind_events.h"
 #include "analysis/families/allocations/allocation_windows.h"
 #include "analysis/families/requests/route_names.h"
+#include "analysis/families/windows/window_scale.h"
 #include "analysis/profile_tree.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"

@@ -7,6 +7,7 @@
 #include "analysis/families/exceptions/throw_rule.h"
 #include "analysis/families/locks/wait_rule.h"
 #include "analysis/families/wall/state_rule.h"
+#include "analysis/families/windows/window_scale.h"
 
 namespace clrscope::analysis {
 
