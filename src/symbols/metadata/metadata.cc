@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/metadata/metadata.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
 
+#include "base/hex.h"
 #include "symbols/metadata/compressed.h"
 
 namespace clrscope::symbols {
@@ -13,8 +13,8 @@ namespace {
 constexpr uint32_t kRootSignature = 0x424a5342;  // "BSJB"
 constexpr uint32_t kMostVersionBytes = 256;
 
-Error BadMetadata(ErrorCode code, size_t offset, std::string_view what) {
-  return Error::At(code, offset, fmt::format("the metadata {}", what));
+Error BadMetadata(ErrorCode code, size_t offset, const std::string& what) {
+  return Error::At(code, offset, "the metadata " + what);
 }
 
 // A stream's name: up to a NUL, padded to 4 bytes.
@@ -70,7 +70,7 @@ Result<Metadata::Streams> Metadata::ReadStreams(Bytes bytes) {
     const std::string_view name = StreamName(in);
     if (!in.ok()) return BadMetadata(ErrorCode::kTruncated, at, "ends in its streams");
     if (offset > bytes.size() || size > bytes.size() - offset)
-      return BadMetadata(ErrorCode::kTruncated, at, fmt::format("ends before its stream {}", name));
+      return BadMetadata(ErrorCode::kTruncated, at, "ends before its stream " + std::string(name));
     const Bytes stream = bytes.subspan(offset, size);
     if (name == "#~" || name == "#-") out.tables = stream;
     if (name == "#Pdb") out.pdb = stream;
@@ -98,8 +98,8 @@ Status Metadata::ReadTables(const Streams& streams) {
   // Those of a PDB's module count for the width of indexes, and only for that.
   std::array<uint32_t, kTableCount> rows{};
   if (!streams.pdb.empty()) RETURN_IF_ERROR(ReadPdb(streams.pdb, rows));
-  const auto bad = [](ErrorCode code, std::string_view what) {
-    return Error{code, fmt::format("the metadata {}", what)};
+  const auto bad = [](ErrorCode code, const std::string& what) {
+    return Error{code, "the metadata " + what};
   };
   ByteReader in(streams.tables);
   in.Skip(6);
@@ -111,7 +111,8 @@ Status Metadata::ReadTables(const Streams& streams) {
     if ((present >> i & 1) == 0) continue;
     rows_[i] = rows[i] = in.U32();
     if (rows_[i] > kRowMask)
-      return bad(ErrorCode::kCorrupt, fmt::format("has {} rows in table {:#x}", rows_[i], i));
+      return bad(ErrorCode::kCorrupt,
+                 "has " + std::to_string(rows_[i]) + " rows in table " + HexNumber(i));
   }
   if ((heap_flags & 0x40) != 0) in.Skip(4);
   if (!in.ok()) return bad(ErrorCode::kTruncated, "ends in the header of its tables");
@@ -124,9 +125,9 @@ Status Metadata::ReadTables(const Streams& streams) {
     if (rows_[i] == 0) continue;
     // Without its size what follows cannot be found.
     if (layouts_[i].row_size == 0)
-      return bad(ErrorCode::kCorrupt, fmt::format("has an unknown table {:#x}", i));
+      return bad(ErrorCode::kCorrupt, "has an unknown table " + HexNumber(i));
     tables_[i] = in.Take(size_t{rows_[i]} * layouts_[i].row_size);
-    if (!in.ok()) return bad(ErrorCode::kTruncated, fmt::format("ends in its table {:#x}", i));
+    if (!in.ok()) return bad(ErrorCode::kTruncated, "ends in its table " + HexNumber(i));
   }
   return OkStatus();
 }
@@ -147,11 +148,11 @@ Token Metadata::TokenAt(Table table, uint32_t row, unsigned column) const {
   const uint32_t cell = Cell(table, row, column);
   if (c.kind == ColumnKind::kRow) return cell == 0 || cell > kRowMask ? 0 : TokenOf(c.table, cell);
   if (c.kind != ColumnKind::kCoded) return 0;
-  const uint32_t tag = cell & ((1u << c.coded.bits) - 1), target = cell >> c.coded.bits;
-  if (tag >= c.coded.tables.size() || c.coded.tables[tag] == kNoTable) return 0;
-  return target == 0 || target > kRowMask
-             ? 0
-             : TokenOf(static_cast<Table>(c.coded.tables[tag]), target);
+  const CodedTables& coded = CodedTablesOf(c.coded);
+  const uint32_t tag = cell & ((1u << coded.bits) - 1), target = cell >> coded.bits;
+  if (tag >= coded.tables.size() || coded.tables[tag] == kNoTable) return 0;
+  return target == 0 || target > kRowMask ? 0
+                                          : TokenOf(static_cast<Table>(coded.tables[tag]), target);
 }
 
 std::optional<uint32_t> Metadata::Coded(Table table, unsigned column, Token token) const {
@@ -159,9 +160,10 @@ std::optional<uint32_t> Metadata::Coded(Table table, unsigned column, Token toke
   if (column >= layout.column_count) return std::nullopt;
   const ColumnLayout& c = layout.columns[column];
   if (c.kind == ColumnKind::kRow && c.table == TableOf(token)) return RowOf(token);
-  for (uint32_t tag = 0; tag < c.coded.tables.size(); ++tag)
-    if (c.coded.tables[tag] == static_cast<uint8_t>(TableOf(token)))
-      return RowOf(token) << c.coded.bits | tag;
+  const CodedTables& coded = CodedTablesOf(c.coded);
+  for (uint32_t tag = 0; tag < coded.tables.size(); ++tag)
+    if (coded.tables[tag] == static_cast<uint8_t>(TableOf(token)))
+      return RowOf(token) << coded.bits | tag;
   return std::nullopt;
 }
 

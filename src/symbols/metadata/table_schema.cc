@@ -54,16 +54,25 @@ constexpr uint8_t kHasCustomDebugInformationTables[] = {
     0x06, 0x04, 0x01, 0x02, 0x08, 0x09, 0x0a, 0x00, 0x0e, 0x17, 0x14, 0x11, 0x1a, 0x1b,
     0x20, 0x23, 0x26, 0x27, 0x28, 0x2a, 0x2c, 0x2b, 0x30, 0x32, 0x33, 0x34, 0x35};
 
+// From 1: 0 is none.
 constexpr CodedTables kCodedTables[] = {
-    {2, kTypeDefOrRefTables},        {2, kHasConstantTables},
-    {5, kHasCustomAttributeTables},  {1, kHasFieldMarshalTables},
-    {2, kHasDeclSecurityTables},     {3, kMemberRefParentTables},
-    {1, kHasSemanticsTables},        {1, kMethodDefOrRefTables},
-    {1, kMemberForwardedTables},     {2, kImplementationTables},
-    {3, kCustomAttributeTypeTables}, {2, kResolutionScopeTables},
-    {1, kTypeOrMethodDefTables},     {5, kHasCustomDebugInformationTables},
+    {},
+    {2, kTypeDefOrRefTables},
+    {2, kHasConstantTables},
+    {5, kHasCustomAttributeTables},
+    {1, kHasFieldMarshalTables},
+    {2, kHasDeclSecurityTables},
+    {3, kMemberRefParentTables},
+    {1, kHasSemanticsTables},
+    {1, kMethodDefOrRefTables},
+    {1, kMemberForwardedTables},
+    {2, kImplementationTables},
+    {3, kCustomAttributeTypeTables},
+    {2, kResolutionScopeTables},
+    {1, kTypeOrMethodDefTables},
+    {5, kHasCustomDebugInformationTables},
 };
-static_assert(std::size(kCodedTables) == kCodedEnd - kTypeDefOrRef);
+static_assert(std::size(kCodedTables) == kCodedEnd - kTypeDefOrRef + 1);
 
 using Columns = std::array<uint8_t, kMostColumns + 1>;
 
@@ -188,6 +197,8 @@ constexpr Columns ColumnsOf(Table table) {
 
 }  // namespace
 
+const CodedTables& CodedTablesOf(uint8_t coded) { return kCodedTables[coded]; }
+
 TableLayout LayoutOf(Table table, const std::array<uint32_t, kTableCount>& rows,
                      const HeapWidths& heaps, bool wide) {
   TableLayout out;
@@ -201,11 +212,12 @@ TableLayout LayoutOf(Table table, const std::array<uint32_t, kTableCount>& rows,
       c.width = wide || rows[code] > 0xffff ? 4 : 2;
     } else if (code < kCodedEnd) {
       c.kind = ColumnKind::kCoded;
-      c.coded = kCodedTables[code - kTypeDefOrRef];
+      c.coded = static_cast<uint8_t>(code - kTypeDefOrRef + 1);
+      const CodedTables& coded = kCodedTables[c.coded];
       uint32_t most = 0;
-      for (const uint8_t t : c.coded.tables)
+      for (const uint8_t t : coded.tables)
         if (t != kNoTable) most = std::max(most, rows[t]);
-      c.width = wide || most >= (uint32_t{0x10000} >> c.coded.bits) ? 4 : 2;
+      c.width = wide || most >= (uint32_t{0x10000} >> coded.bits) ? 4 : 2;
     } else if (code == kStr) {
       c.kind = ColumnKind::kString;
       c.width = heaps.string;

@@ -114,12 +114,14 @@ struct CodedTables {
   unsigned bits = 0;
   std::span<const uint8_t> tables;
 };
+// By ColumnLayout::coded.
+const CodedTables& CodedTablesOf(uint8_t coded);
 
 struct ColumnLayout {
   ColumnKind kind = ColumnKind::kNumber;
   uint8_t offset = 0, width = 0;  // bytes, in a row
   Table table{};                  // of a kRow
-  CodedTables coded;              // of a kCoded
+  uint8_t coded = 0;              // of a kCoded: see CodedTablesOf(); 0: none
 };
 
 inline constexpr size_t kMostColumns = 9;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/pe/pe_image.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
+
+#include "base/hex.h"
 
 namespace clrscope::symbols {
 namespace {
@@ -26,8 +28,8 @@ std::pair<uint16_t, PeSystem> SplitMachine(uint16_t mixed) {
   return {mixed, PeSystem::kAny};
 }
 
-Error BadPe(ErrorCode code, size_t offset, std::string_view what) {
-  return Error::At(code, offset, fmt::format("the PE file {}", what));
+Error BadPe(ErrorCode code, size_t offset, const std::string& what) {
+  return Error::At(code, offset, "the PE file " + what);
 }
 
 // The part of `bytes` that begins at `offset`, at most `size` long.
@@ -62,7 +64,7 @@ Result<PeImage> PeImage::Parse(Bytes bytes, PeLayout layout) {
   const uint16_t magic = optional.U16();
   if (!optional.ok()) return BadPe(ErrorCode::kTruncated, optional_at, "ends in its headers");
   if (magic != 0x10b && magic != 0x20b)
-    return BadPe(ErrorCode::kCorrupt, optional_at, fmt::format("has the magic {:#x}", magic));
+    return BadPe(ErrorCode::kCorrupt, optional_at, "has the magic " + HexNumber(magic));
   image.is_64_bit_ = magic == 0x20b;
   optional.Skip(54);
   image.image_size_ = optional.U32();
@@ -76,7 +78,7 @@ Result<PeImage> PeImage::Parse(Bytes bytes, PeLayout layout) {
   if (!optional.ok()) return BadPe(ErrorCode::kTruncated, optional_at, "ends in its headers");
 
   if (section_count > kMostPeSections)
-    return BadPe(ErrorCode::kCorrupt, at, fmt::format("has {} sections", section_count));
+    return BadPe(ErrorCode::kCorrupt, at, "has " + std::to_string(section_count) + " sections");
   if (in.remaining() < section_count * kSectionHeaderSize)
     return BadPe(ErrorCode::kTruncated, optional_at + optional_size, "ends in its sections");
   for (unsigned i = 0; i < section_count; ++i) {
@@ -115,8 +117,8 @@ Bytes PeImage::FromRva(uint32_t rva) const {
 Result<Bytes> PeImage::AtRva(DataDirectory range) const {
   const Bytes there = FromRva(range.rva);
   if (there.size() < range.size)
-    return Error{ErrorCode::kTruncated, fmt::format("the PE file has no {} bytes at the RVA {:#x}",
-                                                    range.size, range.rva)};
+    return Error{ErrorCode::kTruncated, "the PE file has no " + std::to_string(range.size) +
+                                            " bytes at the RVA " + HexNumber(range.rva)};
   return there.first(range.size);
 }
 
