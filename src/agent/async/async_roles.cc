@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "agent/stacks/type_names.h"
+#include "agent/stacks/module_metadata.h"
 
 namespace clrscope::agent {
 namespace {
@@ -48,9 +48,10 @@ uint64_t RoleOf(ICorProfilerInfo* info, FunctionId function, const profile::Inte
   if (!Succeeded(info->GetFunctionInfo2(function, 0, &owner, module, &token, 0, &count, nullptr)))
     return 0;
   if (resumes) return AsyncRole::kResumes;
-  const TypeNames names(info, *module);
-  const uint32_t machine = names.OwnerOf(token);
-  return machine == 0 ? 0 : AsyncRole::Machine(*module, machine, !names.IsValueType(machine));
+  ModuleMetadata metadata(info, *module);
+  const auto found = metadata.FindMethod(token);
+  if (!found || found->owner == 0) return 0;
+  return AsyncRole::Machine(*module, found->owner, !metadata.IsValueType(found->owner));
 }
 
 }  // namespace clrscope::agent

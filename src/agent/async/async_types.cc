@@ -8,7 +8,7 @@
 
 #include "agent/async/async_roles.h"
 #include "agent/samples/lazy_memory.h"
-#include "agent/stacks/type_names.h"
+#include "agent/stacks/module_metadata.h"
 
 namespace clrscope::agent {
 namespace {
@@ -106,9 +106,9 @@ bool AsyncTypes::OffsetOf(ClassId type, std::string_view field, uint32_t* offset
     if (!fields.empty() &&
         Succeeded(info_->GetClassLayout(type, fields.data(), static_cast<uint32_t>(fields.size()),
                                         &count, &size))) {
-      const TypeNames names(info_, info.module);
+      ModuleMetadata metadata(info_, info.module);
       for (const FieldOffset& f : fields) {
-        if (f.offset > kLargestOffset || names.Field(f.token) != field) continue;
+        if (f.offset > kLargestOffset || metadata.FieldName(f.token) != field) continue;
         *offset = f.offset;
         return true;
       }
@@ -122,7 +122,7 @@ bool AsyncTypes::Derives(ClassId type, std::string_view base) const {
   for (int depth = 0; type != 0 && depth < kDeepestBase; ++depth) {
     ClassInfo info;
     if (!AskClass(info_, type, &info)) return false;
-    if (TypeNames(info_, info.module).Type(info.token) == base) return true;
+    if (ModuleMetadata(info_, info.module).TypeName(info.token) == base) return true;
     type = info.parent;
   }
   return false;
@@ -131,7 +131,7 @@ bool AsyncTypes::Derives(ClassId type, std::string_view base) const {
 bool AsyncTypes::DescribeMachine(ClassId machine, AsyncType* out) const {
   ClassInfo info;
   if (!AskClass(info_, machine, &info)) return false;
-  out->machine_is_class = !TypeNames(info_, info.module).IsValueType(info.token);
+  out->machine_is_class = !ModuleMetadata(info_, info.module).IsValueType(info.token);
   out->machine = AsyncRole::Machine(info.module, info.token, out->machine_is_class);
   if (out->machine_is_class && !OffsetOf(machine, "<>v__promiseOfValueOrEnd", &out->promise_at))
     out->promise_at = 0;
@@ -164,7 +164,7 @@ AsyncType AsyncTypes::Describe(ClassId type, ClassId* machine) const {
   }
   if (!AskClass(info_, type, &info) || info.module != core_.load(std::memory_order_relaxed))
     return out;
-  const std::string name = TypeNames(info_, info.module).Type(info.token);
+  const std::string name = ModuleMetadata(info_, info.module).TypeName(info.token);
   if (name == kBoxName || name == kPooledBoxName) {
     const bool pooled = name == kPooledBoxName;
     if (DescribeBox(type, &out, machine) &&

@@ -19,7 +19,7 @@ constexpr uintptr_t kLimitedCode = 0x100000;
 // On the calling thread, for as long as it is there.
 struct LimitedShop {
   explicit LimitedShop(AgentOnFake& a) {
-    a.runtime.AddModule(kLimitedShop, false);
+    a.runtime.AddModule(kLimitedShop, 0);
     a.runtime.AddMethod(kLimitedMain, kLimitedShop, false, kLimitedCode, 200);
     a.runtime.AddType(kLimitedThing, kLimitedShop);
     FakeRuntime::SetStack({{kLimitedMain, kLimitedCode + 16}});

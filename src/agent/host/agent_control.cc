@@ -207,6 +207,7 @@ std::string Agent::StatusJson() const {
   add("frames", code_.frame_count());
   add("methods", names_.methods().size());
   add("types", names_.types().size());
+  add("metadata_by_runtime", ModuleMetadata::opened_by_runtime());
   add("dictionaries", collector_.trims() + 1);
   add("shards", ShardPool::Get().count());
   add("agent_bytes", MemoryBytes());

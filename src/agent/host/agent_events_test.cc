@@ -26,7 +26,7 @@ uint32_t ThisThread() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
 class AgentEvents : public ::testing::Test {
  protected:
   explicit AgentEvents(const char* options = "every=1h,exceptions=1,waits=1") : a(options) {
-    a.runtime.AddModule(kShop, false);
+    a.runtime.AddModule(kShop, 0);
     for (const FunctionId f : {kMain, kLock, kWaitOne})
       a.runtime.AddMethod(f, kShop, false, At(f) - 16, 200);
     FakeRuntime::SetStack({{kMain, At(kMain)}});

@@ -37,7 +37,7 @@ void LetItGoOn(const AgentOnFake& a) {
 
 TEST(Unloading, NamesAreReadBeforeTheTypeGoes) {
   AgentOnFake a("every=1h,output=%d/x.pb");
-  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(77, kPlugin);
   a.Allocate(77);
   a.UnloadModule(kPlugin);
@@ -50,7 +50,7 @@ TEST(Unloading, NamesAreReadBeforeTheTypeGoes) {
 TEST(Unloading, WaitsForNoDisk) {
   AgentOnFake a("every=100ms,output=%d/x.pb");
   StallTheDisk(a);
-  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(77, kPlugin);
   a.Allocate(77);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // files wait
@@ -68,8 +68,8 @@ TEST(Unloading, WaitsForNoDisk) {
 // A thread stands still in the middle of a sample, so that its shard cannot be emptied.
 TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
   AgentOnFake a("every=1h,output=%d/x.pb");
-  a.runtime.AddModule(kApp, false);
-  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddModule(kApp, 0);
+  a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(5, kApp);
   a.runtime.AddType(77, kPlugin);
   a.runtime.creating_handles.Close();
@@ -88,7 +88,7 @@ TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
   EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
   EXPECT_EQ(a.Status("unloaded_unnamed"), 2) << "nobody knows which of them is gone";
   // What comes later has the same id, and is something else.
-  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(77, kPlugin);
   std::thread([&] { a.Allocate(77); }).join();
   EXPECT_EQ(a.Ask("interval"), "ok");
@@ -99,7 +99,7 @@ TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
 
 TEST(Unloading, WaitsForAQuestionThatIsUnderWay) {
   AgentOnFake a("every=1h");
-  a.runtime.AddModule(kPlugin, true);
+  a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(77, kPlugin);
   a.runtime.questions_stall.Close();
   a.Allocate(77);
@@ -129,7 +129,7 @@ TEST(Unloading, NothingThatIsGoneIsAskedAbout) {
         const ClassId type = 1000 + t * 8 + i % 8;  // ids come again
         const FunctionId method = 5000 + t * 8 + i % 8;
         const uintptr_t code = 0x100000 + (t * 8 + i % 8) * 256;
-        a.runtime.AddModule(module, true);
+        a.runtime.AddModule(module, kModuleCollectible);
         a.runtime.AddType(type, module);
         a.runtime.AddMethod(method, module, true, code, 200);
         FakeRuntime::SetStack({{method, code + 16 + i % 3}});
@@ -162,7 +162,7 @@ TEST(Fork, TheChildHasNothingOfTheAgentsOpen) {
   const auto open = [&] { return count("socket:") + count("anon_inode:[eventfd]"); };
   const size_t sockets = count("socket:"), before = open();
   AgentOnFake a("every=1h,output=%d/x.pb");
-  a.runtime.AddModule(kApp, false);
+  a.runtime.AddModule(kApp, 0);
   a.runtime.AddType(5, kApp);
   ASSERT_GT(open(), before + 1);
   // The agent has closed the connection that saw it start. A fork in the midst of that would leave
@@ -217,7 +217,7 @@ TEST(Silence, AProgramThatAllocatesUnheardIsTold) {
   EXPECT_EQ(a.Ask("interval"), "ok");
   EXPECT_EQ(a.Status("deaf_intervals"), 1);
   EXPECT_NE(a.StatusText("failure").find("no allocation events"), std::string::npos);
-  a.runtime.AddModule(kApp, false);
+  a.runtime.AddModule(kApp, 0);
   a.runtime.AddType(5, kApp);
   a.Allocate(5);
   EXPECT_EQ(a.Ask("interval"), "ok");
@@ -234,7 +234,7 @@ TEST(Silence, AProgramThatAllocatesUnheardIsTold) {
 // A method for each request, compiled, seen once, and dropped.
 TEST(Bounded, DynamicMethodsThatAreMadeAgainAndAgainLevelOff) {
   AgentOnFake a("every=1h,live=0");
-  a.runtime.AddModule(kApp, false);
+  a.runtime.AddModule(kApp, 0);
   a.runtime.AddType(5, kApp);
   const char* text = std::getenv("CLRSCOPE_LAMBDAS");
   const auto count = static_cast<uintptr_t>(text == nullptr ? 60'000 : std::atoll(text));
@@ -267,7 +267,7 @@ TEST(Bounded, DynamicMethodsThatAreMadeAgainAndAgainLevelOff) {
 // … all in one interval.
 TEST(Bounded, NamesOfOneInterval) {
   AgentOnFake a("every=1h,live=0");
-  a.runtime.AddModule(kApp, false);
+  a.runtime.AddModule(kApp, 0);
   for (uintptr_t i = 0; i < Names::kMostTypes + 5'000; ++i) {
     a.runtime.AddType(100 + i, kApp);
     a.Allocate(100 + i);
@@ -289,7 +289,7 @@ class Handles : public testing::Test {
   }
   // More objects than there is room for: most are followed no more at the end.
   static void AllocateMany(AgentOnFake& a) {
-    a.runtime.AddModule(kApp, false);
+    a.runtime.AddModule(kApp, 0);
     a.runtime.AddType(5, kApp);
     for (int i = 0; i < 20'000; ++i) {
       a.Allocate(5);

@@ -14,7 +14,7 @@ constexpr FunctionId kMaker = 300;
 constexpr uintptr_t kPlacesCode = 0x7000'0000'1000;
 
 profile::IntervalFrame MakeAtTwoPlaces(AgentOnFake& a) {
-  a.runtime.AddModule(kProgram, false);
+  a.runtime.AddModule(kProgram, 0);
   a.runtime.AddType(5, kProgram);
   a.runtime.AddMethod(kMaker, kProgram, false, kPlacesCode, 200);
   (void)a.EndInterval();

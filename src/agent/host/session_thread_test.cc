@@ -158,7 +158,7 @@ TEST(SessionThread, IsTheOnlyOneOfAWholeStay) {
 // The runtime keeps a thread that calls it while the process ends.
 TEST(SessionThread, IsNotWaitedForWhenTheProcessEnds) {
   AgentOnFake a("every=1h,output=%d/x.pb");
-  a.runtime.AddModule(1, false);
+  a.runtime.AddModule(1, 0);
   a.runtime.AddType(5, 1);
   const uint64_t sessions = a.runtime.sessions();
   a.runtime.beginning_sessions.Close();

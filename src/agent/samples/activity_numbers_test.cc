@@ -144,7 +144,7 @@ TEST(ActivityNumbers, ThereAreNoMoreThanFollowedObjects) {
 TEST(AgentRequests, ObjectsHaveTheActivityOfTheirThread) {
   for (const char* requests : {"requests=1", "requests=0"}) {
     AgentOnFake agent(std::string("every=1h,") + requests);
-    agent.runtime.AddModule(1, false);
+    agent.runtime.AddModule(1, 0);
     agent.runtime.AddType(100, 1);
     (void)agent.EndInterval();
     const Guid first = ActivityOf(1), none{};

@@ -187,7 +187,7 @@ TEST(ShardPool, SamplesOfThreadsThatComeAndGoAreAllTakenIn) {
 // for that long.
 TEST(FirstSample, GetsThroughWhileALibraryIsBeingLoaded) {
   AgentOnFake a("every=1h");
-  a.runtime.AddModule(1, false);
+  a.runtime.AddModule(1, 0);
   a.runtime.AddType(5, 1);
   int ready[2], go[2];
   ASSERT_EQ(::pipe(ready), 0);

@@ -6,7 +6,6 @@
 
 #include "agent/stacks/name_buffer.h"
 #include "agent/stacks/signature_text.h"
-#include "agent/stacks/type_names.h"
 #include "base/file_name.h"
 #include "base/guid.h"
 #include "clr/element_types.h"
@@ -19,14 +18,12 @@ namespace {
 
 constexpr uint32_t kMaxArguments = 64;
 constexpr int kMaxNesting = 16;
-constexpr uint32_t kOpenForRead = 0;
-constexpr uint32_t kModuleDynamic = 4, kModuleCollectible = 8;  // COR_PRF_MODULE_FLAGS
 
 // Whether a method's signature (ECMA-335 §II.23.2.1) returns bool.
-bool ReturnsBool(const uint8_t* signature, uint32_t size) {
-  if (signature == nullptr || size < 3) return false;
-  const uint8_t* p = signature;
-  const uint8_t* end = signature + size;
+bool ReturnsBool(Bytes signature) {
+  if (signature.size() < 3) return false;
+  const auto* p = reinterpret_cast<const uint8_t*>(signature.data());
+  const uint8_t* end = p + signature.size();
   const auto compressed = [&] { p += *p < 0x80 ? 1 : *p < 0xC0 ? 2 : 4; };
   const bool generic = (*p++ & 0x10) != 0;
   if (generic && p < end) compressed();
@@ -43,37 +40,21 @@ std::string FileStem(std::string_view path) {
 // Of one module's metadata.
 class MetadataNames final : public SignatureNames {
  public:
-  explicit MetadataNames(IMetaDataImport* metadata) : metadata_(metadata) {}
+  explicit MetadataNames(ModuleMetadata& metadata) : metadata_(metadata) {}
   std::string TypeName(uint32_t token) override {
-    NameBuffer name;
-    uint32_t length = 0, flags = 0, extends = 0, scope = 0;
-    constexpr uint32_t kTable = 0xff000000, kTypeDef = 0x02000000;
-    if (metadata_ == nullptr) return "?";
-    const HResult hr =
-        (token & kTable) == kTypeDef
-            ? metadata_->GetTypeDefProps(token, name.data(), kNameUnits, &length, &flags, &extends)
-            : metadata_->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length);
-    return Succeeded(hr) ? NameText(name, length) : "?";
+    std::string name = metadata_.OwnName(token);
+    return name.empty() ? "?" : name;
   }
-  Bytes TypeSpec(uint32_t token) override {
-    const uint8_t* signature = nullptr;
-    uint32_t size = 0;
-    if (metadata_ == nullptr ||
-        !Succeeded(metadata_->GetTypeSpecFromToken(token, &signature, &size)) ||
-        signature == nullptr)
-      return {};
-    return AsBytes(signature, size);
-  }
+  Bytes TypeSpec(uint32_t token) override { return metadata_.TypeSpec(token); }
 
  private:
-  IMetaDataImport* metadata_;
+  ModuleMetadata& metadata_;
 };
 
 // "(class System.String,int32)"; "" when it is not understood.
-std::string Parameters(const uint8_t* signature, uint32_t size, IMetaDataImport* metadata) {
-  if (signature == nullptr) return {};
+std::string Parameters(Bytes signature, ModuleMetadata& metadata) {
   MetadataNames names(metadata);
-  const std::string text = SignatureText(AsBytes(signature, size), names);
+  const std::string text = SignatureText(signature, names);
   const size_t parens = text.find('(');
   return parens == std::string::npos ? std::string() : text.substr(parens);
 }
@@ -120,17 +101,10 @@ Names::Module& Names::ModuleOf(ModuleId id) {
   m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
   if (m.collectible) collectible_modules_.push_back(id);
   touched_collectible_ = touched_collectible_ || m.collectible;
-  IUnknown* raw = nullptr;
-  if (Succeeded(info_->GetModuleMetaData(id, kOpenForRead, kMetadataImportIid, &raw)) &&
-      raw != nullptr)
-    m.metadata = ComPtr<IMetaDataImport>(static_cast<IMetaDataImport*>(raw));
-  if (m.metadata) {
-    Guid mvid{};
-    uint32_t scope_length = 0;
-    if (Succeeded(m.metadata->GetScopeProps(name.data(), kNameUnits, &scope_length, &mvid))) {
-      m.mvid = GuidKey(mvid);
-      if (m.name.empty()) m.name = FileStem(NameText(name, scope_length));
-    }
+  m.metadata = ModuleMetadata(info_, id, base, flags);
+  if (const auto scope = m.metadata.FindScope()) {
+    m.mvid = GuidKey(scope->mvid);
+    if (m.name.empty()) m.name = FileStem(scope->name);
   }
   return m;
 }
@@ -157,7 +131,7 @@ std::string Names::RawTypeName(ClassId type, int depth) {
                                         arguments.data())) ||
       module == 0)
     return {};
-  std::string out = TypeDefinitionName(ModuleOf(module).metadata.get(), token);
+  std::string out = ModuleOf(module).metadata.TypeName(token);
   if (out.empty() || count == 0) return out;
   out += '[';
   for (uint32_t i = 0; i < std::min(count, kMaxArguments); ++i) {
@@ -252,7 +226,7 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
     const std::string method = NameText(name, length);
     m.module = in.name;
     m.method = "[dynamic] " + method;
-    m.raw = "dynamicClass." + method + Parameters(signature, size, in.metadata.get());
+    m.raw = "dynamicClass." + method + Parameters(AsBytes(signature, size), in.metadata);
     return m;
   }
   ClassId owner = 0;
@@ -262,24 +236,18 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
                                          &count, arguments.data())))
     return m;
   Module& in = ModuleOf(module);
-  if (!in.metadata) return m;
-  uint32_t owner_token = 0, attributes = 0, size = 0, rva = 0, implementation = 0;
-  const uint8_t* signature = nullptr;
-  if (!Succeeded(in.metadata->GetMethodProps(token, &owner_token, name.data(), kNameUnits, &length,
-                                             &attributes, &signature, &size, &rva,
-                                             &implementation)))
-    return m;
-  const std::string method = NameText(name, length);
+  const auto method = in.metadata.FindMethod(token);
+  if (!method) return m;
   std::string owner_name = RawTypeName(owner, 0);
-  if (owner_name.empty()) owner_name = TypeDefinitionName(in.metadata.get(), owner_token);
+  if (owner_name.empty()) owner_name = in.metadata.TypeName(method->owner);
   m.flags = 0;
   m.module = in.name;
   m.mvid = in.mvid;
   m.token = token;
-  m.method = clr::CsharpMethodName(owner_name, method,
-                                   ReturnsBool(signature, size) ? "instance bool ()" : "");
-  m.raw = (owner_name.empty() ? method : owner_name + "." + method) +
-          Parameters(signature, size, in.metadata.get());
+  m.method = clr::CsharpMethodName(owner_name, method->name,
+                                   ReturnsBool(method->signature) ? "instance bool ()" : "");
+  m.raw = (owner_name.empty() ? method->name : owner_name + "." + method->name) +
+          Parameters(method->signature, in.metadata);
   return m;
 }
 
@@ -389,7 +357,8 @@ Names::Numbers Names::Trim(const std::vector<bool>& keep_methods,
 
 size_t Names::memory_bytes() const {
   constexpr size_t kMapEntry = 48;  // node and bucket
-  size_t bytes = (modules_.size() + method_ids_.size() + type_ids_.size()) * kMapEntry;
+  size_t bytes = (modules_.size() + method_ids_.size() + type_ids_.size()) * kMapEntry +
+                 modules_.size() * (sizeof(Module) + sizeof(symbols::Metadata));
   const auto add = [&](const std::string& s) { bytes += s.capacity(); };
   for (const profile::IntervalMethod& m : methods_) {
     bytes += sizeof m + kMapEntry + m.raw.size() + m.module.size() + m.mvid.size();  // and its key

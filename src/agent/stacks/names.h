@@ -11,7 +11,7 @@
 #include "agent/com/corprof.h"
 #include "agent/host/lookup_gate.h"
 #include "agent/samples/thrown_names.h"
-#include "base/com/metadata.h"
+#include "agent/stacks/module_metadata.h"
 #include "profile/interval/interval_frame.h"
 
 namespace clrscope::agent {
@@ -65,7 +65,7 @@ class Names {
   struct Module {
     std::string name, mvid;
     bool collectible = false;
-    ComPtr<IMetaDataImport> metadata;
+    ModuleMetadata metadata;
   };
   void EnterEpoch();
   Module& ModuleOf(ModuleId id);

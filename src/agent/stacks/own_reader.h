@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace clrscope::agent {
 class OwnReader {
  public:
   explicit OwnReader(int pid) : pid_(pid) {}
+  static OwnReader OfThisProcess() { return OwnReader(::getpid()); }
   // How much of it could be read, from its beginning.
   size_t ReadSome(uintptr_t at, void* to, size_t size) const {
     const iovec local{to, size};

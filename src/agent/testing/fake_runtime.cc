@@ -7,7 +7,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr uint32_t kCollectibleModule = 8;  // COR_PRF_MODULE_FLAGS
+constexpr uint32_t kTypeDefs = 0x02000000, kMethodDefs = 0x06000000, kRows = 0xffffff;
 
 // No vector: its destructor would be registered with the loader at its first use, under the lock
 // that a test holds.
@@ -16,6 +16,7 @@ thread_local FakeRuntime::Frame t_stack[kMostFrames];
 thread_local size_t t_depth = 0;
 
 uint32_t Copy(const std::string& text, uint32_t capacity, char16_t* out) {
+  if (capacity == 0) return static_cast<uint32_t>(text.size()) + 1;
   const auto n = static_cast<uint32_t>(std::min<size_t>(text.size(), capacity - 1));
   for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<char16_t>(text[i]);
   out[n] = 0;
@@ -29,9 +30,9 @@ void FakeRuntime::SetStack(const std::vector<Frame>& stack) {
   std::copy_n(stack.begin(), t_depth, t_stack);
 }
 
-void FakeRuntime::AddModule(ModuleId module, bool collectible) {
+void FakeRuntime::AddModule(ModuleId module, uint32_t flags, Bytes image) {
   const std::lock_guard lock(mutex_);
-  modules_[module] = collectible;
+  modules_[module] = {flags, image};
 }
 
 void FakeRuntime::AddType(ClassId type, ModuleId module) {
@@ -169,26 +170,28 @@ HResult FakeRuntime::GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* t
   const ModuleId* of = Find(types_, type);
   if (of == nullptr) return kFail;
   *module = *of;
-  *token = static_cast<uint32_t>(type);
+  *token = kTypeDefs | static_cast<uint32_t>(type);
   *count = 0;
   return kOk;
 }
 
-HResult FakeRuntime::GetModuleInfo2(ModuleId module, const uint8_t**, uint32_t capacity,
+HResult FakeRuntime::GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity,
                                     uint32_t* length, char16_t* name, AssemblyId* assembly,
                                     uint32_t* flags) {
   const std::lock_guard lock(mutex_);
-  const bool* collectible = Find(modules_, module);
-  if (collectible == nullptr) return kFail;
+  const Module* m = Find(modules_, module);
+  if (m == nullptr) return kFail;
+  *base = reinterpret_cast<const uint8_t*>(m->image.data());
   *length = Copy("/app/Module" + std::to_string(module) + ".dll", capacity, name);
   *assembly = module;
-  *flags = *collectible ? kCollectibleModule : 0;
+  *flags = m->flags;
   return kOk;
 }
 
 HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, IUnknown** out) {
   const std::lock_guard lock(mutex_);
   if (Find(modules_, module) == nullptr) return kFail;
+  ++metadata_opened_;
   *out = &metadata_;
   return kOk;
 }
@@ -239,7 +242,7 @@ HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* t
   if (m == nullptr) return kFail;
   *type = 0;
   *module = m->module;
-  *token = static_cast<uint32_t>(function);
+  *token = kMethodDefs | static_cast<uint32_t>(function);
   *count = 0;
   return kOk;
 }
@@ -254,7 +257,7 @@ HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, 
 HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                                uint32_t* length, uint32_t* flags, uint32_t*) {
   *flags = 1;
-  *length = Copy("T" + std::to_string(token), capacity, name);
+  *length = Copy("T" + std::to_string(token & kRows), capacity, name);
   return kOk;
 }
 
@@ -262,10 +265,10 @@ HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, c
                                               uint32_t capacity, uint32_t* length, uint32_t*,
                                               const uint8_t** signature, uint32_t* signature_size,
                                               uint32_t*, uint32_t*) {
-  *owner = 1;
+  *owner = kTypeDefs | 1;
   *signature = nullptr;
   *signature_size = 0;
-  *length = Copy("M" + std::to_string(token), capacity, name);
+  *length = Copy("M" + std::to_string(token & kRows), capacity, name);
   return kOk;
 }
 

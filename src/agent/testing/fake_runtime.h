@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/com/corprof.h"
+#include "agent/stacks/module_metadata.h"
 #include "agent/testing/deaf_info.h"
 #include "agent/testing/deaf_metadata.h"
 
@@ -61,7 +62,9 @@ class FakeRuntime final : public DeafInfo {
   };
 
   // Ids are the test's. A type's name is "T" and its id; a method's "M" and its id.
-  void AddModule(ModuleId module, bool collectible);
+  // Tokens have the ids for rows: of the image, which is flat, if the module has one. `flags`:
+  // COR_PRF_MODULE_FLAGS.
+  void AddModule(ModuleId module, uint32_t flags, Bytes image = {});
   void AddType(ClassId type, ModuleId module);
   void AddMethod(FunctionId method, ModuleId module, bool dynamic, uintptr_t start, size_t size);
   // The module and all of it, or the one method, is freed.
@@ -86,6 +89,7 @@ class FakeRuntime final : public DeafInfo {
   uint64_t destroyed() const { return destroyed_.load(); }
   // … on a thread that neither delivers an allocation nor has the runtime suspended.
   uint64_t destroyed_outside() const { return destroyed_outside_.load(); }
+  uint64_t metadata_opened() const { return metadata_opened_.load(); }  // by GetModuleMetaData
   uint64_t suspensions() const { return suspensions_.load(); }
   bool suspended() const { return suspender_.load() != std::thread::id(); }
 
@@ -157,6 +161,10 @@ class FakeRuntime final : public DeafInfo {
                            uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) override;
     // NOLINTEND(readability-identifier-naming)
   };
+  struct Module {
+    uint32_t flags = 0;
+    Bytes image;
+  };
   struct Method {
     ModuleId module = 0;
     bool dynamic = false;
@@ -168,7 +176,7 @@ class FakeRuntime final : public DeafInfo {
   const typename Map::mapped_type* Find(const Map& map, uintptr_t id);
 
   std::mutex mutex_;
-  std::map<ModuleId, bool> modules_;  // collectible
+  std::map<ModuleId, Module> modules_;
   std::map<ClassId, ModuleId> types_;
   std::map<FunctionId, Method> methods_;
   std::map<uintptr_t, FunctionId> code_;
@@ -177,7 +185,7 @@ class FakeRuntime final : public DeafInfo {
   Metadata metadata_;
   std::atomic<std::thread::id> suspender_{};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
-      handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0};
+      handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};
 };

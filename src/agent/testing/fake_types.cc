@@ -72,6 +72,11 @@ HResult FakeTypes::GetClassLayout(ClassId type, FieldOffset* fields, uint32_t ca
   return kOk;
 }
 
+HResult FakeTypes::GetModuleInfo2(ModuleId, const uint8_t**, uint32_t, uint32_t*, char16_t*,
+                                  AssemblyId*, uint32_t*) {
+  return kOk;  // no image
+}
+
 HResult FakeTypes::GetModuleMetaData(ModuleId, uint32_t, const Guid&, IUnknown** out) {
   *out = &metadata_;
   return kOk;

@@ -41,6 +41,8 @@ class FakeTypes final : public DeafInfo {
                           uint32_t capacity, uint32_t* count, ClassId* arguments) override;
   HResult GetClassLayout(ClassId type, FieldOffset* fields, uint32_t capacity, uint32_t* count,
                          uint32_t* size) override;
+  HResult GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity, uint32_t* length,
+                         char16_t* name, AssemblyId* assembly, uint32_t* flags) override;
   HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid,
                             IUnknown** out) override;
   // NOLINTEND(readability-identifier-naming)

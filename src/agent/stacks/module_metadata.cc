@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/stacks/module_metadata.h"
+
+#include <atomic>
+#include <utility>
+
+#include "agent/stacks/module_image.h"
+#include "agent/stacks/name_buffer.h"
+#include "symbols/metadata/type_defs.h"
+#include "symbols/metadata/type_names.h"
+
+namespace clrscope::agent {
+namespace {
+
+using symbols::Table;
+
+constexpr int kDeepestNesting = 16;
+constexpr uint32_t kOpenForRead = 0;
+
+std::atomic<uint64_t> opened{0};
+
+std::string WithNamespace(std::string_view type_namespace, std::string_view name) {
+  std::string out(type_namespace);
+  if (!out.empty()) out += '.';
+  return out += name;
+}
+
+}  // namespace
+
+ModuleMetadata::ModuleMetadata(ICorProfilerInfo* info, ModuleId module, const uint8_t* base,
+                               uint32_t flags)
+    : info_(info), module_(module), flags_(flags) {
+  if (base == nullptr || (flags & kModuleDynamic) != 0) return;
+  const bool flat = (flags & kModuleFlat) != 0;
+  auto image = MetadataInPlace(base, flat ? symbols::PeLayout::kFile : symbols::PeLayout::kMapped,
+                               OwnReader::OfThisProcess());
+  if (image) image_ = std::make_unique<const symbols::Metadata>(*std::move(image));
+}
+
+ModuleMetadata::ModuleMetadata(ICorProfilerInfo* info, ModuleId module) {
+  const uint8_t* base = nullptr;
+  uint32_t length = 0, flags = 0;
+  AssemblyId assembly = 0;
+  if (Succeeded(info->GetModuleInfo2(module, &base, 0, &length, nullptr, &assembly, &flags)))
+    *this = ModuleMetadata(info, module, base, flags);
+}
+
+uint64_t ModuleMetadata::opened_by_runtime() { return opened.load(std::memory_order_relaxed); }
+
+bool ModuleMetadata::IsInImage(symbols::Table table, uint32_t token) const {
+  return image_ != nullptr && symbols::RowOf(token) <= image_->RowCount(table);
+}
+
+IMetaDataImport* ModuleMetadata::Importer() {
+  if (asked_ || info_ == nullptr) return importer_.get();
+  asked_ = true;
+  if (image_ == nullptr && (flags_ & kModuleDynamic) == 0)
+    opened.fetch_add(1, std::memory_order_relaxed);
+  IUnknown* raw = nullptr;
+  if (Succeeded(info_->GetModuleMetaData(module_, kOpenForRead, kMetadataImportIid, &raw)) &&
+      raw != nullptr)
+    importer_ = ComPtr<IMetaDataImport>(static_cast<IMetaDataImport*>(raw));
+  return importer_.get();
+}
+
+std::optional<ModuleMetadata::Scope> ModuleMetadata::FindScope() {
+  if (image_ != nullptr)
+    return Scope{std::string(symbols::ModuleFileName(*image_)), symbols::ModuleMvid(*image_)};
+  NameBuffer name;
+  uint32_t length = 0;
+  Scope out;
+  if (Importer() == nullptr ||
+      !Succeeded(Importer()->GetScopeProps(name.data(), kNameUnits, &length, &out.mvid)))
+    return std::nullopt;
+  out.name = NameText(name, length);
+  return out;
+}
+
+std::optional<ModuleMetadata::Method> ModuleMetadata::FindMethod(uint32_t token) {
+  if (IsInImage(Table::kMethodDef, token)) {
+    const auto method = symbols::FindMethodDef(*image_, token);
+    if (!method) return std::nullopt;
+    return Method{std::string(method->name), method->owner, method->signature};
+  }
+  NameBuffer name;
+  uint32_t length = 0, attributes = 0, size = 0, rva = 0, implementation = 0;
+  const uint8_t* signature = nullptr;
+  Method out;
+  if (Importer() == nullptr ||
+      !Succeeded(Importer()->GetMethodProps(token, &out.owner, name.data(), kNameUnits, &length,
+                                            &attributes, &signature, &size, &rva, &implementation)))
+    return std::nullopt;
+  out.name = NameText(name, length);
+  if (signature != nullptr) out.signature = AsBytes(signature, size);
+  return out;
+}
+
+std::optional<ModuleMetadata::TypeDef> ModuleMetadata::FindTypeDef(uint32_t token) {
+  if (symbols::TableOf(token) != Table::kTypeDef || symbols::RowOf(token) == 0) return std::nullopt;
+  if (IsInImage(Table::kTypeDef, token)) {
+    const auto type = symbols::FindTypeDef(*image_, token);
+    if (!type) return std::nullopt;
+    return TypeDef{WithNamespace(type->type_namespace, type->name), type->owner, type->extends};
+  }
+  NameBuffer name;
+  uint32_t length = 0, flags = 0;
+  TypeDef out;
+  if (Importer() == nullptr || !Succeeded(Importer()->GetTypeDefProps(
+                                   token, name.data(), kNameUnits, &length, &flags, &out.extends)))
+    return std::nullopt;
+  out.name = NameText(name, length);
+  constexpr uint32_t kVisibility = 7, kNested = 2;
+  if ((flags & kVisibility) >= kNested &&
+      !Succeeded(Importer()->GetNestedClassProps(token, &out.owner)))
+    out.owner = 0;
+  return out;
+}
+
+std::string ModuleMetadata::TypeName(uint32_t token) {
+  std::string out;
+  auto type = FindTypeDef(token);
+  for (int depth = 0; type && depth < kDeepestNesting; ++depth) {
+    out = out.empty() ? std::move(type->name) : std::move(type->name) + "+" + out;
+    type = FindTypeDef(type->owner);
+  }
+  return out;
+}
+
+std::string ModuleMetadata::OwnName(uint32_t token) {
+  if (auto type = FindTypeDef(token)) return std::move(type->name);
+  if (symbols::TableOf(token) != Table::kTypeRef) return {};
+  if (IsInImage(Table::kTypeRef, token)) {
+    const auto type = symbols::FindTypeRef(*image_, token);
+    return type ? WithNamespace(type->type_namespace, type->name) : std::string();
+  }
+  NameBuffer name;
+  uint32_t scope = 0, length = 0;
+  if (Importer() == nullptr ||
+      !Succeeded(Importer()->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length)))
+    return {};
+  return NameText(name, length);
+}
+
+std::string ModuleMetadata::FieldName(uint32_t token) {
+  if (IsInImage(Table::kField, token))
+    return std::string(
+        image_->StringAt(Table::kField, symbols::RowOf(token), symbols::column::kFieldName));
+  NameBuffer name;
+  uint32_t owner = 0, length = 0, attributes = 0, size = 0, element = 0, value_length = 0;
+  const uint8_t* signature = nullptr;
+  const void* value = nullptr;
+  if (Importer() == nullptr || !Succeeded(Importer()->GetFieldProps(
+                                   token, &owner, name.data(), kNameUnits, &length, &attributes,
+                                   &signature, &size, &element, &value, &value_length)))
+    return {};
+  return NameText(name, length);
+}
+
+Bytes ModuleMetadata::TypeSpec(uint32_t token) {
+  if (IsInImage(Table::kTypeSpec, token))
+    return image_->BlobAt(Table::kTypeSpec, symbols::RowOf(token),
+                          symbols::column::kTypeSpecSignature);
+  const uint8_t* signature = nullptr;
+  uint32_t size = 0;
+  if (Importer() == nullptr ||
+      !Succeeded(Importer()->GetTypeSpecFromToken(token, &signature, &size)) ||
+      signature == nullptr)
+    return {};
+  return AsBytes(signature, size);
+}
+
+bool ModuleMetadata::IsValueType(uint32_t type_def) {
+  const auto type = FindTypeDef(type_def);
+  return type && OwnName(type->extends) == "System.ValueType";
+}
+
+}  // namespace clrscope::agent

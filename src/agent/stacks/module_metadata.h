@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a module says of its types, methods and fields. On the agent's thread, within a question to
+// the lookup gate.
+//
+// It is read in place from the module's image. The runtime's own interface, GetModuleMetaData,
+// changes the runtime's view of that module to its read/write form, for the rest of the process's
+// life: each look of reflection takes a lock from then on. So it is asked only about what has that
+// form already: modules of Reflection.Emit, and what hot reload or another profiler added.
+// Source: dotnet/runtime src/coreclr/vm/ceeload.cpp, Module::GetRWImporter, release/8.0 to 10.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/com/corprof.h"
+#include "base/byte_reader.h"
+#include "base/com/metadata.h"
+#include "base/guid.h"
+#include "symbols/metadata/metadata.h"
+
+namespace clrscope::agent {
+
+// Bits of GetModuleInfo2's flags, COR_PRF_MODULE_FLAGS.
+inline constexpr uint32_t kModuleDynamic = 0x4, kModuleCollectible = 0x8, kModuleFlat = 0x20;
+
+class ModuleMetadata {
+ public:
+  struct Scope {
+    std::string name;
+    Guid mvid{};
+  };
+  struct Method {
+    std::string name;
+    uint32_t owner = 0;  // its TypeDef; 0: unknown
+    Bytes signature;     // ECMA-335 §II.23.2.1; where the metadata are
+  };
+
+  ModuleMetadata() = default;  // of no module: knows nothing
+  // `base` and `flags` as GetModuleInfo2 says.
+  ModuleMetadata(ICorProfilerInfo* info, ModuleId module, const uint8_t* base, uint32_t flags);
+  // Asks for them.
+  ModuleMetadata(ICorProfilerInfo* info, ModuleId module);
+
+  std::optional<Scope> FindScope();
+  std::optional<Method> FindMethod(uint32_t token);
+  // Of a TypeDef, with its owners: "Shop.Cart", "Outer`1+Inner". "" when it is not there, alike.
+  std::string TypeName(uint32_t token);
+  // Of a TypeDef or TypeRef, with its namespace and without its owners.
+  std::string OwnName(uint32_t token);
+  std::string FieldName(uint32_t token);
+  Bytes TypeSpec(uint32_t token);
+  bool IsValueType(uint32_t type_def);
+
+  // How many modules of this process were changed to their read/write form by agents, as their
+  // images could not be read.
+  static uint64_t opened_by_runtime();
+
+ private:
+  // The rows that the image lacks were added to the runtime's metadata alone.
+  bool IsInImage(symbols::Table table, uint32_t token) const;
+  IMetaDataImport* Importer();
+  struct TypeDef {
+    std::string name;
+    uint32_t owner = 0, extends = 0;
+  };
+  std::optional<TypeDef> FindTypeDef(uint32_t token);
+
+  ICorProfilerInfo* info_ = nullptr;
+  ModuleId module_ = 0;
+  uint32_t flags_ = 0;
+  std::unique_ptr<const symbols::Metadata> image_;  // null: it has none that can be read
+  bool asked_ = false;                              // for the importer
+  ComPtr<IMetaDataImport> importer_;
+};
+
+}  // namespace clrscope::agent
