@@ -7,7 +7,7 @@
 namespace clrscope::agent {
 namespace {
 
-constexpr uint32_t kTypeDefs = 0x02000000, kMethodDefs = 0x06000000, kRows = 0xffffff;
+using symbols::Table;
 
 // No vector: its destructor would be registered with the loader at its first use, under the lock
 // that a test holds.
@@ -170,7 +170,7 @@ HResult FakeRuntime::GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* t
   const ModuleId* of = Find(types_, type);
   if (of == nullptr) return kFail;
   *module = *of;
-  *token = kTypeDefs | static_cast<uint32_t>(type);
+  *token = symbols::TokenOf(Table::kTypeDef, static_cast<uint32_t>(type));
   *count = 0;
   return kOk;
 }
@@ -242,7 +242,7 @@ HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* t
   if (m == nullptr) return kFail;
   *type = 0;
   *module = m->module;
-  *token = kMethodDefs | static_cast<uint32_t>(function);
+  *token = symbols::TokenOf(Table::kMethodDef, static_cast<uint32_t>(function));
   *count = 0;
   return kOk;
 }
@@ -257,7 +257,7 @@ HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, 
 HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                                uint32_t* length, uint32_t* flags, uint32_t*) {
   *flags = 1;
-  *length = Copy("T" + std::to_string(token & kRows), capacity, name);
+  *length = Copy("T" + std::to_string(symbols::RowOf(token)), capacity, name);
   return kOk;
 }
 
@@ -265,10 +265,10 @@ HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, c
                                               uint32_t capacity, uint32_t* length, uint32_t*,
                                               const uint8_t** signature, uint32_t* signature_size,
                                               uint32_t*, uint32_t*) {
-  *owner = kTypeDefs | 1;
+  *owner = symbols::TokenOf(Table::kTypeDef, 1);
   *signature = nullptr;
   *signature_size = 0;
-  *length = Copy("M" + std::to_string(token & kRows), capacity, name);
+  *length = Copy("M" + std::to_string(symbols::RowOf(token)), capacity, name);
   return kOk;
 }
 
