@@ -37,23 +37,30 @@ class Metadata(AgentCase):
                     self.assert_ok(clrscope("detach", "-p", work.pid))
                     work.end()
 
+    def speed_after_a_recording(self, flavour):
+        """Of reflection, as a part of that before, beside a program that nobody records."""
+        recorded, other = self.workload(flavour), self.workload(flavour)
+        looks_per_cpu_second([recorded, other])  # the compiler is done with it
+        before = looks_per_cpu_second([recorded, other])
+        recorder = start_clrscope("record", "-p", recorded.pid, "--live", "--exceptions", "-f", "-o", self.path(f"{flavour}.clrscope"))
+        self.addCleanup(recorder.kill)
+        await_sampling(recorded.pid)
+        looks_per_cpu_second([recorded])
+        wait_until(lambda: status(recorded.pid)["methods"] > 8, 60, "it names methods")
+        recorder.send_signal(signal.SIGINT)
+        _, words = recorder.communicate(timeout=120)
+        self.assertEqual(recorder.returncode, 0, words)
+        after = looks_per_cpu_second([recorded, other])
+        for work in (recorded, other):
+            work.end()
+        return after[0] / before[0] * before[1] / after[1]
+
     def test_reflection_is_as_fast_after_a_recording(self):
-        """Beside a program that nobody records. The runtime never takes such a change back, so what is slow once and fast later was the machine."""
+        """A recording that makes the runtime convert its metadata slows each program down, to 0.77 or less. Two programs that nobody records
+        drift apart by a tenth now and then, so one pair of four must be as fast as it was."""
         for flavour in ["reflects", "reflects-net9", "reflects-net8"]:
             with self.subTest(flavour):
-                recorded, other = self.workload(flavour), self.workload(flavour)
-                looks_per_cpu_second([recorded, other])  # the compiler is done with it
-                before = looks_per_cpu_second([recorded, other], rounds=24)
-                recorder = start_clrscope("record", "-p", recorded.pid, "--live", "--exceptions", "-o", self.path(f"{flavour}.clrscope"))
-                self.addCleanup(recorder.kill)
-                await_sampling(recorded.pid)
-                looks_per_cpu_second([recorded])
-                wait_until(lambda: status(recorded.pid)["methods"] > 8, 60, "it names methods")
-                recorder.send_signal(signal.SIGINT)
-                _, words = recorder.communicate(timeout=120)
-                self.assertEqual(recorder.returncode, 0, words)
                 ratios = []
-                while max(ratios, default=0) < 0.9 and len(ratios) < 6:
-                    after = looks_per_cpu_second([recorded, other])
-                    ratios.append(after[0] / before[0] * before[1] / after[1])
+                while max(ratios, default=0) < 0.9 and len(ratios) < 4:
+                    ratios.append(self.speed_after_a_recording(flavour))
                 self.assertGreaterEqual(max(ratios), 0.9, ratios)
