@@ -9,30 +9,19 @@ by that of the other. CLRSCOPE=PATH measures another build. Needs build/release 
 --self-contained reflects)."""
 import argparse
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 
 from agent import CLRSCOPE, ROOT
 
-sys.path.insert(0, os.path.join(ROOT, "tests", "agent"))
-from agent_case import await_sampling, harness  # noqa: E402
-from metadata import looks_per_cpu_second  # noqa: E402
+sys.path[:0] = [os.path.join(ROOT, "tests", "agent"), os.path.join(ROOT, "tests", "e2e")]
+import harness  # noqa: E402
+from metadata import ratio_of, speeds_around_a_recording  # noqa: E402
 
 
 def measure(runtime, rounds, folder):
     with harness.Workload(flavour=runtime) as recorded, harness.Workload(flavour=runtime) as other:
-        both = [recorded, other]
-        looks_per_cpu_second(both, rounds)  # the compiler is done with it
-        before = looks_per_cpu_second(both, rounds)
-        recorder = subprocess.Popen([CLRSCOPE, "record", "-p", str(recorded.pid), "--live", "-o", os.path.join(folder, "x.clrscope"), "-f"],
-                                    stderr=subprocess.DEVNULL)
-        await_sampling(recorded.pid)
-        looks_per_cpu_second([recorded], rounds)
-        recorder.send_signal(signal.SIGINT)
-        recorder.wait()
-        return before, looks_per_cpu_second(both, rounds)
+        return speeds_around_a_recording(recorded, other, os.path.join(folder, "x.clrscope"), rounds)
 
 
 def main():
@@ -45,8 +34,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for runtime in arguments.runtime.split(","):
             before, after = measure(runtime, arguments.rounds, folder)
-            ratio = after[0] / before[0] * before[1] / after[1]
-            print(f"{runtime:<16}{before[0]:>12,.0f}{after[0]:>12,.0f}{ratio:>26.2f}", flush=True)
+            print(f"{runtime:<16}{before[0]:>12,.0f}{after[0]:>12,.0f}{ratio_of(before, after):>26.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 // Bytes and numbers as hexadecimal digits.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "base/byte_reader.h"
@@ -23,10 +25,8 @@ inline std::string HexText(Bytes bytes) {
 
 // "0x2a"
 inline std::string HexNumber(uint64_t number) {
-  std::string digits;
-  do digits.insert(digits.begin(), "0123456789abcdef"[number & 15]);
-  while ((number >>= 4) != 0);
-  return "0x" + digits;
+  char text[2 + 2 * sizeof number] = {'0', 'x'};
+  return {text, std::to_chars(text + 2, std::end(text), number, 16).ptr};
 }
 
 }  // namespace clrscope

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "base/hex.h"
+
 namespace clrscope::pprof {
 
 void MethodSystemName(std::string_view module, uint32_t token, std::string_view raw,
@@ -10,10 +12,7 @@ void MethodSystemName(std::string_view module, uint32_t token, std::string_view 
   out.assign(module);
   out += '!';
   if (token != 0) {
-    char digits[2 * sizeof token];
-    const char* const end = std::to_chars(digits, digits + sizeof digits, token, 16).ptr;
-    out += "0x";
-    out += std::string_view(digits, static_cast<size_t>(end - digits));
+    out += HexNumber(token);
     out += ':';
   }
   out += raw;

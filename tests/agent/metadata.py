@@ -20,6 +20,30 @@ def looks_per_cpu_second(works, rounds=12):
     return [statistics.median(speed) for speed in speeds]
 
 
+def speeds_around_a_recording(recorded, other, path, rounds=12):
+    """Of both programs, before one of them is recorded, and after that, when the agent is out again."""
+    both = [recorded, other]
+    looks_per_cpu_second(both, rounds)  # the compiler is done with it
+    before = looks_per_cpu_second(both, rounds)
+    recorder = start_clrscope("record", "-p", recorded.pid, "--live", "--exceptions", "-f", "-o", path)
+    try:
+        await_sampling(recorded.pid)
+        looks_per_cpu_second([recorded], rounds)
+        wait_until(lambda: status(recorded.pid)["methods"] > 8, 60, "it names methods")
+        recorder.send_signal(signal.SIGINT)
+        _, words = recorder.communicate(timeout=120)
+    finally:
+        recorder.kill()
+    if recorder.returncode != 0:
+        raise AssertionError(words)
+    return before, looks_per_cpu_second(both, rounds)
+
+
+def ratio_of(before, after):
+    """What a recording left of the recorded program's speed, beside the other program."""
+    return after[0] / before[0] * before[1] / after[1]
+
+
 class Metadata(AgentCase):
     def test_they_are_read_in_the_images(self):
         """Libraries that were compiled before and others, files and one file, modules that come and go, modules without an image."""
@@ -38,22 +62,11 @@ class Metadata(AgentCase):
                     work.end()
 
     def speed_after_a_recording(self, flavour):
-        """Of reflection, as a part of that before, beside a program that nobody records."""
         recorded, other = self.workload(flavour), self.workload(flavour)
-        looks_per_cpu_second([recorded, other])  # the compiler is done with it
-        before = looks_per_cpu_second([recorded, other])
-        recorder = start_clrscope("record", "-p", recorded.pid, "--live", "--exceptions", "-f", "-o", self.path(f"{flavour}.clrscope"))
-        self.addCleanup(recorder.kill)
-        await_sampling(recorded.pid)
-        looks_per_cpu_second([recorded])
-        wait_until(lambda: status(recorded.pid)["methods"] > 8, 60, "it names methods")
-        recorder.send_signal(signal.SIGINT)
-        _, words = recorder.communicate(timeout=120)
-        self.assertEqual(recorder.returncode, 0, words)
-        after = looks_per_cpu_second([recorded, other])
+        ratio = ratio_of(*speeds_around_a_recording(recorded, other, self.path(f"{flavour}.clrscope")))
         for work in (recorded, other):
             work.end()
-        return after[0] / before[0] * before[1] / after[1]
+        return ratio
 
     def test_reflection_is_as_fast_after_a_recording(self):
         """A recording that makes the runtime convert its metadata slows each program down, to 0.77 or less. Two programs that nobody records

@@ -42,7 +42,7 @@ class AnyStack {
 
  private:
   bool Fill(uintptr_t at) {
-    const size_t n = OwnReader(::getpid()).ReadSome(at, window_, kStackWindow);
+    const size_t n = OwnReader::OfThisProcess().ReadSome(at, window_, kStackWindow);
     begin_ = at;
     size_ = n < sizeof(uintptr_t) ? 0 : n;
     return size_ != 0;
