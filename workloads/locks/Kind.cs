@@ -112,10 +112,12 @@ abstract class Kind
             long start = Stopwatch.GetTimestamp();
             Take(round);
             _round = round;
-            long standing = AwaitStandstill(round);
+            (long standing, long used) = AwaitStandstill(round);
             if (options.Busy) Fill();
             else Thread.Sleep(options.HoldMs);
-            if (Blocks && !Fails) BlockedNanoseconds += Waiters.Length * (long)Stopwatch.GetElapsedTime(standing).TotalNanoseconds;
+            // One that the runtime had stopped on its way looks as if it waited; it uses the processor before it does.
+            if (Blocks && !Fails && used == CpuNanoseconds())
+                BlockedNanoseconds += Waiters.Length * (long)Stopwatch.GetElapsedTime(standing).TotalNanoseconds;
             Give(round);
             AwaitEnd(round, Waiters.Length);
             double ahead = options.Seconds / _rounds / options.Kinds.Length - Stopwatch.GetElapsedTime(start).TotalSeconds;
@@ -123,22 +125,24 @@ abstract class Kind
         }
     }
 
-    // Since when all of them wait. Who spins and sleeps by turns before it waits looks as if it stood: but it uses the processor,
+    // Since when all of them wait, and what they had used of the processor. Who spins and sleeps by turns before it waits looks as if it stood: but it uses the processor,
     // or waits for one.
-    long AwaitStandstill(int round)
+    (long Since, long Used) AwaitStandstill(int round)
     {
         const int quietMs = 20;
         while (true)
         {
             while (!Waiters.All(w => w.Begun >= round && (!Blocks || Stands(w, round)))) Thread.Sleep(1);
             long since = Stopwatch.GetTimestamp();
-            if (!Blocks) return since;
-            long used = Waiters.Sum(w => Os.CpuNanoseconds(w.OsThread));
+            if (!Blocks) return (since, 0);
+            long used = CpuNanoseconds();
             if (!Waiters.All(Sleeps)) continue;
             Thread.Sleep(quietMs);
-            if (Waiters.All(Sleeps) && used == Waiters.Sum(w => Os.CpuNanoseconds(w.OsThread))) return since;
+            if (Waiters.All(Sleeps) && used == CpuNanoseconds()) return (since, used);
         }
     }
+
+    long CpuNanoseconds() => Waiters.Sum(w => Os.CpuNanoseconds(w.OsThread));
 
     bool Sleeps(Waiter waiter) => waiter.Ended >= _round || Os.Sleeps(waiter.OsThread);
 
