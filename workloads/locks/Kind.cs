@@ -125,8 +125,8 @@ abstract class Kind
         }
     }
 
-    // Since when all of them wait, and what they had used of the processor. Who spins and sleeps by turns before it waits looks as if it stood: but it uses the processor,
-    // or waits for one.
+    // Since when all of them wait, and what they had used of the processor until then. Who spins and sleeps by turns before it
+    // waits looks as if it stood: but it uses the processor, or waits for one.
     (long Since, long Used) AwaitStandstill(int round)
     {
         const int quietMs = 20;
