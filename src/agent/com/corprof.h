@@ -31,10 +31,6 @@ struct EventPipeProviderConfig {
   uint32_t level;
   const char16_t* filter;
 };
-struct CodeRange {
-  uintptr_t start;
-  size_t size;
-};
 // Of GetGenerationBounds; generation 3 = LOH, 4 = POH.
 struct GenerationRange {
   int32_t generation;
@@ -273,7 +269,8 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult RequestRevert() = 0;
   virtual HResult GetCodeInfo3() = 0;
   virtual HResult GetFunctionFromIP2() = 0;
-  virtual HResult GetReJITIDs() = 0;
+  virtual HResult GetReJITIDs(FunctionId function, uint32_t capacity, uint32_t* count,
+                              ReJitId* ids) = 0;
   virtual HResult GetILToNativeMapping2() = 0;
   virtual HResult EnumJITedFunctions2() = 0;
   virtual HResult GetObjectSize2(ObjectId object, size_t* size) = 0;
@@ -291,8 +288,7 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetNativeCodeStartAddresses(FunctionId function, ReJitId rejit, uint32_t capacity,
                                               uint32_t* count, uintptr_t* starts) = 0;
   virtual HResult GetILToNativeMapping3() = 0;
-  virtual HResult GetCodeInfo4(uintptr_t start, uint32_t capacity, uint32_t* count,
-                               CodeRange* ranges) = 0;
+  virtual HResult GetCodeInfo4() = 0;
   virtual HResult EnumerateObjectReferences() = 0;
   virtual HResult IsFrozenObject() = 0;
   virtual HResult GetLOHObjectSizeThreshold() = 0;

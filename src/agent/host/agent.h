@@ -33,6 +33,7 @@
 #include "agent/stacks/code_table.h"
 #include "agent/stacks/names.h"
 #include "agent/stacks/seen_functions.h"
+#include "agent/stacks/unnamed_code.h"
 #include "base/byte_reader.h"
 #include "clr/raw_event.h"
 
@@ -79,7 +80,10 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void Listen(uint64_t samples);
   void ResolveInSlices();
   bool ResolveFrames(uint32_t limit);  // true: all are
-  bool ResolveFrame(uint32_t id);      // false: it is still being written
+  bool ResolveFrame(uint32_t id);      // false: a thread is about to say more of it
+  void ResolveUnnamed();
+  void LookUpUnnamed(int64_t now_ns);
+  int64_t lookup_due_ns() const;
   void ResolveType(uint32_t id);
   void RetireNativeFrames();
   bool Drain();              // false: a shard's owner was in it
@@ -181,8 +185,11 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   SpoolThread spool_;
 
   std::atomic<uint32_t> resolved_{kFirstFrame};  // frames below it were looked at
-  std::vector<uint32_t> waiting_;                // … except for these, which were being written
+  std::vector<uint32_t> waiting_;                // … except for these, which threads walk over
   std::atomic<size_t> waiting_count_{0};
+  UnnamedCode unnamed_;
+  int64_t unnamed_since_ns_ = 0, next_suspension_ns_ = 0;
+  uint64_t suspensions_ = 0, suspended_ns_ = 0;
   std::vector<uint32_t> dynamic_frames_, collectible_frames_, native_frames_;
   uint64_t retired_ = 0;
   uint64_t unloads_taken_ = 0, native_unloads_ = 0;

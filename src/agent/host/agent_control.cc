@@ -208,6 +208,9 @@ std::string Agent::StatusJson() const {
   add("methods", names_.methods().size());
   add("types", names_.types().size());
   add("metadata_by_runtime", ModuleMetadata::opened_by_runtime());
+  add("unnamed_code", unnamed_.size());
+  add("suspensions", suspensions_);
+  add("suspended_ns", suspended_ns_);
   add("dictionaries", collector_.trims() + 1);
   add("shards", ShardPool::Get().count());
   add("agent_bytes", MemoryBytes());

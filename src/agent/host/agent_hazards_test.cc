@@ -144,8 +144,105 @@ TEST(Unloading, NothingThatIsGoneIsAskedAbout) {
   done.store(true);
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.runtime.looked_up(), 0u) << "snapshots named all of it";
   EXPECT_GT(a.runtime.questions(), 100u);
   EXPECT_GT(a.Status("samples"), 100);
+}
+
+// A dynamic method on a stack, which the agent's own walk meets and no snapshot names.
+class Unnamed : public testing::Test {
+ protected:
+  static constexpr FunctionId kLambda = 50;
+  static constexpr uintptr_t kCode = 0x100000;
+  Unnamed() {
+    a.runtime.AddModule(kApp, 0);
+    a.runtime.AddType(5, kApp);
+    a.runtime.AddMethod(kLambda, kApp, /*dynamic=*/true, kCode, 200);
+    none_ = a.Status("methods");
+  }
+  // Somewhere in the lambda, or elsewhere.
+  void AllocateAt(uintptr_t ip) { a.Allocate(5, 200'000, nullptr, ip); }
+
+  double named() const { return a.Status("methods") - none_; }  // methods
+
+  AgentOnFake a{"every=1h,walk=own"};
+
+ private:
+  double none_ = 0;
+};
+
+TEST_F(Unnamed, CodeIsLookedUpWhileTheRuntimeIsSuspended) {
+  AllocateAt(kCode + 16);
+  ASSERT_TRUE(Until(10, [&] { return named() == 1; }));
+  EXPECT_EQ(a.runtime.suspensions(), 1u);
+  EXPECT_EQ(a.Status("suspensions"), 1);
+  EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
+  EXPECT_FALSE(a.runtime.suspended());
+  // What is known is not looked up again.
+  for (int i = 0; i < 5; ++i) AllocateAt(kCode + 16);
+  AllocateAt(kCode + 40);
+  ASSERT_TRUE(Until(10, [&] { return a.runtime.looked_up() == 2; }));
+  ASSERT_TRUE(Until(10, [&] { return a.Status("unnamed_code") == 0; }));
+  EXPECT_EQ(named(), 1);
+}
+
+TEST_F(Unnamed, CodeOfNoMethodIsLookedUpOnce) {
+  for (int i = 0; i < 5; ++i) AllocateAt(0x300000);
+  ASSERT_TRUE(Until(10, [&] { return a.runtime.looked_up() == 1; }));
+  ASSERT_TRUE(Until(10, [&] { return a.Status("unnamed_code") == 0; }));
+  AllocateAt(0x300000);
+  EXPECT_EQ(a.Status("walk_stub"), 1) << "it is known to be one";
+  EXPECT_EQ(a.runtime.looked_up(), 1u);
+  EXPECT_EQ(named(), 0);
+}
+
+TEST_F(Unnamed, CodeIsLookedUpByWhoeverUnloadsBeforeItGoes) {
+  a.runtime.refuses_suspensions.store(~uint64_t{0});
+  AllocateAt(kCode + 16);
+  ASSERT_TRUE(Until(10, [&] { return a.Status("unnamed_code") == 1; }));
+  a.UnloadMethod(kLambda);
+  EXPECT_EQ(named(), 1) << "it has its name";
+  EXPECT_EQ(a.Status("unloads_missed"), 0);
+  // The next one at its place is another one.
+  a.runtime.refuses_suspensions.store(0);
+  a.runtime.AddMethod(kLambda + 1, kApp, /*dynamic=*/true, kCode, 200);
+  AllocateAt(kCode + 16);
+  ASSERT_TRUE(Until(10, [&] { return named() == 2; }));
+  EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+}
+
+TEST_F(Unnamed, CodeWaitsForACollectionThatIsUnderWay) {
+  a.runtime.refuses_suspensions.store(3);
+  AllocateAt(kCode + 16);
+  ASSERT_TRUE(Until(10, [&] { return named() == 1; }));
+  EXPECT_EQ(a.runtime.refuses_suspensions.load(), 0u);
+  EXPECT_EQ(a.runtime.suspensions(), 1u);
+  EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
+}
+
+// Lambdas are made, called and dropped on three threads.
+TEST_F(Unnamed, CodeThatComesAndGoesIsNotAskedAboutWhereItMayBeGone) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (uintptr_t t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (uintptr_t i = 0; !done.load(); ++i) {
+        const FunctionId method = 5000 + t * 8 + i % 8;
+        const uintptr_t code = 0x200000 + (t * 8 + i % 8) * 256;
+        a.runtime.AddMethod(method, kApp, true, code, 200);
+        for (uintptr_t n = 0; n < 3; ++n) AllocateAt(code + 16 + n);
+        if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        a.UnloadMethod(method);
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  done.store(true);
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
+  EXPECT_GT(a.runtime.looked_up(), 20u);
 }
 
 #ifndef __SANITIZE_THREAD__  // which has threads of its own, and no word on their copies

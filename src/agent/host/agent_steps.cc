@@ -22,6 +22,10 @@ constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kTendEvery = kSecond;
 constexpr size_t kMostPasses = 10'000;
+// Unnamed code: how long addresses gather, how often the runtime is suspended for them at most, and
+// how many times as long as a suspension it runs before the next.
+constexpr int64_t kGatherUnnamed = 50 * kMillisecond, kSuspendEvery = 100 * kMillisecond;
+constexpr int64_t kRunForEachStop = 500;
 
 // Since .NET 9 exceptions are thrown by managed code of the runtime's, which its own walks pass
 // over: what it allocates is allocated where something was thrown.
@@ -45,6 +49,7 @@ void Agent::Wait() {
     wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
   if (cpu_.on()) wait = std::min(wait, cpu_.next_ns() - now);
   if (budget_ != nullptr && !paused_.load()) wait = std::min(wait, budget_->due_ns(now) - now);
+  if (unnamed_.size() != 0) wait = std::min(wait, lookup_due_ns() - now);
   wait = control_.has_lines() ? 0 : std::clamp<int64_t>(wait, 0, kSecond);
   std::vector<pollfd> polls = {{waker_.fd(), POLLIN, 0}};
   control_.AddPolls(polls);
@@ -58,6 +63,7 @@ void Agent::Step(int64_t now) {
   StepCpu(now);
   StepBudget(now);
   ResolveInSlices();
+  LookUpUnnamed(now);
   TakeGcNotes();
   const uint64_t gcs = std::max<uint64_t>(gcs_seen_, gcs_finished_.load());
   const ShardTotals sums = SumShards();
@@ -158,12 +164,20 @@ bool Agent::ResolveFrame(uint32_t id) {
     ResolveType(id);
     return true;
   }
-  unwind::FrameRule native;
-  bool unloadable = false;
-  if (CodeResolver::ResolveNative(f->ip, native_map_.get(), &native, &unloadable)) {
-    if (unloadable) native_frames_.push_back(id);
-    code_.SetRule(id, native, 0);
-    if (options_.native) collector_.BindPlace(id, f->ip, Names::kNativeMethod, unloadable, Now());
+  const FunctionId function = f->function.load(std::memory_order_acquire);
+  if (function == 0) {
+    // A walk that ended here takes a snapshot next, which says what it is, or that it does not.
+    if (!f->unnamed.load(std::memory_order_acquire) && !code_.is_native(id)) return false;
+    unwind::FrameRule native;
+    bool unloadable = false;
+    if (CodeResolver::ResolveNative(f->ip, native_map_.get(), &native, &unloadable)) {
+      if (unloadable) native_frames_.push_back(id);
+      code_.SetRule(id, native, 0);
+      if (options_.native) collector_.BindPlace(id, f->ip, Names::kNativeMethod, unloadable, Now());
+      return true;
+    }
+    if (unnamed_.size() == 0) unnamed_since_ns_ = Now();
+    if (!unnamed_.Add(id, f->ip)) code_.Retire(id);
     return true;
   }
   const LookupGate::Question may_ask(gate_, f->epoch);
@@ -171,27 +185,66 @@ bool Agent::ResolveFrame(uint32_t id) {
     code_.Retire(id);  // should the address be seen again, it is asked about then
     return true;
   }
-  CodeResolver::Answer answer = resolver_.Resolve(f->ip);
-  if (answer.function != 0) {
-    const Names::Method method = names_.MethodOf(answer.function);
-    collector_.Bind(id, method.id);
-    ModuleId module = 0;
-    const profile::IntervalMethod& described = names_.methods()[method.id];
-    code_.SetRole(id, answer.dynamic ? 0 : RoleOf(info_, answer.function, described, &module));
-    if (module != 0 && described.module == kCoreLib) async_types_.SetCoreLib(module);
-    if (ThrowsForOthers(names_.methods()[method.id])) answer.rule.managed = false;
-    if (answer.dynamic) {
-      seen_dynamic_.Add(answer.function);
-      dynamic_frames_.push_back(id);
-    } else if (method.collectible) {
-      collectible_frames_.push_back(id);
-    }
-    // Dynamic methods have no lines.
-    if (options_.lines && !answer.dynamic)
-      collector_.BindPlace(id, f->ip, method.id, method.collectible, Now());
+  CodeResolver::Answer answer = resolver_.Resolve(function, f->ip);
+  const Names::Method method = names_.MethodOf(function);
+  collector_.Bind(id, method.id);
+  ModuleId module = 0;
+  const profile::IntervalMethod& described = names_.methods()[method.id];
+  code_.SetRole(id, answer.dynamic ? 0 : RoleOf(info_, function, described, &module));
+  if (module != 0 && described.module == kCoreLib) async_types_.SetCoreLib(module);
+  if (ThrowsForOthers(names_.methods()[method.id])) answer.rule.managed = false;
+  if (answer.dynamic) {
+    seen_dynamic_.Add(function);
+    dynamic_frames_.push_back(id);
+  } else if (method.collectible) {
+    collectible_frames_.push_back(id);
   }
-  code_.SetRule(id, answer.rule, answer.function, answer.dynamic);
+  // Dynamic methods have no lines.
+  if (options_.lines && !answer.dynamic)
+    collector_.BindPlace(id, f->ip, method.id, method.collectible, Now());
+  code_.SetRule(id, answer.rule, function, answer.dynamic);
   return true;
+}
+
+// What nobody looked up may be gone by the time that somebody does: it waits for its next sighting.
+void Agent::ResolveUnnamed() {
+  for (const UnnamedCode::Address& a : unnamed_.TakeAll()) {
+    if (!a.looked_up) {
+      code_.Retire(a.frame);
+    } else if (a.function == 0) {
+      unwind::FrameRule stub;
+      stub.state = unwind::RuleState::kSnapshot;
+      code_.SetRule(a.frame, stub, 0);
+    } else {
+      code_.Name(a.frame, a.function);
+      (void)ResolveFrame(a.frame);
+    }
+  }
+}
+
+int64_t Agent::lookup_due_ns() const {
+  return std::max(unnamed_since_ns_ + kGatherUnnamed, next_suspension_ns_);
+}
+
+// For a program that makes dynamic methods all the time this comes again and again. Where it also
+// drops them, the threads that unload are mostly first.
+void Agent::LookUpUnnamed(int64_t now) {
+  if (unnamed_.size() == 0 || ending_.load() || now < lookup_due_ns()) return;
+  {
+    const UnloadDesk::Closed closed(desk_);
+    const int64_t begin = MonotonicNs();
+    const bool suspended = Succeeded(info_->SuspendRuntime());
+    if (suspended) {
+      unnamed_.LookUp(info_);
+      (void)info_->ResumeRuntime();
+      ++suspensions_;
+    }
+    const int64_t stop_ns = MonotonicNs() - begin;
+    suspended_ns_ += static_cast<uint64_t>(stop_ns);
+    next_suspension_ns_ = Now() + std::max(kSuspendEvery, kRunForEachStop * stop_ns);
+    if (!suspended) return;  // as somebody else has it suspended just now
+  }
+  ResolveUnnamed();
 }
 
 // A type that an async method waits by. It may be unloaded by itself: with the first that is, all
@@ -270,6 +323,7 @@ void Agent::ResetCode() {
     resolved_ = kFirstFrame;
     waiting_.clear();
     waiting_count_.store(0);
+    (void)unnamed_.TakeAll();
     dynamic_frames_.clear();
     seen_dynamic_.Clear();
     collectible_frames_.clear();

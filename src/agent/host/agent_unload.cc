@@ -13,13 +13,17 @@ void Agent::OnModuleUnload(ModuleId module) { AwaitUnload({/*dynamic=*/false, mo
 
 void Agent::OnDynamicUnload(FunctionId function) {
   // Most of them were never seen on a stack, nor are about to be looked up.
-  const bool all_resolved = resolved_.load() == code_.frame_count() && waiting_count_.load() == 0;
+  const bool all_resolved =
+      resolved_.load() == code_.frame_count() && waiting_count_.load() == 0 && unnamed_.size() == 0;
   if (all_resolved && !seen_dynamic_.Maybe(function)) return;
   AwaitUnload({/*dynamic=*/true, function});
 }
 
 void Agent::AwaitUnload(const Unload& what) {
-  if (!ready_.load() || ended_.load() || desk_.Await(what)) return;
+  if (!ready_.load() || ended_.load()) return;
+  // While all of it is there. The runtime takes its lock for this thread.
+  if (unnamed_.size() != 0) unnamed_.LookUp(info_);
+  if (desk_.Await(what)) return;
   // The agent's thread knows nothing of it yet, and the next code may lie at the same addresses.
   sampler_->Pause(Sampler::kForUnload);
   waker_.Wake();
@@ -48,10 +52,12 @@ void Agent::RetireUnloadable() {
   seen_dynamic_.Clear();
 }
 
+// What a thread still walks over is on its stack: it is not what goes.
 bool Agent::TakeUnloaded(const Unload& what) {
   if (what.dynamic) {
     // Its name was read when its address was resolved.
-    const bool all = ResolveFrames(~uint32_t{0}) && waiting_.empty();
+    const bool all = ResolveFrames(~uint32_t{0});
+    ResolveUnnamed();
     names_.ForgetFunction(what.id);
     seen_dynamic_.Remove(what.id);
     for (size_t i = 0; i < dynamic_frames_.size();) {
@@ -70,7 +76,7 @@ bool Agent::TakeUnloaded(const Unload& what) {
   // What was seen of it so far gets its names now.
   bool all = false;
   for (int i = 0; i < kDrains && !all; ++i) all = ResolveFrames(~uint32_t{0}) && Drain();
-  all = all && waiting_.empty();
+  ResolveUnnamed();
   names_.Forget();
   for (const uint32_t id : collectible_frames_) code_.Retire(id);
   retired_ += collectible_frames_.size();

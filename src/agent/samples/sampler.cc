@@ -75,14 +75,17 @@ size_t Sampler::Walk(Shard& shard, Registers from, bool async) {
   size_t count = 0;
   const StackBounds own = shard.stack.Get();
   const bool on_own = own.Holds(from.sp);
+  const uint32_t known = code_.frame_count();
+  uint32_t fresh = 0;
   if (!on_own && !shard.stack_wanted.load(std::memory_order_relaxed)) {
     shard.stack_wanted.store(true, std::memory_order_relaxed);
     wake_(wake_context_);
   }
   if (!options_.snapshots) {
-    const WalkEnd end = WalkStack(code_, native_.load(std::memory_order_acquire), from, own,
-                                  {shard.frames, shard.window, shard.spans, shard.frame_words},
-                                  &count, options_.native ? NativeRuns::kEach : NativeRuns::kOne);
+    const WalkEnd end =
+        WalkStack(code_, native_.load(std::memory_order_acquire), from, own,
+                  {shard.frames, shard.window, shard.spans, shard.frame_words}, &count,
+                  options_.native ? NativeRuns::kEach : NativeRuns::kOne, &fresh);
     Count(shard.counts.ends[static_cast<size_t>(end)]);
     if (end == WalkEnd::kDone) {
       if (options_.selftest) Compare(shard, count);
@@ -90,13 +93,15 @@ size_t Sampler::Walk(Shard& shard, Registers from, bool async) {
       return count;
     }
   }
-  wake_(wake_context_);  // there may be new addresses
   if (on_own && from.sp - own.low < kShallow) {
     Count(shard.counts.shallow);
-    return 0;
+  } else {
+    Count(shard.counts.snapshots);
+    if (!Snapshot(shard.frames, &count)) Count(shard.counts.snapshot_failed);
   }
-  Count(shard.counts.snapshots);
-  if (!Snapshot(shard.frames, &count)) Count(shard.counts.snapshot_failed);
+  // Not before: the snapshot says whose code the new addresses are in.
+  const bool unnamed = code_.LeaveUnnamed(fresh);
+  if (unnamed || code_.frame_count() != known) wake_(wake_context_);
   return count;
 }
 

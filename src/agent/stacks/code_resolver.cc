@@ -5,58 +5,77 @@
 #include <array>
 
 #include "agent/stacks/il_body.h"
+#include "agent/stacks/own_reader.h"
 #include "unwind/prologue.h"
 
 namespace clrscope::agent {
 namespace {
 
-constexpr uint32_t kMaxVersions = 64;  // of one method's code
-constexpr uint32_t kMaxRanges = 8;
+constexpr size_t kMaxStarts = 64;  // of one function's code
+constexpr uint32_t kMaxReJits = 8;
+constexpr uintptr_t kLongestBody = size_t{1} << 16;
 constexpr size_t kPrologueBytes = 96;
 
-struct Body {
-  uintptr_t start = 0;
-  unwind::Prologue prologue;
-  bool holds = false;  // the address
-};
+// Of code that the address is in: everything before the address is there.
+unwind::Prologue PrologueBefore(uintptr_t ip, uintptr_t start) {
+  const auto* code = reinterpret_cast<const std::byte*>(start);  // NOLINT
+  return unwind::DecodePrologue({code, std::min(ip - start, kPrologueBytes)});
+}
+
+// Of other code, whose length nobody says: the memory may end with it.
+unwind::Prologue PrologueAt(uintptr_t start) {
+  std::array<std::byte, kPrologueBytes> code{};
+  const size_t size = OwnReader::OfThisProcess().ReadSome(start, code.data(), code.size());
+  return unwind::DecodePrologue({code.data(), size});
+}
 
 }  // namespace
 
-unwind::FrameRule CodeResolver::ManagedRule(FunctionId function, ReJitId rejit,
-                                            uintptr_t ip) const {
+std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
+                                                  std::span<uintptr_t> room) const {
+  size_t total = 0;
+  const auto add = [&](ReJitId rejit) {
+    const std::span<uintptr_t> rest = room.subspan(total);
+    const auto capacity = static_cast<uint32_t>(rest.size());
+    uint32_t count = 0;
+    const HResult hr =
+        info_->GetNativeCodeStartAddresses(function, rejit, capacity, &count, rest.data());
+    if (!Succeeded(hr) || count >= capacity) return false;
+    total += count;
+    return true;
+  };
+  if (!add(0)) return {};  // of the function as it is in its module
+  std::array<ReJitId, kMaxReJits> rejits{};
+  uint32_t count = 0;
+  if (!Succeeded(info_->GetReJITIDs(function, kMaxReJits, &count, rejits.data()))) count = 0;
+  if (count > kMaxReJits) return {};
+  for (const ReJitId rejit : std::span(rejits).first(count))
+    if (rejit != 0 && !add(rejit)) return {};
+  return room.first(total);
+}
+
+unwind::FrameRule CodeResolver::ManagedRule(FunctionId function, uintptr_t ip) const {
   unwind::FrameRule rule;
   rule.managed = true;
   rule.state = unwind::RuleState::kSnapshot;
-  std::array<uintptr_t, kMaxVersions> starts{};
-  uint32_t count = 0;
-  if (!Succeeded(
-          info_->GetNativeCodeStartAddresses(function, rejit, kMaxVersions, &count, starts.data())))
-    return rule;
-  Body own;
+  std::array<uintptr_t, kMaxStarts> room{};
+  const std::span<const uintptr_t> starts = StartsOf(function, room);
+  uintptr_t own = 0;
+  for (const uintptr_t start : starts)
+    if (start < ip) own = std::max(own, start);
+  // Farther away it is code that is not among them: of before a hot reload, or split off.
+  if (own == 0 || ip - own > kLongestBody) return rule;
+  const unwind::Prologue prologue = PrologueBefore(ip, own);
   unwind::Prologue tier0;
-  bool ambiguous = false;
-  for (uint32_t i = 0; i < std::min(count, kMaxVersions); ++i) {
-    std::array<CodeRange, kMaxRanges> ranges{};
-    uint32_t range_count = 0;
-    if (!Succeeded(info_->GetCodeInfo4(starts[i], kMaxRanges, &range_count, ranges.data())) ||
-        range_count == 0)
-      continue;
-    Body body;
-    body.start = ranges[0].start;
-    const auto* code = reinterpret_cast<const std::byte*>(body.start);  // NOLINT
-    body.prologue = unwind::DecodePrologue({code, std::min(ranges[0].size, kPrologueBytes)});
-    for (uint32_t r = 0; r < std::min(range_count, kMaxRanges); ++r)
-      body.holds = body.holds || (ip > ranges[r].start && ip - ranges[r].start <= ranges[r].size);
-    if (body.holds) own = body;
-    const unwind::Prologue& p = body.prologue;
-    if (!p.osr && p.known && p.sets_rbp) {
-      ambiguous = ambiguous || (tier0.known && tier0.frame_bytes != p.frame_bytes);
+  if (prologue.osr) {
+    for (const uintptr_t start : starts) {
+      const unwind::Prologue p = start == 0 ? unwind::Prologue{} : PrologueAt(start);
+      if (p.osr || !p.known || !p.sets_rbp) continue;
+      if (tier0.known && tier0.frame_bytes != p.frame_bytes) return rule;  // which one is it?
       tier0 = p;
     }
   }
-  if (!own.holds) return rule;
-  if (own.prologue.osr && ambiguous) return rule;
-  return RuleOf(own.prologue, tier0);
+  return RuleOf(prologue, tier0);
 }
 
 bool CodeResolver::MayFilter(FunctionId function) const {
@@ -84,17 +103,12 @@ bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::
   return NativeMap::RuleOfLoaded(ip, rule);
 }
 
-CodeResolver::Answer CodeResolver::Resolve(uintptr_t ip) const {
+CodeResolver::Answer CodeResolver::Resolve(FunctionId function, uintptr_t ip) const {
   Answer out;
-  out.rule.state = unwind::RuleState::kSnapshot;
-  const auto* at = reinterpret_cast<const uint8_t*>(ip - 1);  // NOLINT
-  ReJitId rejit = 0;
-  if (!Succeeded(info_->GetFunctionFromIP3(at, &out.function, &rejit)) || out.function == 0)
-    return out;
   int32_t dynamic = 0;
-  out.dynamic = Succeeded(info_->IsFunctionDynamic(out.function, &dynamic)) && dynamic != 0;
-  out.rule = ManagedRule(out.function, rejit, ip);
-  out.rule.exact = out.rule.frame_bytes != 0 && (out.dynamic || MayFilter(out.function));
+  out.dynamic = Succeeded(info_->IsFunctionDynamic(function, &dynamic)) && dynamic != 0;
+  out.rule = ManagedRule(function, ip);
+  out.rule.exact = out.rule.frame_bytes != 0 && (out.dynamic || MayFilter(function));
   return out;
 }
 

@@ -3,7 +3,8 @@
 // the agent's thread.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <span>
 
 #include "agent/com/corprof.h"
 #include "agent/stacks/code_table.h"
@@ -17,18 +18,20 @@ class CodeResolver {
 
   struct Answer {
     unwind::FrameRule rule;
-    FunctionId function = 0;  // 0: native, or unknown
-    bool dynamic = false;     // may be unloaded on its own
+    bool dynamic = false;  // may be unloaded on its own
   };
   // Native code, of the modules that stay loaded (null = none are known) or of any other, which is
   // `unloadable`. False: it is none.
   static bool ResolveNative(uintptr_t ip, const NativeMap* native, unwind::FrameRule* rule,
                             bool* unloadable);
-  // Code of the runtime's. Within a question to the lookup gate.
-  Answer Resolve(uintptr_t ip) const;
+  // Code of this function, which `ip` is in. Within a question to the lookup gate.
+  Answer Resolve(FunctionId function, uintptr_t ip) const;
 
  private:
-  unwind::FrameRule ManagedRule(FunctionId function, ReJitId rejit, uintptr_t ip) const;
+  // Where the function's code begins, of all tiers and of all that profilers had compiled; nothing
+  // where it has more than there is room for.
+  std::span<const uintptr_t> StartsOf(FunctionId function, std::span<uintptr_t> room) const;
+  unwind::FrameRule ManagedRule(FunctionId function, uintptr_t ip) const;
   bool MayFilter(FunctionId function) const;
 
   ICorProfilerInfo* info_;

@@ -39,6 +39,7 @@ class CodeTable {
     uint64_t ip;
     std::atomic<uintptr_t> function;  // 0 = unknown or native
     std::atomic<bool> dynamic;        // a DynamicMethod
+    std::atomic<bool> unnamed;        // a snapshot went past it and named no function
     std::atomic<uint64_t> role;       // async/async_roles.h
     std::atomic<uint64_t> home;       // of a state machine's MoveNext: async/this_home.h
   };
@@ -70,6 +71,19 @@ class CodeTable {
   void SetHome(uint32_t id, uint64_t before, uint64_t home) {
     if (Frame* f = frame(id))
       (void)f->home.compare_exchange_strong(before, home, std::memory_order_relaxed);
+  }
+
+  // While its code is on the calling thread's stack: whose it is.
+  void Name(uint32_t id, uintptr_t function) {
+    Frame* f = frame(id);
+    if (f != nullptr && f->function.load(std::memory_order_relaxed) == 0)
+      f->function.store(function, std::memory_order_release);
+  }
+  // … and that a snapshot of the stack does not say it. True: it is the first to find that.
+  bool LeaveUnnamed(uint32_t id) {
+    Frame* f = frame(id);
+    return f != nullptr && f->function.load(std::memory_order_relaxed) == 0 &&
+           !f->unnamed.exchange(true, std::memory_order_acq_rel);
   }
 
   // Everything below: on one thread at a time.

@@ -88,7 +88,7 @@ class FrameList {
 
 template <class Stack>
 WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack stack,
-             FrameSpan* spans, FrameList frames, size_t* count) {
+             FrameSpan* spans, FrameList frames, size_t* count, uint32_t* fresh) {
   for (size_t step = 0; step < kMaxSteps; ++step) {
     if (at.ip == 0) {
       *count = frames.count();
@@ -100,7 +100,10 @@ WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack s
     if (rule.state == unwind::RuleState::kPending) {
       const unwind::NativeModule* module =
           native_map == nullptr ? nullptr : native_map->Find(at.ip - 1);
-      if (module == nullptr) return WalkEnd::kNew;
+      if (module == nullptr) {
+        if (fresh != nullptr) *fresh = slot->frame.load(std::memory_order_relaxed);
+        return WalkEnd::kNew;
+      }
       OwnMemory memory;
       rule = unwind::RuleAt(*module, at.ip - 1, memory);
       code.SetRule(slot->frame.load(std::memory_order_relaxed), rule, 0);
@@ -143,12 +146,12 @@ WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack s
 }  // namespace
 
 WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
-                  WalkRoom room, size_t* count, NativeRuns runs) {
+                  WalkRoom room, size_t* count, NativeRuns runs, uint32_t* fresh) {
   *count = 0;
   const FrameList frames(room.frames, runs);
   return own.Holds(at.sp)
-             ? Walk(code, native, at, OwnStack(own.high), room.spans, frames, count)
-             : Walk(code, native, at, AnyStack(room.window), room.spans, frames, count);
+             ? Walk(code, native, at, OwnStack(own.high), room.spans, frames, count, fresh)
+             : Walk(code, native, at, AnyStack(room.window), room.spans, frames, count, fresh);
 }
 
 bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {
@@ -163,7 +166,10 @@ bool SnapshotCollector::Add(uintptr_t function, uintptr_t ip) {
   if (native_ && count_ != 0) frames_[count_++] = kNativeFrame;
   native_ = false;
   const CodeTable::Slot* slot = code_.FindOrAdd(ip);
-  frames_[count_++] = slot == nullptr ? kUnknownFrame : slot->frame.load(std::memory_order_relaxed);
+  const uint32_t frame =
+      slot == nullptr ? kUnknownFrame : slot->frame.load(std::memory_order_relaxed);
+  code_.Name(frame, function);
+  frames_[count_++] = frame;
   return true;
 }
 

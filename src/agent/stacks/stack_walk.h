@@ -57,11 +57,14 @@ enum class NativeRuns : uint8_t {
 inline constexpr size_t kMostNative = 32;
 
 // `own`: of the calling thread's stack; empty when it is not known. `count` is set in every case.
-// Native code that is new is looked up in `native`, which may be null.
+// Native code that is new is looked up in `native`, which may be null. kNew: `fresh`, if any, gets
+// the frame at which it ended.
 WalkEnd WalkStack(CodeTable& code, const NativeMap* native, Registers at, const StackBounds& own,
-                  WalkRoom room, size_t* count, NativeRuns runs = NativeRuns::kOne);
+                  WalkRoom room, size_t* count, NativeRuns runs = NativeRuns::kOne,
+                  uint32_t* fresh = nullptr);
 
-// Collects what the runtime's own walk (DoStackSnapshot) reports; the same shape.
+// Collects what the runtime's own walk (DoStackSnapshot) reports; the same shape. Whose code an
+// address is, it learns from there.
 class SnapshotCollector {
  public:
   SnapshotCollector(CodeTable& code, uint32_t (&frames)[kMaxDepth])

@@ -56,7 +56,7 @@ AgentOnFake::~AgentOnFake() {
 
 void AgentOnFake::Detach() { (void)Ask("detach"); }
 
-void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity) {
+void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity, uintptr_t ip) {
   static std::atomic<uint64_t> address{0x10000};
   std::string payload;
   Put(payload, uint32_t{0});
@@ -68,6 +68,7 @@ void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity) {
   Put(payload, uint64_t{0});
   constexpr uint32_t kAllocationSampled = 303;
   Registers from;
+  from.ip = ip;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
   const FakeRuntime::Delivery delivery;
   agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), activity, from);
@@ -121,12 +122,18 @@ void AgentOnFake::CollectForAllocation() {
 }
 
 void AgentOnFake::UnloadModule(ModuleId module) {
-  agent_->OnModuleUnload(module);
+  {
+    const FakeRuntime::Unloading unloading;
+    agent_->OnModuleUnload(module);
+  }
   runtime.FreeModule(module);
 }
 
 void AgentOnFake::UnloadMethod(FunctionId method) {
-  agent_->OnDynamicUnload(method);
+  {
+    const FakeRuntime::Unloading unloading;
+    agent_->OnDynamicUnload(method);
+  }
   runtime.FreeMethod(method);
 }
 

@@ -21,8 +21,9 @@ class AgentOnFake {
   ~AgentOnFake();  // detaches, waits
 
   // An allocation of this type on the calling thread, under the stack that it has set.
-  // `activity`: the one that the thread is at.
-  void Allocate(ClassId type, uint64_t size = 200'000, const Guid* activity = nullptr);
+  // `activity`: the one that the thread is at. `ip`: where a walk of the agent's own begins.
+  void Allocate(ClassId type, uint64_t size = 200'000, const Guid* activity = nullptr,
+                uintptr_t ip = 0);
   void CollectForAllocation();  // a GC's events, on this thread
   // Events of the calling thread, under the stack that it has set.
   void Throw(std::u16string_view type, bool by_statement = false);

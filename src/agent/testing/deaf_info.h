@@ -115,7 +115,7 @@ class DeafInfo : public ICorProfilerInfo {
   HResult RequestRevert() override { return kFail; }
   HResult GetCodeInfo3() override { return kFail; }
   HResult GetFunctionFromIP2() override { return kFail; }
-  HResult GetReJITIDs() override { return kFail; }
+  HResult GetReJITIDs(FunctionId, uint32_t, uint32_t*, ReJitId*) override { return kFail; }
   HResult GetILToNativeMapping2() override { return kFail; }
   HResult EnumJITedFunctions2() override { return kFail; }
   HResult GetObjectSize2(ObjectId, size_t*) override { return kFail; }
@@ -136,7 +136,7 @@ class DeafInfo : public ICorProfilerInfo {
     return kFail;
   }
   HResult GetILToNativeMapping3() override { return kFail; }
-  HResult GetCodeInfo4(uintptr_t, uint32_t, uint32_t*, CodeRange*) override { return kFail; }
+  HResult GetCodeInfo4() override { return kFail; }
   HResult EnumerateObjectReferences() override { return kFail; }
   HResult IsFrozenObject() override { return kFail; }
   HResult GetLOHObjectSizeThreshold() override { return kFail; }

@@ -198,6 +198,8 @@ HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, I
 
 HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function, ReJitId* rejit) {
   const auto ip = reinterpret_cast<uintptr_t>(at);
+  ++looked_up_;
+  if (!Unloading::unloads_ && suspender_.load() != std::this_thread::get_id()) ++looked_up_outside_;
   const std::lock_guard lock(mutex_);
   ++questions_;
   *rejit = 0;

@@ -71,7 +71,8 @@ class FakeRuntime final : public DeafInfo {
   void FreeModule(ModuleId module);
   void FreeMethod(FunctionId method);
 
-  // What the calling thread's stack is, leaf first.
+  // What snapshots of the calling thread's stack tell, leaf first. The runtime's leave dynamic
+  // methods out.
   static void SetStack(const std::vector<Frame>& stack);
 
   uint64_t asked_of_the_dead() const { return asked_of_the_dead_.load(); }
@@ -91,6 +92,9 @@ class FakeRuntime final : public DeafInfo {
   uint64_t destroyed_outside() const { return destroyed_outside_.load(); }
   uint64_t metadata_opened() const { return metadata_opened_.load(); }  // by GetModuleMetaData
   uint64_t suspensions() const { return suspensions_.load(); }
+  uint64_t looked_up() const { return looked_up_.load(); }  // code by its address
+  // … on a thread that neither unloads nor has the runtime suspended.
+  uint64_t looked_up_outside() const { return looked_up_outside_.load(); }
   bool suspended() const { return suspender_.load() != std::thread::id(); }
 
   // On the thread that allocates, around the delivery of an allocation's event.
@@ -104,6 +108,18 @@ class FakeRuntime final : public DeafInfo {
    private:
     friend class FakeRuntime;
     static inline thread_local bool delivers_ = false;
+  };
+  // On the thread that unloads, around the runtime's callback.
+  class Unloading {
+   public:
+    Unloading() { unloads_ = true; }
+    ~Unloading() { unloads_ = false; }
+    Unloading(const Unloading&) = delete;
+    Unloading& operator=(const Unloading&) = delete;
+
+   private:
+    friend class FakeRuntime;
+    static inline thread_local bool unloads_ = false;
   };
 
   std::atomic<bool> refuses_sessions{false};
@@ -185,7 +201,8 @@ class FakeRuntime final : public DeafInfo {
   Metadata metadata_;
   std::atomic<std::thread::id> suspender_{};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
-      handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0};
+      handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
+      looked_up_{0}, looked_up_outside_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};
 };

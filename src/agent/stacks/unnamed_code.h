@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses of code that no stack snapshot names: dynamic methods, stubs, and methods of the
+// runtime's that its own walks pass over. Whose code it is, the runtime looks up in its table of
+// code ranges. A thread that the runtime does not know, as the agent's, reads that table without
+// its lock, while unloading and collections free parts of it. So there are two places to look up:
+// - on a thread of the program that is about to unload code, inside the runtime's callback;
+// - while the runtime is suspended.
+// Source: dotnet/runtime src/coreclr/vm/codeman.cpp, ExecutionManager::GetScanFlags and
+// EEJitManager::CleanupCodeHeaps
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "agent/com/corprof.h"
+
+namespace clrscope::agent {
+
+class UnnamedCode {
+ public:
+  static constexpr size_t kMost = 256;
+  struct Address {
+    uint32_t frame = 0;
+    uintptr_t ip = 0;         // a return address
+    bool looked_up = false;   // `function` says what it is
+    FunctionId function = 0;  // 0: of no function
+  };
+
+  // On the agent's thread. False: there is no room.
+  bool Add(uint32_t frame, uintptr_t ip);
+  // Where it is allowed, see above. Never waits: where the agent's thread is at the list just now,
+  // nothing is looked up.
+  void LookUp(ICorProfilerInfo* info);
+  // On the agent's thread. All of them, which are out of the list then.
+  std::vector<Address> TakeAll();
+  size_t size() const { return size_.load(std::memory_order_acquire); }
+
+ private:
+  std::mutex mutex_;
+  std::array<Address, kMost> addresses_;
+  std::atomic<size_t> size_{0};
+};
+
+}  // namespace clrscope::agent
