@@ -154,6 +154,7 @@ void* Agent::ThreadMain(void* raw) {
   const std::shared_ptr<Agent> self = std::move(*holder);
   delete holder;
   (void)::prctl(PR_SET_NAME, "clrscope-agent");
+  self->own_thread_.store(ShardPool::ThisThread());
   try {
     self->Run();
   } catch (...) {  // no memory

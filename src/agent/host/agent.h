@@ -188,6 +188,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   std::vector<uint32_t> waiting_;                // … except for these, which threads walk over
   std::atomic<size_t> waiting_count_{0};
   UnnamedCode unnamed_;
+  std::atomic<uintptr_t> own_thread_{0};  // ShardPool::ThisThread() of the agent's
   int64_t unnamed_since_ns_ = 0, next_suspension_ns_ = 0;
   uint64_t suspensions_ = 0, suspended_ns_ = 0;
   std::vector<uint32_t> dynamic_frames_, collectible_frames_, native_frames_;

@@ -149,6 +149,8 @@ void Agent::OnGcEvent(const clr::RawEvent& event) {
       break;
     }
     case kGcRestartEnd:
+      // After the agent's own suspension: a collection's may have begun before it, and wait.
+      if (ShardPool::ThisThread() == own_thread_.load(std::memory_order_relaxed)) return;
       n.kind = GcNote::Kind::kRestart;
       break;
     default:

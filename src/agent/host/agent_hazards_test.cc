@@ -221,6 +221,22 @@ TEST_F(Unnamed, CodeWaitsForACollectionThatIsUnderWay) {
   EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
 }
 
+// A collection may have told that it begins, and wait for the end of the agent's suspension.
+TEST_F(Unnamed, CodeIsLookedUpBesideACollectionWhosePauseIsKnown) {
+  (void)a.EndInterval();
+  a.runtime.resumed = [this] { a.Restart(); };  // the runtime tells that of any suspension
+  a.SuspendForGc();
+  AllocateAt(kCode + 16);
+  ASSERT_TRUE(Until(10, [&] { return named() == 1; }));
+  a.CollectForAllocation();
+  a.EndGc();
+  a.Restart();
+  const profile::IntervalFrame frame = a.EndInterval();
+  EXPECT_EQ(a.runtime.suspensions(), 1u);
+  ASSERT_EQ(frame.gcs.size(), 1u);
+  EXPECT_GT(frame.gcs[0].pause_ns, 50'000'000) << "from its own beginning";
+}
+
 // Lambdas are made, called and dropped on three threads.
 TEST_F(Unnamed, CodeThatComesAndGoesIsNotAskedAboutWhereItMayBeGone) {
   std::atomic<bool> done{false};

@@ -16,6 +16,7 @@
 
 #include "base/control_path.h"
 #include "base/fd.h"
+#include "clr/gc_events.h"
 #include "profile/interval/interval_codec.h"
 
 namespace clrscope::agent {
@@ -110,9 +111,8 @@ void AgentOnFake::Wait() { Event(301, 0, std::string(11, 0)); }
 void AgentOnFake::HaveWaited() { Event(302, 0, std::string(2, 0)); }
 
 void AgentOnFake::CollectForAllocation() {
-  static std::atomic<uint32_t> number{0};
   std::string payload;  // GCStart_V2
-  Put(payload, ++number);
+  Put(payload, ++gcs_);
   Put(payload, uint32_t{0});  // generation
   Put(payload, uint32_t{0});  // AllocSmall
   Put(payload, uint32_t{0});
@@ -120,6 +120,24 @@ void AgentOnFake::CollectForAllocation() {
   Put(payload, uint64_t{0});
   agent_->OnEvent(1, 2, AsBytes(payload.data(), payload.size()), nullptr, {});
 }
+
+void AgentOnFake::SuspendForGc() {
+  std::string payload;  // GCSuspendEEBegin_V1
+  Put(payload, clr::kForGc);
+  Put(payload, gcs_);
+  Put(payload, uint16_t{0});
+  Event(9, 1, payload);
+}
+
+void AgentOnFake::EndGc() {
+  std::string payload;  // GCEnd_V1
+  Put(payload, gcs_);
+  Put(payload, uint32_t{0});  // generation
+  Put(payload, uint16_t{0});
+  Event(2, 1, payload);
+}
+
+void AgentOnFake::Restart() { Event(3, 1, std::string(2, 0)); }
 
 void AgentOnFake::UnloadModule(ModuleId module) {
   {

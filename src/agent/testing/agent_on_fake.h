@@ -24,7 +24,11 @@ class AgentOnFake {
   // `activity`: the one that the thread is at. `ip`: where a walk of the agent's own begins.
   void Allocate(ClassId type, uint64_t size = 200'000, const Guid* activity = nullptr,
                 uintptr_t ip = 0);
-  void CollectForAllocation();  // a GC's events, on this thread
+  void CollectForAllocation();  // a GC's start, on this thread
+  // … and the events around it.
+  void SuspendForGc();
+  void EndGc();
+  void Restart();
   // Events of the calling thread, under the stack that it has set.
   void Throw(std::u16string_view type, bool by_statement = false);
   void Contend(uint64_t owner);
@@ -59,6 +63,7 @@ class AgentOnFake {
   Fd feed_;
   profile::IntervalFrame known_;  // its dictionaries
   void Event(uint32_t id, uint32_t version, const std::string& payload);
+  uint32_t gcs_ = 0;
   TemporaryFolder folder_;
   std::shared_ptr<Agent> agent_;
 };

@@ -150,7 +150,9 @@ HResult FakeRuntime::SuspendRuntime() {
 
 HResult FakeRuntime::ResumeRuntime() {
   std::thread::id self = std::this_thread::get_id();
-  return suspender_.compare_exchange_strong(self, {}) ? kOk : kFail;
+  if (!suspender_.compare_exchange_strong(self, {})) return kFail;
+  if (resumed) resumed();
+  return kOk;
 }
 
 HResult FakeRuntime::GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) {

@@ -123,6 +123,8 @@ class FakeRuntime final : public DeafInfo {
   };
 
   std::atomic<bool> refuses_sessions{false};
+  // On the thread that resumes the runtime, once it runs.
+  std::function<void()> resumed;
   // Suspensions that are refused from now on, as somebody else's is in progress.
   std::atomic<uint64_t> refuses_suspensions{0};
   std::atomic<uint16_t> major{10};
