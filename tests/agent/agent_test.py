@@ -20,6 +20,7 @@ from harness import clrscope, start_clrscope, wait_until
 from agent_events import AgentEvents  # noqa: F401
 from async_callers import AsyncCallers  # noqa: F401
 from commands import Commands  # noqa: F401
+from dynamic_code import DynamicCode  # noqa: F401
 from handles import Handles  # noqa: F401  (run with the others)
 from hazards import Hazards  # noqa: F401
 from limits import Limits  # noqa: F401

@@ -228,29 +228,24 @@ void Agent::HandOnTermSignal() {
 
 // Without a session no thread that allocates comes by. While the runtime is suspended no collection
 // runs, and no thread is inside the handle table but those that hold its lock for a moment.
-// On a thread that the runtime does not know, as it refuses a suspension to the ones it does.
 void Agent::DestroyGivenUpHandles() {
-  if (GivenUpHandles::Get().waiting() == 0) return;
-  (void)OnThrowawayThread([this] {
-    const auto sleep = [](int64_t ns) {
-      const timespec pause{0, ns};
-      (void)::nanosleep(&pause, nullptr);
-    };
-    const int64_t give_up = MonotonicNs() + kHandlePatience;
-    while (!ending_.load() && MonotonicNs() < give_up) {
-      if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
-        if (hr != kSuspensionInProgress) return;
-        sleep(kMillisecond);  // a collection's, or a debugger's
-        continue;
-      }
-      const int64_t resume = MonotonicNs() + kLongestStop;
-      while (sampler_->DestroyGivenUp() && MonotonicNs() < resume) {
-      }
-      (void)info_->ResumeRuntime();
-      if (GivenUpHandles::Get().waiting() == 0) return;
-      sleep(kBetweenStops);
+  const auto sleep = [](int64_t ns) {
+    const timespec pause{0, ns};
+    (void)::nanosleep(&pause, nullptr);
+  };
+  const int64_t give_up = MonotonicNs() + kHandlePatience;
+  while (GivenUpHandles::Get().waiting() != 0 && !ending_.load() && MonotonicNs() < give_up) {
+    if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
+      if (hr != kSuspensionInProgress) return;
+      sleep(kMillisecond);  // a collection's, or a debugger's
+      continue;
     }
-  });
+    const int64_t resume = MonotonicNs() + kLongestStop;
+    while (sampler_->DestroyGivenUp() && MonotonicNs() < resume) {
+    }
+    (void)info_->ResumeRuntime();
+    if (GivenUpHandles::Get().waiting() != 0) sleep(kBetweenStops);
+  }
 }
 
 // False: it stays. The runtime does not let go of whoever had it use its slow allocation helpers:

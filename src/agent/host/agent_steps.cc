@@ -233,16 +233,16 @@ void Agent::LookUpUnnamed(int64_t now) {
   {
     const UnloadDesk::Closed closed(desk_);
     const int64_t begin = MonotonicNs();
-    const bool suspended = Succeeded(info_->SuspendRuntime());
-    if (suspended) {
-      unnamed_.LookUp(info_);
-      (void)info_->ResumeRuntime();
-      ++suspensions_;
+    if (!Succeeded(info_->SuspendRuntime())) {  // as somebody else has it suspended just now
+      next_suspension_ns_ = Now() + kSuspendEvery;
+      return;
     }
+    unnamed_.LookUp(info_);
+    (void)info_->ResumeRuntime();
     const int64_t stop_ns = MonotonicNs() - begin;
+    ++suspensions_;
     suspended_ns_ += static_cast<uint64_t>(stop_ns);
     next_suspension_ns_ = Now() + std::max(kSuspendEvery, kRunForEachStop * stop_ns);
-    if (!suspended) return;  // as somebody else has it suspended just now
   }
   ResolveUnnamed();
 }

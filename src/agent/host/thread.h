@@ -5,11 +5,9 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 
-#include <atomic>
 #include <cstddef>
-#include <functional>
+#include <initializer_list>
 
 namespace clrscope::agent {
 
@@ -39,24 +37,6 @@ inline bool StartThread(void* (*main)(void*), void* context) {
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error == 0;
-}
-
-// Runs `work` on a thread that ends with it, and waits.
-inline bool OnThrowawayThread(const std::function<void()>& work) {
-  struct Job {
-    const std::function<void()>* work;
-    std::atomic<bool> done{false};
-  } job{&work, {}};
-  const auto main = [](void* raw) -> void* {
-    auto* j = static_cast<Job*>(raw);
-    (*j->work)();
-    j->done.store(true, std::memory_order_release);
-    return nullptr;
-  };
-  if (!StartThread(main, &job)) return false;
-  const timespec pause{0, 200'000};
-  while (!job.done.load(std::memory_order_acquire)) (void)::nanosleep(&pause, nullptr);
-  return true;
 }
 
 }  // namespace clrscope::agent
