@@ -206,10 +206,12 @@ bool Agent::ResolveFrame(uint32_t id) {
   return true;
 }
 
-// What nobody looked up may be gone by the time that somebody does: it waits for its next sighting.
+// What nobody looked up may be gone by the time that somebody does, and what was looked up may have
+// gone since: it waits for its next sighting.
 void Agent::ResolveUnnamed() {
   for (const UnnamedCode::Address& a : unnamed_.TakeAll()) {
-    if (!a.looked_up) {
+    const CodeTable::Frame* f = code_.frame(a.frame);
+    if (!a.looked_up || f == nullptr || f->epoch != gate_.epoch()) {
       code_.Retire(a.frame);
     } else if (a.function == 0) {
       unwind::FrameRule stub;

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/stacks/unnamed_code.h"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <span>
 
 namespace clrscope::agent {
 
+void UnnamedCode::Enter() {
+  while (busy_.exchange(true, std::memory_order_acquire)) (void)::sched_yield();
+}
+
 bool UnnamedCode::Add(uint32_t frame, uintptr_t ip) {
-  const std::lock_guard lock(mutex_);
   const size_t size = size_.load(std::memory_order_relaxed);
   if (size == kMost) return false;
+  Enter();
   addresses_[size] = {frame, ip};
   size_.store(size + 1, std::memory_order_release);
+  Leave();
   return true;
 }
 
 void UnnamedCode::LookUp(ICorProfilerInfo* info) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (busy_.exchange(true, std::memory_order_acquire)) return;
   for (Address& a : std::span(addresses_).first(size_.load(std::memory_order_relaxed))) {
     if (a.looked_up) continue;
     // Of the call before it: what follows may be another method's.
@@ -25,13 +32,16 @@ void UnnamedCode::LookUp(ICorProfilerInfo* info) {
     if (!Succeeded(info->GetFunctionFromIP3(call, &a.function, &rejit))) a.function = 0;
     a.looked_up = true;
   }
+  Leave();
 }
 
 std::vector<UnnamedCode::Address> UnnamedCode::TakeAll() {
-  const std::lock_guard lock(mutex_);
-  const auto all = std::span(addresses_).first(size_.load(std::memory_order_relaxed));
+  std::vector<Address> all(size());
+  Enter();
+  std::copy_n(addresses_.begin(), all.size(), all.begin());
   size_.store(0, std::memory_order_release);
-  return {all.begin(), all.end()};
+  Leave();
+  return all;
 }
 
 }  // namespace clrscope::agent

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "agent/com/corprof.h"
@@ -40,7 +39,10 @@ class UnnamedCode {
   size_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
-  std::mutex mutex_;
+  void Enter();  // on the agent's thread: the other is at the list for some microseconds
+  void Leave() { busy_.store(false, std::memory_order_release); }
+
+  std::atomic<bool> busy_{false};
   std::array<Address, kMost> addresses_;
   std::atomic<size_t> size_{0};
 };
