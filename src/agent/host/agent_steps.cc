@@ -22,10 +22,11 @@ constexpr int64_t kDrainEvery = kSecond;
 constexpr int64_t kScanEvery = 100 * kMillisecond;  // after GCs, at most so often
 constexpr int64_t kTendEvery = kSecond;
 constexpr size_t kMostPasses = 10'000;
-// Unnamed code: how long addresses gather, how often the runtime is suspended for them at most, and
-// how many times as long as a suspension it runs before the next.
+// Unnamed code: how long addresses gather; how often the runtime is suspended for them at most; how
+// many times as long as a suspension it runs before the next, but no longer than that. Where the
+// runtime refuses for good, it is asked again some time.
 constexpr int64_t kGatherUnnamed = 50 * kMillisecond, kSuspendEvery = 100 * kMillisecond;
-constexpr int64_t kRunForEachStop = 500;
+constexpr int64_t kRunForEachStop = 100, kLongestRun = 5 * kSecond, kAskAgain = 30 * kSecond;
 
 // Since .NET 9 exceptions are thrown by managed code of the runtime's, which its own walks pass
 // over: what it allocates is allocated where something was thrown.
@@ -167,7 +168,9 @@ bool Agent::ResolveFrame(uint32_t id) {
   const FunctionId function = f->function.load(std::memory_order_acquire);
   if (function == 0) {
     // A walk that ended here takes a snapshot next, which says what it is, or that it does not.
-    if (!f->unnamed.load(std::memory_order_acquire) && !code_.is_native(id)) return false;
+    const bool is_native = code_.is_native(id);
+    if (!is_native && (!f->unnamed.load(std::memory_order_acquire) || unnamed_.full()))
+      return false;
     unwind::FrameRule native;
     bool unloadable = false;
     if (CodeResolver::ResolveNative(f->ip, native_map_.get(), &native, &unloadable)) {
@@ -176,8 +179,12 @@ bool Agent::ResolveFrame(uint32_t id) {
       if (options_.native) collector_.BindPlace(id, f->ip, Names::kNativeMethod, unloadable, Now());
       return true;
     }
+    if (f->epoch != gate_.epoch()) {
+      code_.Retire(id);
+      return true;
+    }
     if (unnamed_.size() == 0) unnamed_since_ns_ = Now();
-    if (!unnamed_.Add(id, f->ip)) code_.Retire(id);
+    unnamed_.Add(id, f->ip);
     return true;
   }
   const LookupGate::Question may_ask(gate_, f->epoch);
@@ -209,7 +216,7 @@ bool Agent::ResolveFrame(uint32_t id) {
 // What nobody looked up may be gone by the time that somebody does, and what was looked up may have
 // gone since: it waits for its next sighting.
 void Agent::ResolveUnnamed() {
-  for (const UnnamedCode::Address& a : unnamed_.TakeAll()) {
+  unnamed_.ResolveAll([this](const UnnamedCode::Address& a) {
     const CodeTable::Frame* f = code_.frame(a.frame);
     if (!a.looked_up || f == nullptr || f->epoch != gate_.epoch()) {
       code_.Retire(a.frame);
@@ -221,7 +228,10 @@ void Agent::ResolveUnnamed() {
       code_.Name(a.frame, a.function);
       (void)ResolveFrame(a.frame);
     }
-  }
+  });
+  for (const uint32_t id : waiting_)  // there was no room for them
+    if (const CodeTable::Frame* f = code_.frame(id); f != nullptr && f->unnamed.load())
+      code_.Retire(id);
 }
 
 int64_t Agent::lookup_due_ns() const {
@@ -235,8 +245,8 @@ void Agent::LookUpUnnamed(int64_t now) {
   {
     const UnloadDesk::Closed closed(desk_);
     const int64_t begin = MonotonicNs();
-    if (!Succeeded(info_->SuspendRuntime())) {  // as somebody else has it suspended just now
-      next_suspension_ns_ = Now() + kSuspendEvery;
+    if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
+      next_suspension_ns_ = Now() + (hr == kSuspensionInProgress ? kSuspendEvery : kAskAgain);
       return;
     }
     unnamed_.LookUp(info_);
@@ -244,7 +254,7 @@ void Agent::LookUpUnnamed(int64_t now) {
     const int64_t stop_ns = MonotonicNs() - begin;
     ++suspensions_;
     suspended_ns_ += static_cast<uint64_t>(stop_ns);
-    next_suspension_ns_ = Now() + std::max(kSuspendEvery, kRunForEachStop * stop_ns);
+    next_suspension_ns_ = Now() + std::clamp(kRunForEachStop * stop_ns, kSuspendEvery, kLongestRun);
   }
   ResolveUnnamed();
 }
@@ -325,7 +335,7 @@ void Agent::ResetCode() {
     resolved_ = kFirstFrame;
     waiting_.clear();
     waiting_count_.store(0);
-    (void)unnamed_.TakeAll();
+    unnamed_.ResolveAll([](const UnnamedCode::Address&) {});
     dynamic_frames_.clear();
     seen_dynamic_.Clear();
     collectible_frames_.clear();

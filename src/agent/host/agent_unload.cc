@@ -21,7 +21,7 @@ void Agent::OnDynamicUnload(FunctionId function) {
 
 void Agent::AwaitUnload(const Unload& what) {
   if (!ready_.load() || ended_.load()) return;
-  // While all of it is there. The runtime takes its lock for this thread.
+  // While all of it is there. This is a thread of the runtime's: no range is freed meanwhile.
   if (unnamed_.size() != 0) unnamed_.LookUp(info_);
   if (desk_.Await(what)) return;
   // The agent's thread knows nothing of it yet, and the next code may lie at the same addresses.
@@ -50,6 +50,7 @@ void Agent::RetireUnloadable() {
     frames->clear();
   }
   seen_dynamic_.Clear();
+  ResolveUnnamed();
 }
 
 // What a thread still walks over is on its stack: it is not what goes.

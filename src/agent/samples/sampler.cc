@@ -93,14 +93,15 @@ size_t Sampler::Walk(Shard& shard, Registers from, bool async) {
       return count;
     }
   }
+  bool unnamed = false;
   if (on_own && from.sp - own.low < kShallow) {
     Count(shard.counts.shallow);
   } else {
     Count(shard.counts.snapshots);
     if (!Snapshot(shard.frames, &count)) Count(shard.counts.snapshot_failed);
+    unnamed = code_.LeaveUnnamed(fresh);
   }
   // Not before: the snapshot says whose code the new addresses are in.
-  const bool unnamed = code_.LeaveUnnamed(fresh);
   if (unnamed || code_.frame_count() != known) wake_(wake_context_);
   return count;
 }

@@ -14,19 +14,21 @@ namespace {
 constexpr size_t kMaxStarts = 64;  // of one function's code
 constexpr uint32_t kMaxReJits = 8;
 constexpr uintptr_t kLongestBody = size_t{1} << 16;
-constexpr size_t kPrologueBytes = 96;
+constexpr size_t kPrologueBytes = 96, kLongestInstruction = 15, kPage = 4096;
 
-// Of code that the address is in: everything before the address is there.
-unwind::Prologue PrologueBefore(uintptr_t ip, uintptr_t start) {
-  const auto* code = reinterpret_cast<const std::byte*>(start);  // NOLINT
-  return unwind::DecodePrologue({code, std::min(ip - start, kPrologueBytes)});
-}
-
-// Of other code, whose length nobody says: the memory may end with it.
+// Nobody says how long the code is: its memory may end with it. The page on which it begins is
+// there; what lies on the next is read through the kernel.
 unwind::Prologue PrologueAt(uintptr_t start) {
-  std::array<std::byte, kPrologueBytes> code{};
-  const size_t size = OwnReader::OfThisProcess().ReadSome(start, code.data(), code.size());
-  return unwind::DecodePrologue({code.data(), size});
+  const auto* code = reinterpret_cast<const std::byte*>(start);  // NOLINT
+  const size_t here = kPage - start % kPage;
+  if (here >= kPrologueBytes) return unwind::DecodePrologue({code, kPrologueBytes});
+  std::array<std::byte, kPrologueBytes> copy{};
+  std::copy_n(code, here, copy.begin());
+  const size_t size = here + OwnReader::OfThisProcess().ReadSome(start + here, copy.data() + here,
+                                                                 copy.size() - here);
+  const unwind::Prologue p = unwind::DecodePrologue({copy.data(), size});
+  // It may go on where nothing was read.
+  return size < copy.size() && p.length + kLongestInstruction > size ? unwind::Prologue{} : p;
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ unwind::FrameRule CodeResolver::ManagedRule(FunctionId function, uintptr_t ip) c
     if (start < ip) own = std::max(own, start);
   // Farther away it is code that is not among them: of before a hot reload, or split off.
   if (own == 0 || ip - own > kLongestBody) return rule;
-  const unwind::Prologue prologue = PrologueBefore(ip, own);
+  const unwind::Prologue prologue = PrologueAt(own);
   unwind::Prologue tier0;
   if (prologue.osr) {
     for (const uintptr_t start : starts) {

@@ -12,14 +12,12 @@ void UnnamedCode::Enter() {
   while (busy_.exchange(true, std::memory_order_acquire)) (void)::sched_yield();
 }
 
-bool UnnamedCode::Add(uint32_t frame, uintptr_t ip) {
+void UnnamedCode::Add(uint32_t frame, uintptr_t ip) {
   const size_t size = size_.load(std::memory_order_relaxed);
-  if (size == kMost) return false;
   Enter();
   addresses_[size] = {frame, ip};
   size_.store(size + 1, std::memory_order_release);
   Leave();
-  return true;
 }
 
 void UnnamedCode::LookUp(ICorProfilerInfo* info) {
@@ -35,11 +33,10 @@ void UnnamedCode::LookUp(ICorProfilerInfo* info) {
   Leave();
 }
 
-std::vector<UnnamedCode::Address> UnnamedCode::TakeAll() {
+std::vector<UnnamedCode::Address> UnnamedCode::Copy() {
   std::vector<Address> all(size());
   Enter();
   std::copy_n(addresses_.begin(), all.size(), all.begin());
-  size_.store(0, std::memory_order_release);
   Leave();
   return all;
 }

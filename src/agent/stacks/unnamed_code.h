@@ -29,18 +29,25 @@ class UnnamedCode {
     FunctionId function = 0;  // 0: of no function
   };
 
-  // On the agent's thread. False: there is no room.
-  bool Add(uint32_t frame, uintptr_t ip);
+  // On the agent's thread, while there is room.
+  void Add(uint32_t frame, uintptr_t ip);
+  bool full() const { return size() == kMost; }
   // Where it is allowed, see above. Never waits: where the agent's thread is at the list just now,
   // nothing is looked up.
   void LookUp(ICorProfilerInfo* info);
-  // On the agent's thread. All of them, which are out of the list then.
-  std::vector<Address> TakeAll();
+  // On the agent's thread. `resolve(address)` for all of them, and only then are they out of the
+  // list: until then a thread that unloads sees that there are some.
+  template <class Resolve>
+  void ResolveAll(Resolve&& resolve) {
+    for (const Address& a : Copy()) resolve(a);
+    size_.store(0, std::memory_order_release);
+  }
   size_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
   void Enter();  // on the agent's thread: the other is at the list for some microseconds
   void Leave() { busy_.store(false, std::memory_order_release); }
+  std::vector<Address> Copy();
 
   std::atomic<bool> busy_{false};
   std::array<Address, kMost> addresses_;

@@ -139,7 +139,7 @@ HResult FakeRuntime::DestroyHandle(ObjectHandle) {
 HResult FakeRuntime::SuspendRuntime() {
   if (refuses_suspensions.load() != 0) {
     --refuses_suspensions;
-    return kSuspensionInProgress;
+    return suspension_refusal.load();
   }
   std::thread::id nobody;
   if (!suspender_.compare_exchange_strong(nobody, std::this_thread::get_id()))
@@ -201,7 +201,8 @@ HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, I
 HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function, ReJitId* rejit) {
   const auto ip = reinterpret_cast<uintptr_t>(at);
   ++looked_up_;
-  if (!Unloading::unloads_ && suspender_.load() != std::this_thread::get_id()) ++looked_up_outside_;
+  const bool outside = !Unloading::unloads_ && suspender_.load() != std::this_thread::get_id();
+  if (outside) ++looked_up_outside_;
   const std::lock_guard lock(mutex_);
   ++questions_;
   *rejit = 0;
@@ -215,11 +216,12 @@ HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function,
   }
   // Where code was: the runtime's tables are being taken down there.
   const auto freed = freed_code_.upper_bound(ip);
-  if (freed != freed_code_.begin() && ip - *std::prev(freed) < 64) ++asked_of_the_dead_;
+  if (outside && freed != freed_code_.begin() && ip - *std::prev(freed) < 64) ++asked_of_the_dead_;
   return kFail;
 }
 
 HResult FakeRuntime::IsFunctionDynamic(FunctionId function, int32_t* dynamic) {
+  questions_stall.Pass();
   const std::lock_guard lock(mutex_);
   const Method* m = Find(methods_, function);
   if (m == nullptr) return kFail;

@@ -127,6 +127,7 @@ class FakeRuntime final : public DeafInfo {
   std::function<void()> resumed;
   // Suspensions that are refused from now on, as somebody else's is in progress.
   std::atomic<uint64_t> refuses_suspensions{0};
+  std::atomic<HResult> suspension_refusal{kSuspensionInProgress};  // with what
   std::atomic<uint16_t> major{10};
   Stall creating_handles;  // on the program's threads
   Stall questions_stall;
