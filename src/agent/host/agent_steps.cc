@@ -179,7 +179,7 @@ bool Agent::ResolveFrame(uint32_t id) {
       if (options_.native) collector_.BindPlace(id, f->ip, Names::kNativeMethod, unloadable, Now());
       return true;
     }
-    if (f->epoch != gate_.epoch()) {
+    if (is_native || f->epoch != gate_.epoch()) {  // it has gone
       code_.Retire(id);
       return true;
     }
