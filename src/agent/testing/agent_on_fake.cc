@@ -71,7 +71,7 @@ void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity, ui
   Registers from;
   from.ip = ip;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
-  const FakeRuntime::Delivery delivery;
+  const FakeRuntime::Within within(FakeRuntime::Callback::kAllocation);
   agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), activity, from);
 }
 
@@ -141,7 +141,7 @@ void AgentOnFake::Restart() { Event(3, 1, std::string(2, 0)); }
 
 void AgentOnFake::UnloadModule(ModuleId module) {
   {
-    const FakeRuntime::Unloading unloading;
+    const FakeRuntime::Within within(FakeRuntime::Callback::kUnload);
     agent_->OnModuleUnload(module);
   }
   runtime.FreeModule(module);
@@ -149,7 +149,7 @@ void AgentOnFake::UnloadModule(ModuleId module) {
 
 void AgentOnFake::UnloadMethod(FunctionId method) {
   {
-    const FakeRuntime::Unloading unloading;
+    const FakeRuntime::Within within(FakeRuntime::Callback::kUnload);
     agent_->OnDynamicUnload(method);
   }
   runtime.FreeMethod(method);

@@ -132,7 +132,8 @@ HResult FakeRuntime::CreateHandle(ObjectId, int32_t, ObjectHandle* handle) {
 
 HResult FakeRuntime::DestroyHandle(ObjectHandle) {
   ++destroyed_;
-  if (!Delivery::delivers_ && suspender_.load() != std::this_thread::get_id()) ++destroyed_outside_;
+  if (Within::callback_ != Callback::kAllocation && suspender_.load() != std::this_thread::get_id())
+    ++destroyed_outside_;
   return kOk;
 }
 
@@ -201,7 +202,8 @@ HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, I
 HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function, ReJitId* rejit) {
   const auto ip = reinterpret_cast<uintptr_t>(at);
   ++looked_up_;
-  const bool outside = !Unloading::unloads_ && suspender_.load() != std::this_thread::get_id();
+  const bool outside =
+      Within::callback_ != Callback::kUnload && suspender_.load() != std::this_thread::get_id();
   if (outside) ++looked_up_outside_;
   const std::lock_guard lock(mutex_);
   ++questions_;

@@ -97,29 +97,18 @@ class FakeRuntime final : public DeafInfo {
   uint64_t looked_up_outside() const { return looked_up_outside_.load(); }
   bool suspended() const { return suspender_.load() != std::thread::id(); }
 
-  // On the thread that allocates, around the delivery of an allocation's event.
-  class Delivery {
+  // On a thread of the program, around a callback of the runtime's.
+  enum class Callback : uint8_t { kNone, kAllocation, kUnload };
+  class Within {
    public:
-    Delivery() { delivers_ = true; }
-    ~Delivery() { delivers_ = false; }
-    Delivery(const Delivery&) = delete;
-    Delivery& operator=(const Delivery&) = delete;
+    explicit Within(Callback callback) { callback_ = callback; }
+    ~Within() { callback_ = Callback::kNone; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
 
    private:
     friend class FakeRuntime;
-    static inline thread_local bool delivers_ = false;
-  };
-  // On the thread that unloads, around the runtime's callback.
-  class Unloading {
-   public:
-    Unloading() { unloads_ = true; }
-    ~Unloading() { unloads_ = false; }
-    Unloading(const Unloading&) = delete;
-    Unloading& operator=(const Unloading&) = delete;
-
-   private:
-    friend class FakeRuntime;
-    static inline thread_local bool unloads_ = false;
+    static inline thread_local Callback callback_ = Callback::kNone;
   };
 
   std::atomic<bool> refuses_sessions{false};
