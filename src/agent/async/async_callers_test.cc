@@ -114,7 +114,9 @@ class AsyncCallersTest : public testing::Test {
   uintptr_t leaf_machine_ = Machine("<Leaf>d__0"), leaf_ = Box(leaf_machine_);
   uintptr_t caller_ = Box(Machine("<Caller>d__1")), root_ = Box(Machine("<Root>d__2"));
   CodeTable code_;
-  AsyncTypes types_{&runtime_, code_, ::getpid()};
+  LookupGate gate_;
+  Lookup lookup_{&runtime_, gate_};
+  AsyncTypes types_{lookup_, code_, ::getpid()};
   std::deque<AsyncObject> heap_;
   uint32_t resumes_ = 0, leaf_code_ = 0, below_ = 0;
   std::array<uintptr_t, 64> stack_{};

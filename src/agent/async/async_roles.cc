@@ -35,7 +35,7 @@ bool IsMoveNext(std::string_view raw) {
 
 }  // namespace
 
-uint64_t RoleOf(ICorProfilerInfo* info, FunctionId function, const profile::IntervalMethod& method,
+uint64_t RoleOf(Lookup& lookup, FunctionId function, const profile::IntervalMethod& method,
                 ModuleId* module) {
   const std::string_view raw = method.raw;
   const bool core = method.module == kCoreLib;
@@ -45,10 +45,11 @@ uint64_t RoleOf(ICorProfilerInfo* info, FunctionId function, const profile::Inte
   if (!resumes && !IsMoveNext(raw)) return 0;
   ClassId owner = 0;
   uint32_t token = 0, count = 0;
-  if (!Succeeded(info->GetFunctionInfo2(function, 0, &owner, module, &token, 0, &count, nullptr)))
+  if (!Succeeded(lookup.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, module,
+                            &token, 0, &count, nullptr)))
     return 0;
   if (resumes) return AsyncRole::kResumes;
-  ModuleMetadata metadata(info, *module);
+  ModuleMetadata metadata(lookup, *module);
   const auto found = metadata.FindMethod(token);
   if (!found || found->owner == 0) return 0;
   return AsyncRole::Machine(*module, found->owner, !metadata.IsValueType(found->owner));

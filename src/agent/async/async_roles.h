@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "agent/com/corprof.h"
+#include "agent/host/lookup.h"
 #include "profile/interval/interval_frame.h"
 
 namespace clrscope::agent {
@@ -25,8 +25,8 @@ struct AsyncRole {
 
 inline constexpr char kCoreLib[] = "System.Private.CoreLib";
 
-// `function` is the described one, which exists. `module` is set to its module.
-uint64_t RoleOf(ICorProfilerInfo* info, FunctionId function, const profile::IntervalMethod& method,
+// `function` is the described one, for which the lookup was begun. `module` is set to its module.
+uint64_t RoleOf(Lookup& lookup, FunctionId function, const profile::IntervalMethod& method,
                 ModuleId* module);
 
 }  // namespace clrscope::agent

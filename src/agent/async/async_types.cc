@@ -25,11 +25,11 @@ struct ClassInfo {
   std::vector<ClassId> arguments;
 };
 
-bool AskClass(ICorProfilerInfo* info, ClassId type, ClassInfo* out) {
+bool AskClass(Lookup& lookup, ClassId type, ClassInfo* out) {
   uint32_t count = 0;
   std::array<ClassId, kMostTypeArguments> arguments{};
-  if (!Succeeded(info->GetClassIDInfo2(type, &out->module, &out->token, &out->parent,
-                                       kMostTypeArguments, &count, arguments.data())) ||
+  if (!Succeeded(lookup.Ask(&ICorProfilerInfo::GetClassIDInfo2, type, &out->module, &out->token,
+                            &out->parent, kMostTypeArguments, &count, arguments.data())) ||
       out->module == 0)
     return false;
   out->arguments.assign(arguments.begin(), arguments.begin() + std::min(count, kMostTypeArguments));
@@ -59,8 +59,8 @@ constexpr std::string_view kInvokers[] = {
 
 }  // namespace
 
-AsyncTypes::AsyncTypes(ICorProfilerInfo* info, CodeTable& code, int pid)
-    : info_(info), code_(code), memory_(pid), types_(LazyArray<AsyncType>(kMost)) {}
+AsyncTypes::AsyncTypes(Lookup& lookup, CodeTable& code, int pid)
+    : lookup_(lookup), code_(code), memory_(pid), types_(LazyArray<AsyncType>(kMost)) {}
 
 AsyncTypes::~AsyncTypes() { FreeLazy(types_, kMost); }
 
@@ -99,14 +99,14 @@ bool AsyncTypes::IsOfCoreLib(uintptr_t type) const {
 bool AsyncTypes::OffsetOf(ClassId type, std::string_view field, uint32_t* offset) const {
   for (int depth = 0; type != 0 && depth < kDeepestBase; ++depth) {
     ClassInfo info;
-    if (!AskClass(info_, type, &info)) return false;
+    if (!AskClass(lookup_, type, &info)) return false;
     uint32_t count = 0, size = 0;
-    (void)info_->GetClassLayout(type, nullptr, 0, &count, &size);
+    (void)lookup_.Ask(&ICorProfilerInfo::GetClassLayout, type, nullptr, 0, &count, &size);
     std::vector<FieldOffset> fields(std::min(count, kMostFields));
     if (!fields.empty() &&
-        Succeeded(info_->GetClassLayout(type, fields.data(), static_cast<uint32_t>(fields.size()),
-                                        &count, &size))) {
-      ModuleMetadata metadata(info_, info.module);
+        Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassLayout, type, fields.data(),
+                              static_cast<uint32_t>(fields.size()), &count, &size))) {
+      ModuleMetadata metadata(lookup_, info.module);
       for (const FieldOffset& f : fields) {
         if (f.offset > kLargestOffset || metadata.FieldName(f.token) != field) continue;
         *offset = f.offset;
@@ -121,8 +121,8 @@ bool AsyncTypes::OffsetOf(ClassId type, std::string_view field, uint32_t* offset
 bool AsyncTypes::Derives(ClassId type, std::string_view base) const {
   for (int depth = 0; type != 0 && depth < kDeepestBase; ++depth) {
     ClassInfo info;
-    if (!AskClass(info_, type, &info)) return false;
-    if (ModuleMetadata(info_, info.module).TypeName(info.token) == base) return true;
+    if (!AskClass(lookup_, type, &info)) return false;
+    if (ModuleMetadata(lookup_, info.module).TypeName(info.token) == base) return true;
     type = info.parent;
   }
   return false;
@@ -130,8 +130,8 @@ bool AsyncTypes::Derives(ClassId type, std::string_view base) const {
 
 bool AsyncTypes::DescribeMachine(ClassId machine, AsyncType* out) const {
   ClassInfo info;
-  if (!AskClass(info_, machine, &info)) return false;
-  out->machine_is_class = !ModuleMetadata(info_, info.module).IsValueType(info.token);
+  if (!AskClass(lookup_, machine, &info)) return false;
+  out->machine_is_class = !ModuleMetadata(lookup_, info.module).IsValueType(info.token);
   out->machine = AsyncRole::Machine(info.module, info.token, out->machine_is_class);
   if (out->machine_is_class && !OffsetOf(machine, "<>v__promiseOfValueOrEnd", &out->promise_at))
     out->promise_at = 0;
@@ -141,7 +141,7 @@ bool AsyncTypes::DescribeMachine(ClassId machine, AsyncType* out) const {
 
 bool AsyncTypes::DescribeBox(ClassId type, AsyncType* out, ClassId* machine) const {
   ClassInfo info;
-  if (!AskClass(info_, type, &info) || info.arguments.empty()) return false;
+  if (!AskClass(lookup_, type, &info) || info.arguments.empty()) return false;
   *machine = info.arguments.back();
   return OffsetOf(type, "StateMachine", &out->machine_at) && DescribeMachine(*machine, out);
 }
@@ -156,15 +156,15 @@ AsyncType AsyncTypes::Describe(ClassId type, ClassId* machine) const {
     out.kind = field.empty() || OffsetOf(type, field, &out.next) ? kind : AsyncKind::kOther;
     return out;
   };
-  if (info_->IsArrayClass(type, &element_kind, &element, &rank) == kOk) {
+  if (lookup_.Ask(&ICorProfilerInfo::IsArrayClass, type, &element_kind, &element, &rank) == kOk) {
     constexpr uint32_t kObjectElement = 0x1c, kClassElement = 0x12;
     if (rank == 1 && (element_kind == kObjectElement || element_kind == kClassElement))
       out.kind = AsyncKind::kArray;
     return out;
   }
-  if (!AskClass(info_, type, &info) || info.module != core_.load(std::memory_order_relaxed))
+  if (!AskClass(lookup_, type, &info) || info.module != core_.load(std::memory_order_relaxed))
     return out;
-  const std::string name = ModuleMetadata(info_, info.module).TypeName(info.token);
+  const std::string name = ModuleMetadata(lookup_, info.module).TypeName(info.token);
   if (name == kBoxName || name == kPooledBoxName) {
     const bool pooled = name == kPooledBoxName;
     if (DescribeBox(type, &out, machine) &&
@@ -212,13 +212,16 @@ ClassId AsyncTypes::Resolve(uint32_t id) {
     code_.SetWord(id, 1);
     return 0;
   }
-  if (object_.load(std::memory_order_relaxed) == 0) {
+  ClassId object = object_.load(std::memory_order_relaxed);
+  if (object == 0) {
     ClassInfo info;
-    for (ClassId base = type; base != 0 && AskClass(info_, base, &info); base = info.parent)
-      object_.store(base, std::memory_order_relaxed);
+    for (ClassId base = type; base != 0 && AskClass(lookup_, base, &info); base = info.parent)
+      object = base;
   }
   ClassId machine = 0;
   const AsyncType described = Describe(type, &machine);
+  if (lookup_.gone()) return 0;
+  object_.store(object, std::memory_order_relaxed);
   // The state machine before its box: who knows the box looks for it.
   if (described.machine_is_class && described.kind != AsyncKind::kOther) {
     AsyncType own = described;

@@ -9,7 +9,7 @@
 #include <map>
 #include <string_view>
 
-#include "agent/com/corprof.h"
+#include "agent/host/lookup.h"
 #include "agent/stacks/code_table.h"
 #include "agent/stacks/own_reader.h"
 
@@ -50,7 +50,7 @@ struct AsyncType {
 
 class AsyncTypes {
  public:
-  AsyncTypes(ICorProfilerInfo* info, CodeTable& code, int pid);
+  AsyncTypes(Lookup& lookup, CodeTable& code, int pid);
   ~AsyncTypes();
   AsyncTypes(const AsyncTypes&) = delete;
   AsyncTypes& operator=(const AsyncTypes&) = delete;
@@ -66,8 +66,8 @@ class AsyncTypes {
 
   // On the agent's thread.
   void SetCoreLib(ModuleId module) { core_.store(module, std::memory_order_release); }
-  // What a frame of the code table with kTypeKey is; within a question to the gate. The state
-  // machine's type of a box, 0 of others.
+  // What a frame of the code table with kTypeKey is, after the lookup was begun for it. The state
+  // machine's type of a box, 0 of others. Where it has gone meanwhile the frame stays pending.
   ClassId Resolve(uint32_t frame);
   void Clear();
   bool crowded() const { return count_ > kMost / 8 * 7; }
@@ -83,7 +83,7 @@ class AsyncTypes {
   bool Derives(ClassId type, std::string_view base) const;
 
   static constexpr uint32_t kMost = 16 * 1024;
-  ICorProfilerInfo* info_;
+  Lookup& lookup_;
   CodeTable& code_;
   OwnReader memory_;
   AsyncType* types_ = nullptr;  // written before the word that leads to it

@@ -54,13 +54,14 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       tells_requests_(options_.requests),
       start_ns_(MonotonicNs()),
       start_unix_ns_(ClockNs(CLOCK_REALTIME)),
+      lookup_(info, gate_),
       desk_(gate_, WakeThread, this),
       code_(&gate_),
-      resolver_(info),
-      async_types_(info, code_, ::getpid()),
-      names_(info, gate_),
+      resolver_(lookup_),
+      async_types_(lookup_, code_, ::getpid()),
+      names_(lookup_),
       collector_(names_, code_),
-      generations_(info, phase_),
+      generations_(lookup_, phase_),
       session_thread_(info, ending_),
       session_(session_thread_),
       event_sessions_(session_thread_),
@@ -180,6 +181,8 @@ void Agent::OnShutdown() {
     const timespec pause{0, 1'000'000};
     (void)::nanosleep(&pause, nullptr);
   }
+  // Exit handlers are next. Whatever the agent's thread still does, it does without the runtime.
+  gate_.Shut();
 }
 
 void Agent::Run() {
@@ -250,6 +253,14 @@ void Agent::DestroyGivenUpHandles() {
 
 // False: it stays. The runtime does not let go of whoever had it use its slow allocation helpers:
 // that agent asks for no calls any more, and waits to be started again.
+//
+// The order is needed: the sessions end, then the shards are emptied (EndInterval), then the
+// runtime is asked to let go. A session's end waits for the threads that are in its callback, but
+// not for one that wrote another event in there: as CreateHandle does where somebody else's session
+// listens for handles. What such a thread samples comes after the end of its session, so that only
+// what follows takes it in: Drain(), which waits for the shards' owners. The code stays until the
+// runtime has seen that no thread is in a callback. Source: dotnet/runtime
+// src/native/eventpipe/ep.c, write_event_2, release/8.0 to 10.0
 bool Agent::LetGo() {
   if (counts() && !ending_.load()) {
     StopCounting();

@@ -19,6 +19,7 @@
 #include "agent/host/allocation_sessions.h"
 #include "agent/host/budget.h"
 #include "agent/host/event_sessions.h"
+#include "agent/host/lookup.h"
 #include "agent/host/options.h"
 #include "agent/host/session_thread.h"
 #include "agent/host/unload_desk.h"
@@ -157,6 +158,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
 
   Waker waker_;
   LookupGate gate_;
+  Lookup lookup_;
   UnloadDesk desk_;
   SeenFunctions seen_dynamic_;
   CodeTable code_;

@@ -116,6 +116,66 @@ TEST(Unloading, WaitsForAQuestionThatIsUnderWay) {
   EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
 }
 
+// Wherever in a look-up that call is: no other one is made after it.
+TEST(Unloading, WaitsForOneCall) {
+  constexpr FunctionId kLambda = 50;
+  constexpr uintptr_t kLambdaCode = 0x100000;
+  AgentOnFake a("every=1h");
+  a.runtime.AddModule(kApp, 0);
+  a.runtime.AddType(5, kApp);
+  const auto allocate_in_lambda = [&] {
+    a.runtime.AddMethod(kLambda, kApp, /*dynamic=*/true, kLambdaCode, 200);
+    FakeRuntime::SetStack({{kLambda, kLambdaCode + 16}});
+    a.Allocate(5);
+    FakeRuntime::SetStack({});
+  };
+  // All is looked up anew, and samples are taken again after an unloading that did not wait.
+  const auto forget_all = [&] {
+    a.runtime.AddModule(kPlugin, kModuleCollectible);
+    a.UnloadModule(kPlugin);
+    for (int i = 0; i < 2; ++i) (void)a.Status("samples");
+  };
+  // How many calls the unloading waits for, from this one on of a look-up.
+  const auto unload_in_call = [&](uint64_t call) {
+    forget_all();
+    a.runtime.questions_stall.Close(call);
+    allocate_in_lambda();
+    a.runtime.questions_stall.Await();
+    std::atomic<bool> unloaded{false};
+    std::thread finalizer([&] {
+      a.UnloadMethod(kLambda);
+      unloaded.store(true);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // longer than its patience
+    EXPECT_FALSE(unloaded.load());
+    int calls = 0;
+    for (; !unloaded.load(); ++calls) {
+      a.runtime.questions_stall.LetOnePass();
+      (void)Until(1, [&] { return unloaded.load(); });
+    }
+    a.runtime.questions_stall.Open();
+    finalizer.join();
+    return calls;
+  };
+  forget_all();
+  const uint64_t before = a.runtime.questions();
+  allocate_in_lambda();
+  ASSERT_TRUE(Until(10, [&] { return a.Status("types") == 1; }));
+  const uint64_t calls = a.runtime.questions() - before;
+  EXPECT_GT(calls, 8u);
+  a.UnloadMethod(kLambda);
+  const double methods = a.Status("methods");
+  for (uint64_t call = 0; call < calls; ++call) {
+    // Its patience is over later on a busy machine.
+    int tries = 1;
+    while (unload_in_call(call) != 1 && tries < 5) ++tries;
+    ASSERT_LT(tries, 5) << call;
+  }
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.Status("methods"), methods) << "no half of a name is kept";
+  EXPECT_EQ(a.Status("types"), 1);
+}
+
 // Threads allocate types of plugins that come and go, under dynamic methods that do, while the
 // agent's thread takes them in as it can.
 TEST(Unloading, NothingThatIsGoneIsAskedAbout) {
@@ -311,6 +371,33 @@ TEST_F(Unnamed, CodeThatComesAndGoesIsNotAskedAboutWhereItMayBeGone) {
   EXPECT_GT(a.runtime.looked_up(), 20u);
 }
 
+// The runtime waits for the agent's thread before it takes itself down, but not for ever.
+TEST(Shutdown, NothingIsAskedOnceItsPatienceIsOver) {
+  AgentOnFake a("every=1h");
+  a.runtime.AddModule(kApp, 0);
+  a.runtime.AddType(5, kApp);
+  a.runtime.questions_stall.Close();
+  a.Allocate(5);
+  a.runtime.questions_stall.Await();
+  a.agent().OnShutdown();
+  const uint64_t asked = a.runtime.questions();
+  a.runtime.questions_stall.Open();
+  ASSERT_TRUE(Until(10, [&] { return a.ended(); }));
+  EXPECT_EQ(a.runtime.questions(), asked);
+  EXPECT_FALSE(a.runtime.detached());
+}
+
+TEST(Shutdown, WhatWasSeenIsAskedAboutBefore) {
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  a.runtime.AddModule(kApp, 0);
+  a.runtime.AddType(5, kApp);
+  a.Allocate(5);
+  const auto begin = std::chrono::steady_clock::now();
+  a.agent().OnShutdown();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T5", 5));
+}
+
 #ifndef __SANITIZE_THREAD__  // which has threads of its own, and no word on their copies
 // It has a copy of everything but the threads.
 TEST(Fork, TheChildHasNothingOfTheAgentsOpen) {
@@ -488,6 +575,26 @@ TEST_F(Handles, AreAllDestroyedAtDetachWhileTheRuntimeIsSuspended) {
   EXPECT_GT(a.runtime.suspensions(), 0u);
   EXPECT_FALSE(a.runtime.suspended());
   EXPECT_TRUE(a.runtime.detached());
+}
+
+// The end of a session does not always wait for those who are in its callback.
+TEST_F(Handles, OfAnEventThatGoesOnAfterItsSessionAreDestroyed) {
+  AgentOnFake a("every=1h,cap=64");
+  a.runtime.AddModule(kApp, 0);
+  a.runtime.AddType(5, kApp);
+  const uint64_t ended = a.runtime.sessions_ended();
+  a.runtime.creating_handles.Close();
+  std::thread owner([&] { a.Allocate(5); });
+  a.runtime.creating_handles.Await();
+  a.Detach();
+  ASSERT_TRUE(Until(10, [&] { return a.runtime.sessions_ended() != ended; }));
+  EXPECT_FALSE(a.runtime.detached());
+  a.runtime.creating_handles.Open();
+  owner.join();
+  ASSERT_TRUE(Until(10, [&] { return a.ended(); }));
+  EXPECT_TRUE(a.runtime.detached());
+  EXPECT_EQ(a.runtime.handles(), 1u);
+  EXPECT_EQ(a.runtime.destroyed(), 1u);
 }
 
 TEST_F(Handles, WaitForACollectionThatIsUnderWay) {

@@ -187,19 +187,24 @@ bool Agent::ResolveFrame(uint32_t id) {
     unnamed_.Add(id, f->ip);
     return true;
   }
-  const LookupGate::Question may_ask(gate_, f->epoch);
-  if (!may_ask) {
+  CodeResolver::Answer answer;
+  Names::Method method;
+  ModuleId module = 0;
+  uint64_t role = 0;
+  if (lookup_.Begin(f->epoch)) {
+    answer = resolver_.Resolve(function, f->ip);
+    method = names_.MethodOf(function);
+    if (!answer.dynamic) role = RoleOf(lookup_, function, names_.methods()[method.id], &module);
+  }
+  if (lookup_.gone()) {
     code_.Retire(id);  // should the address be seen again, it is asked about then
     return true;
   }
-  CodeResolver::Answer answer = resolver_.Resolve(function, f->ip);
-  const Names::Method method = names_.MethodOf(function);
-  collector_.Bind(id, method.id);
-  ModuleId module = 0;
   const profile::IntervalMethod& described = names_.methods()[method.id];
-  code_.SetRole(id, answer.dynamic ? 0 : RoleOf(info_, function, described, &module));
+  collector_.Bind(id, method.id);
+  code_.SetRole(id, role);
   if (module != 0 && described.module == kCoreLib) async_types_.SetCoreLib(module);
-  if (ThrowsForOthers(names_.methods()[method.id])) answer.rule.managed = false;
+  if (ThrowsForOthers(described)) answer.rule.managed = false;
   if (answer.dynamic) {
     seen_dynamic_.Add(function);
     dynamic_frames_.push_back(id);
@@ -262,13 +267,17 @@ void Agent::LookUpUnnamed(int64_t now) {
 // A type that an async method waits by. It may be unloaded by itself: with the first that is, all
 // of them are looked at anew.
 void Agent::ResolveType(uint32_t id) {
-  const LookupGate::Question may_ask(gate_, code_.frame(id)->epoch);
-  if (!may_ask) {
+  Names::Method caller;
+  ClassId machine = 0;
+  if (lookup_.Begin(code_.frame(id)->epoch)) {
+    machine = async_types_.Resolve(id);
+    if (machine != 0) caller = names_.AsyncCaller(machine);
+  }
+  if (lookup_.gone()) {
     code_.Retire(id);
     return;
   }
-  const ClassId machine = async_types_.Resolve(id);
-  if (machine != 0) collector_.Bind(id, names_.AsyncCaller(machine).id);
+  if (machine != 0) collector_.Bind(id, caller.id);
   collectible_frames_.push_back(id);
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/com/corprof.h"
+#include "agent/host/lookup.h"
 
 namespace clrscope::agent {
 
@@ -50,12 +50,12 @@ class GcPhase {
 // The bounds, as of one epoch. On the agent's thread.
 class Generations {
  public:
-  Generations(ICorProfilerInfo* info, const GcPhase& phase) : info_(info), phase_(phase) {}
+  Generations(const Lookup& lookup, const GcPhase& phase) : lookup_(lookup), phase_(phase) {}
 
   // Takes the bounds anew where they are of another epoch. False: not now.
   bool Take();
   // The generation of the object that `handle` holds, 0 … 2, 3 = LOH, 4 = POH; -1: cannot be said
-  // now. `alive` is set in every case.
+  // now. `alive` is set in every case; where nobody may ask any more it still is.
   int8_t Of(ObjectHandle handle, bool* alive) const;
 
   // What is within them; sorts `ranges`, by which LookUp() goes.
@@ -63,7 +63,7 @@ class Generations {
   static int8_t LookUp(const std::vector<GenerationRange>& ranges, uintptr_t address);
 
  private:
-  ICorProfilerInfo* info_;
+  const Lookup& lookup_;
   const GcPhase& phase_;
   std::vector<GenerationRange> ranges_;
   uint64_t epoch_ = 0;

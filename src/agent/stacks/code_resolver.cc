@@ -16,22 +16,24 @@ constexpr uint32_t kMaxReJits = 8;
 constexpr uintptr_t kLongestBody = size_t{1} << 16;
 constexpr size_t kPrologueBytes = 96, kLongestInstruction = 15, kPage = 4096;
 
+}  // namespace
+
 // Nobody says how long the code is: its memory may end with it. The page on which it begins is
 // there; what lies on the next is read through the kernel.
-unwind::Prologue PrologueAt(uintptr_t start) {
-  const auto* code = reinterpret_cast<const std::byte*>(start);  // NOLINT
-  const size_t here = kPage - start % kPage;
-  if (here >= kPrologueBytes) return unwind::DecodePrologue({code, kPrologueBytes});
+unwind::Prologue CodeResolver::PrologueAt(uintptr_t start) const {
   std::array<std::byte, kPrologueBytes> copy{};
-  std::copy_n(code, here, copy.begin());
-  const size_t size = here + OwnReader::OfThisProcess().ReadSome(start + here, copy.data() + here,
-                                                                 copy.size() - here);
+  const size_t size = lookup_.Look([&] {
+    const auto* code = reinterpret_cast<const std::byte*>(start);  // NOLINT
+    const size_t here = std::min(kPrologueBytes, kPage - start % kPage);
+    std::copy_n(code, here, copy.begin());
+    if (here == copy.size()) return here;
+    return here + OwnReader::OfThisProcess().ReadSome(start + here, copy.data() + here,
+                                                      copy.size() - here);
+  });
   const unwind::Prologue p = unwind::DecodePrologue({copy.data(), size});
   // It may go on where nothing was read.
   return size < copy.size() && p.length + kLongestInstruction > size ? unwind::Prologue{} : p;
 }
-
-}  // namespace
 
 std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
                                                   std::span<uintptr_t> room) const {
@@ -40,8 +42,8 @@ std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
     const std::span<uintptr_t> rest = room.subspan(total);
     const auto capacity = static_cast<uint32_t>(rest.size());
     uint32_t count = 0;
-    const HResult hr =
-        info_->GetNativeCodeStartAddresses(function, rejit, capacity, &count, rest.data());
+    const HResult hr = lookup_.Ask(&ICorProfilerInfo::GetNativeCodeStartAddresses, function, rejit,
+                                   capacity, &count, rest.data());
     if (!Succeeded(hr) || count >= capacity) return false;
     total += count;
     return true;
@@ -49,7 +51,9 @@ std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
   if (!add(0)) return {};  // of the function as it is in its module
   std::array<ReJitId, kMaxReJits> rejits{};
   uint32_t count = 0;
-  if (!Succeeded(info_->GetReJITIDs(function, kMaxReJits, &count, rejits.data()))) count = 0;
+  if (!Succeeded(
+          lookup_.Ask(&ICorProfilerInfo::GetReJITIDs, function, kMaxReJits, &count, rejits.data())))
+    count = 0;
   if (count > kMaxReJits) return {};
   for (const ReJitId rejit : std::span(rejits).first(count))
     if (rejit != 0 && !add(rejit)) return {};
@@ -85,10 +89,11 @@ bool CodeResolver::MayFilter(FunctionId function) const {
   ClassId owner = 0;
   uint32_t token = 0, arguments = 0, size = 0;
   const uint8_t* body = nullptr;
-  return !Succeeded(info_->GetFunctionInfo2(function, 0, &owner, &module, &token, 0, &arguments,
-                                            nullptr)) ||
-         !Succeeded(info_->GetILFunctionBody(module, token, &body, &size)) || body == nullptr ||
-         HasFilter(AsBytes(body, size));
+  return !Succeeded(lookup_.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, &module,
+                                &token, 0, &arguments, nullptr)) ||
+         !Succeeded(
+             lookup_.Ask(&ICorProfilerInfo::GetILFunctionBody, module, token, &body, &size)) ||
+         body == nullptr || lookup_.Look([&] { return HasFilter(AsBytes(body, size)); });
 }
 
 bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::FrameRule* rule,
@@ -108,7 +113,8 @@ bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::
 CodeResolver::Answer CodeResolver::Resolve(FunctionId function, uintptr_t ip) const {
   Answer out;
   int32_t dynamic = 0;
-  out.dynamic = Succeeded(info_->IsFunctionDynamic(function, &dynamic)) && dynamic != 0;
+  out.dynamic = Succeeded(lookup_.Ask(&ICorProfilerInfo::IsFunctionDynamic, function, &dynamic)) &&
+                dynamic != 0;
   out.rule = ManagedRule(function, ip);
   out.rule.exact = out.rule.frame_bytes != 0 && (out.dynamic || MayFilter(function));
   return out;

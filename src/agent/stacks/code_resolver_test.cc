@@ -58,7 +58,9 @@ class CodeOfAMethod : public ::testing::Test {
     return reinterpret_cast<uintptr_t>(code_.data()) + place * kApart;
   }
   unwind::FrameRule RuleAt(uintptr_t ip) const {
-    return CodeResolver(&runtime_).Resolve(7, ip).rule;
+    LookupGate gate;
+    Lookup lookup(&runtime_, gate);
+    return CodeResolver(lookup).Resolve(7, ip).rule;
   }
   static bool IsLeftToSnapshots(const unwind::FrameRule& rule) {
     return rule.managed && rule.state == unwind::RuleState::kSnapshot;
@@ -122,7 +124,9 @@ TEST_F(CodeOfAMethod, OfAnOnStackReplacementNeedsOneTier0Frame) {
 
 TEST_F(CodeOfAMethod, IsLeftToSnapshotsWhereTheRuntimeSaysNothing) {
   DeafInfo deaf;
-  EXPECT_TRUE(IsLeftToSnapshots(CodeResolver(&deaf).Resolve(7, Put(0, kFrame) + 50).rule));
+  LookupGate gate;
+  Lookup lookup(&deaf, gate);
+  EXPECT_TRUE(IsLeftToSnapshots(CodeResolver(lookup).Resolve(7, Put(0, kFrame) + 50).rule));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/stacks/module_metadata.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -19,30 +20,38 @@ constexpr uint32_t kOpenForRead = 0;
 
 std::atomic<uint64_t> opened{0};
 
-std::string WithNamespace(std::string_view type_namespace, std::string_view name) {
-  std::string out(type_namespace);
-  if (!out.empty()) out += '.';
-  return out += name;
-}
-
 }  // namespace
 
-ModuleMetadata::ModuleMetadata(ICorProfilerInfo* info, ModuleId module, const uint8_t* base,
-                               uint32_t flags)
-    : info_(info), module_(module), flags_(flags) {
+ModuleMetadata::ModuleMetadata(Lookup& lookup, ModuleId module, const uint8_t* base, uint32_t flags)
+    : lookup_(&lookup), module_(module), flags_(flags) {
   if (base == nullptr || (flags & kModuleDynamic) != 0) return;
   const bool flat = (flags & kModuleFlat) != 0;
-  auto image = MetadataInPlace(base, flat ? symbols::PeLayout::kFile : symbols::PeLayout::kMapped,
-                               OwnReader::OfThisProcess());
+  const auto layout = flat ? symbols::PeLayout::kFile : symbols::PeLayout::kMapped;
+  auto image = Look([&] { return MetadataInPlace(base, layout, OwnReader::OfThisProcess()); });
   if (image) image_ = std::make_unique<const symbols::Metadata>(*std::move(image));
 }
 
-ModuleMetadata::ModuleMetadata(ICorProfilerInfo* info, ModuleId module) {
+ModuleMetadata::ModuleMetadata(Lookup& lookup, ModuleId module) {
   const uint8_t* base = nullptr;
   uint32_t length = 0, flags = 0;
   AssemblyId assembly = 0;
-  if (Succeeded(info->GetModuleInfo2(module, &base, 0, &length, nullptr, &assembly, &flags)))
-    *this = ModuleMetadata(info, module, base, flags);
+  if (Succeeded(lookup.Ask(&ICorProfilerInfo::GetModuleInfo2, module, &base, 0, &length, nullptr,
+                           &assembly, &flags)))
+    *this = ModuleMetadata(lookup, module, base, flags);
+}
+
+template <class Out, class View>
+Out ModuleMetadata::CopyOf(View there) const {
+  Out out;
+  out.resize(there.size());
+  (void)Look([&] { return std::copy(there.begin(), there.end(), out.begin()); });
+  return out;
+}
+
+std::string ModuleMetadata::NameOf(std::string_view type_namespace, std::string_view name) const {
+  std::string out = CopyOf<std::string>(type_namespace);
+  if (!out.empty()) out += '.';
+  return out += CopyOf<std::string>(name);
 }
 
 uint64_t ModuleMetadata::opened_by_runtime() { return opened.load(std::memory_order_relaxed); }
@@ -52,25 +61,29 @@ bool ModuleMetadata::IsInImage(symbols::Table table, uint32_t token) const {
 }
 
 IMetaDataImport* ModuleMetadata::Importer() {
-  if (asked_ || info_ == nullptr) return importer_.get();
+  if (asked_ || lookup_ == nullptr) return importer_.get();
   asked_ = true;
   if (image_ == nullptr && (flags_ & kModuleDynamic) == 0)
     opened.fetch_add(1, std::memory_order_relaxed);
   IUnknown* raw = nullptr;
-  if (Succeeded(info_->GetModuleMetaData(module_, kOpenForRead, kMetadataImportIid, &raw)) &&
+  if (Succeeded(lookup_->Ask(&ICorProfilerInfo::GetModuleMetaData, module_, kOpenForRead,
+                             kMetadataImportIid, &raw)) &&
       raw != nullptr)
     importer_ = ComPtr<IMetaDataImport>(static_cast<IMetaDataImport*>(raw));
   return importer_.get();
 }
 
 std::optional<ModuleMetadata::Scope> ModuleMetadata::FindScope() {
-  if (image_ != nullptr)
-    return Scope{std::string(symbols::ModuleFileName(*image_)), symbols::ModuleMvid(*image_)};
+  if (image_ != nullptr) {
+    const auto name = Look([&] { return symbols::ModuleFileName(*image_); });
+    return Scope{CopyOf<std::string>(name), Look([&] { return symbols::ModuleMvid(*image_); })};
+  }
   NameBuffer name;
   uint32_t length = 0;
   Scope out;
   if (Importer() == nullptr ||
-      !Succeeded(Importer()->GetScopeProps(name.data(), kNameUnits, &length, &out.mvid)))
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetScopeProps, name.data(), kNameUnits,
+                              &length, &out.mvid)))
     return std::nullopt;
   out.name = NameText(name, length);
   return out;
@@ -78,40 +91,45 @@ std::optional<ModuleMetadata::Scope> ModuleMetadata::FindScope() {
 
 std::optional<ModuleMetadata::Method> ModuleMetadata::FindMethod(uint32_t token) {
   if (IsInImage(Table::kMethodDef, token)) {
-    const auto method = symbols::FindMethodDef(*image_, token);
+    const auto method = Look([&] { return symbols::FindMethodDef(*image_, token); });
     if (!method) return std::nullopt;
-    return Method{std::string(method->name), method->owner, method->signature};
+    return Method{CopyOf<std::string>(method->name), method->owner,
+                  CopyOf<std::vector<std::byte>>(method->signature)};
   }
   NameBuffer name;
   uint32_t length = 0, attributes = 0, size = 0, rva = 0, implementation = 0;
   const uint8_t* signature = nullptr;
   Method out;
   if (Importer() == nullptr ||
-      !Succeeded(Importer()->GetMethodProps(token, &out.owner, name.data(), kNameUnits, &length,
-                                            &attributes, &signature, &size, &rva, &implementation)))
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetMethodProps, token, &out.owner,
+                              name.data(), kNameUnits, &length, &attributes, &signature, &size,
+                              &rva, &implementation)))
     return std::nullopt;
   out.name = NameText(name, length);
-  if (signature != nullptr) out.signature = AsBytes(signature, size);
+  if (signature != nullptr)
+    out.signature = CopyOf<std::vector<std::byte>>(AsBytes(signature, size));
   return out;
 }
 
 std::optional<ModuleMetadata::TypeDef> ModuleMetadata::FindTypeDef(uint32_t token) {
   if (symbols::TableOf(token) != Table::kTypeDef || symbols::RowOf(token) == 0) return std::nullopt;
   if (IsInImage(Table::kTypeDef, token)) {
-    const auto type = symbols::FindTypeDef(*image_, token);
+    const auto type = Look([&] { return symbols::FindTypeDef(*image_, token); });
     if (!type) return std::nullopt;
-    return TypeDef{WithNamespace(type->type_namespace, type->name), type->owner, type->extends};
+    return TypeDef{NameOf(type->type_namespace, type->name), type->owner, type->extends};
   }
   NameBuffer name;
   uint32_t length = 0, flags = 0;
   TypeDef out;
-  if (Importer() == nullptr || !Succeeded(Importer()->GetTypeDefProps(
-                                   token, name.data(), kNameUnits, &length, &flags, &out.extends)))
+  if (Importer() == nullptr ||
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeDefProps, token, name.data(),
+                              kNameUnits, &length, &flags, &out.extends)))
     return std::nullopt;
   out.name = NameText(name, length);
   constexpr uint32_t kVisibility = 7, kNested = 2;
   if ((flags & kVisibility) >= kNested &&
-      !Succeeded(Importer()->GetNestedClassProps(token, &out.owner)))
+      !Succeeded(
+          lookup_->Ask(*Importer(), &IMetaDataImport::GetNestedClassProps, token, &out.owner)))
     out.owner = 0;
   return out;
 }
@@ -130,43 +148,49 @@ std::string ModuleMetadata::OwnName(uint32_t token) {
   if (auto type = FindTypeDef(token)) return std::move(type->name);
   if (symbols::TableOf(token) != Table::kTypeRef) return {};
   if (IsInImage(Table::kTypeRef, token)) {
-    const auto type = symbols::FindTypeRef(*image_, token);
-    return type ? WithNamespace(type->type_namespace, type->name) : std::string();
+    const auto type = Look([&] { return symbols::FindTypeRef(*image_, token); });
+    return type ? NameOf(type->type_namespace, type->name) : std::string();
   }
   NameBuffer name;
   uint32_t scope = 0, length = 0;
   if (Importer() == nullptr ||
-      !Succeeded(Importer()->GetTypeRefProps(token, &scope, name.data(), kNameUnits, &length)))
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeRefProps, token, &scope,
+                              name.data(), kNameUnits, &length)))
     return {};
   return NameText(name, length);
 }
 
 std::string ModuleMetadata::FieldName(uint32_t token) {
   if (IsInImage(Table::kField, token))
-    return std::string(
-        image_->StringAt(Table::kField, symbols::RowOf(token), symbols::column::kFieldName));
+    return CopyOf<std::string>(Look([&] {
+      return image_->StringAt(Table::kField, symbols::RowOf(token), symbols::column::kFieldName);
+    }));
   NameBuffer name;
   uint32_t owner = 0, length = 0, attributes = 0, size = 0, element = 0, value_length = 0;
   const uint8_t* signature = nullptr;
   const void* value = nullptr;
-  if (Importer() == nullptr || !Succeeded(Importer()->GetFieldProps(
-                                   token, &owner, name.data(), kNameUnits, &length, &attributes,
-                                   &signature, &size, &element, &value, &value_length)))
+  if (Importer() == nullptr ||
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetFieldProps, token, &owner,
+                              name.data(), kNameUnits, &length, &attributes, &signature, &size,
+                              &element, &value, &value_length)))
     return {};
   return NameText(name, length);
 }
 
-Bytes ModuleMetadata::TypeSpec(uint32_t token) {
+std::vector<std::byte> ModuleMetadata::TypeSpec(uint32_t token) {
   if (IsInImage(Table::kTypeSpec, token))
-    return image_->BlobAt(Table::kTypeSpec, symbols::RowOf(token),
-                          symbols::column::kTypeSpecSignature);
+    return CopyOf<std::vector<std::byte>>(Look([&] {
+      return image_->BlobAt(Table::kTypeSpec, symbols::RowOf(token),
+                            symbols::column::kTypeSpecSignature);
+    }));
   const uint8_t* signature = nullptr;
   uint32_t size = 0;
   if (Importer() == nullptr ||
-      !Succeeded(Importer()->GetTypeSpecFromToken(token, &signature, &size)) ||
+      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeSpecFromToken, token,
+                              &signature, &size)) ||
       signature == nullptr)
     return {};
-  return AsBytes(signature, size);
+  return CopyOf<std::vector<std::byte>>(AsBytes(signature, size));
 }
 
 bool ModuleMetadata::IsValueType(uint32_t type_def) {

@@ -68,11 +68,13 @@ class ModuleMetadataTest : public ::testing::Test {
   const symbols::Metadata truth_ =
       symbols::Metadata::Parse(symbols::MetadataBytes(image_).Take()).Take();
   FakeRuntime runtime_;
+  LookupGate gate_;
+  Lookup lookup_{&runtime_, gate_};
 
   const uint8_t* flat() const { return reinterpret_cast<const uint8_t*>(file_.data()); }
   ModuleMetadata OfFile() {
     runtime_.AddModule(kInMemory, kModuleFlat, file_);
-    return {&runtime_, kInMemory};
+    return {lookup_, kInMemory};
   }
   void ExpectAllNames(ModuleMetadata& metadata) {
     for (uint32_t row = 1; row <= truth_.RowCount(Table::kTypeDef); ++row)
@@ -98,7 +100,7 @@ TEST_F(ModuleMetadataTest, NamesOfAFlatImageAreReadInPlace) {
 
 TEST_F(ModuleMetadataTest, NamesOfAMappedImageAreReadInPlace) {
   const MappedImage mapped(file_);
-  ModuleMetadata metadata(&runtime_, kInMemory, mapped.base(), kOnDisk);
+  ModuleMetadata metadata(lookup_, kInMemory, mapped.base(), kOnDisk);
   ExpectAllNames(metadata);
   EXPECT_EQ(runtime_.metadata_opened(), 0u);
 }
@@ -152,10 +154,10 @@ TEST_F(ModuleMetadataTest, WhatTheImageLacksIsTheRuntimes) {
 TEST_F(ModuleMetadataTest, AModuleWithoutAnImageIsTheRuntimes) {
   const uint64_t before = ModuleMetadata::opened_by_runtime();
   runtime_.AddModule(1, kModuleDynamic);
-  EXPECT_EQ(ModuleMetadata(&runtime_, 1).TypeName(TokenOf(Table::kTypeDef, 3)), "T3");
+  EXPECT_EQ(ModuleMetadata(lookup_, 1).TypeName(TokenOf(Table::kTypeDef, 3)), "T3");
   EXPECT_EQ(ModuleMetadata::opened_by_runtime(), before) << "it is read/write from its beginning";
   runtime_.AddModule(2, kOnDisk);
-  EXPECT_EQ(ModuleMetadata(&runtime_, 2).TypeName(TokenOf(Table::kTypeDef, 3)), "T3");
+  EXPECT_EQ(ModuleMetadata(lookup_, 2).TypeName(TokenOf(Table::kTypeDef, 3)), "T3");
   EXPECT_EQ(ModuleMetadata::opened_by_runtime(), before + 1) << "it is changed for good";
   EXPECT_EQ(runtime_.metadata_opened(), 2u);
 }
@@ -168,15 +170,13 @@ TEST_F(ModuleMetadataTest, OfNoModuleNothingIsKnown) {
 }
 
 TEST_F(ModuleMetadataTest, NamesKnowTypesAndMethodsWithoutTheRuntimesMetadata) {
-  LookupGate gate;
-  Names names(&runtime_, gate);
+  Names names(lookup_);
   runtime_.AddModule(kInMemory, kModuleFlat, file_);
   const uint32_t rows = truth_.RowCount(Table::kMethodDef);
   ASSERT_GT(rows, 2u);
   for (FunctionId f = 1; f <= rows; ++f) runtime_.AddMethod(f, kInMemory, false, 0x1000 * f, 16);
   for (FunctionId f = 1; f <= rows; ++f) {
-    const LookupGate::Question may_ask(gate, gate.epoch());
-    ASSERT_TRUE(may_ask);
+    ASSERT_TRUE(lookup_.Begin(gate_.epoch()));
     const Token token = TokenOf(Table::kMethodDef, static_cast<uint32_t>(f));
     const profile::IntervalMethod& m = names.methods()[names.MethodOf(f).id];
     EXPECT_EQ(m.token, token);

@@ -45,7 +45,7 @@ class MetadataNames final : public SignatureNames {
     std::string name = metadata_.OwnName(token);
     return name.empty() ? "?" : name;
   }
-  Bytes TypeSpec(uint32_t token) override { return metadata_.TypeSpec(token); }
+  std::vector<std::byte> TypeSpec(uint32_t token) override { return metadata_.TypeSpec(token); }
 
  private:
   ModuleMetadata& metadata_;
@@ -68,8 +68,7 @@ profile::IntervalMethod Pseudo(std::string name, uint8_t flags) {
 
 }  // namespace
 
-Names::Names(ICorProfilerInfo* info, LookupGate& gate)
-    : info_(info), gate_(gate), epoch_(gate.epoch()) {
+Names::Names(Lookup& lookup) : lookup_(lookup), epoch_(lookup.epoch()) {
   methods_.push_back(Pseudo("[unknown]", profile::kUnresolved));
   methods_.push_back(Pseudo("[native]", profile::kPseudo));
   methods_.push_back(Pseudo("[truncated]", profile::kPseudo));
@@ -87,21 +86,21 @@ Names::Module& Names::ModuleOf(ModuleId id) {
   const uint8_t* base = nullptr;
   AssemblyId assembly = 0;
   uint32_t flags = 0;
-  if (!Succeeded(
-          info_->GetModuleInfo2(id, &base, kNameUnits, &length, name.data(), &assembly, &flags)))
+  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetModuleInfo2, id, &base, kNameUnits, &length,
+                             name.data(), &assembly, &flags)))
     return m;
   m.name = FileStem(NameText(name, length));
   // A dynamic one is called what its assembly is, as in the runtime's events.
   uintptr_t domain = 0;
   ModuleId manifest = 0;
   if ((flags & kModuleDynamic) != 0 &&
-      Succeeded(
-          info_->GetAssemblyInfo(assembly, kNameUnits, &length, name.data(), &domain, &manifest)))
+      Succeeded(lookup_.Ask(&ICorProfilerInfo::GetAssemblyInfo, assembly, kNameUnits, &length,
+                            name.data(), &domain, &manifest)))
     m.name = NameText(name, length);
-  m.collectible = (flags & (kModuleDynamic | kModuleCollectible)) != 0;
+  m.collectible = MayGo(flags);
   if (m.collectible) collectible_modules_.push_back(id);
   touched_collectible_ = touched_collectible_ || m.collectible;
-  m.metadata = ModuleMetadata(info_, id, base, flags);
+  m.metadata = ModuleMetadata(lookup_, id, base, flags);
   if (const auto scope = m.metadata.FindScope()) {
     m.mvid = GuidKey(scope->mvid);
     if (m.name.empty()) m.name = FileStem(scope->name);
@@ -114,7 +113,7 @@ std::string Names::RawTypeName(ClassId type, int depth) {
   uint32_t kind = 0, rank = 0;
   ClassId element = 0;
   // S_FALSE, which is a success, says that it is no array.
-  if (info_->IsArrayClass(type, &kind, &element, &rank) == kOk) {
+  if (lookup_.Ask(&ICorProfilerInfo::IsArrayClass, type, &kind, &element, &rank) == kOk) {
     std::string out = element != 0 ? RawTypeName(element, depth + 1) : std::string();
     if (out.empty()) out = clr::ElementTypeName(kind);
     if (out.empty()) return {};
@@ -127,8 +126,8 @@ std::string Names::RawTypeName(ClassId type, int depth) {
   uint32_t token = 0, count = 0;
   ClassId parent = 0;
   std::array<ClassId, kMaxArguments> arguments{};
-  if (!Succeeded(info_->GetClassIDInfo2(type, &module, &token, &parent, kMaxArguments, &count,
-                                        arguments.data())) ||
+  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassIDInfo2, type, &module, &token, &parent,
+                             kMaxArguments, &count, arguments.data())) ||
       module == 0)
     return {};
   std::string out = ModuleOf(module).metadata.TypeName(token);
@@ -149,18 +148,12 @@ void Names::DropCollectible() {
 }
 
 void Names::EnterEpoch() {
-  const uint32_t now = gate_.epoch();
+  const uint32_t now = lookup_.epoch();
   if (now == epoch_) return;
   earlier_type_ids_.clear();
   if (now == epoch_ + 1) earlier_type_ids_.swap(type_ids_);
   epoch_ = now;
   Forget();
-}
-
-uint32_t Names::AddType(ClassId type) {
-  std::string raw = RawTypeName(type, 0);
-  DropCollectible();
-  return AddTypeNamed(type, std::move(raw));
 }
 
 uint32_t Names::AddTypeNamed(uint64_t id, std::string raw) {
@@ -200,13 +193,13 @@ uint32_t Names::TypeOf(ClassId type, uint32_t epoch, bool* gone) {
   EnterEpoch();
   const auto& known = epoch == epoch_ ? type_ids_ : earlier_type_ids_;
   if (const auto it = known.find(type); it != known.end() && epoch + 1 >= epoch_) return it->second;
-  const LookupGate::Question may_ask(gate_, epoch);
-  if (!may_ask) {
-    *gone = true;
-    return 0;
-  }
-  if (types_.size() >= kMostTypes) return 0;
-  return type_ids_[type] = AddType(type);
+  *gone = !lookup_.Begin(epoch);
+  if (*gone || types_.size() >= kMostTypes) return 0;
+  std::string raw = RawTypeName(type, 0);
+  DropCollectible();
+  *gone = lookup_.gone();
+  if (*gone) return 0;
+  return type_ids_[type] = AddTypeNamed(type, std::move(raw));
 }
 
 profile::IntervalMethod Names::Describe(FunctionId function) {
@@ -215,25 +208,27 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
   uint32_t length = 0;
   ModuleId module = 0;
   int32_t dynamic = 0;
-  if (Succeeded(info_->IsFunctionDynamic(function, &dynamic)) && dynamic != 0) {
+  if (Succeeded(lookup_.Ask(&ICorProfilerInfo::IsFunctionDynamic, function, &dynamic)) &&
+      dynamic != 0) {
     const uint8_t* signature = nullptr;
     uint32_t size = 0;
-    if (!Succeeded(info_->GetDynamicFunctionInfo(function, &module, &signature, &size, kNameUnits,
-                                                 &length, name.data())))
+    if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetDynamicFunctionInfo, function, &module,
+                               &signature, &size, kNameUnits, &length, name.data())))
       return m;
     m.flags = 0;
     Module& in = ModuleOf(module);
     const std::string method = NameText(name, length);
     m.module = in.name;
     m.method = "[dynamic] " + method;
-    m.raw = "dynamicClass." + method + Parameters(AsBytes(signature, size), in.metadata);
+    m.raw =
+        "dynamicClass." + method + Parameters(lookup_.Copy(AsBytes(signature, size)), in.metadata);
     return m;
   }
   ClassId owner = 0;
   uint32_t token = 0, count = 0;
   std::array<ClassId, kMaxArguments> arguments{};
-  if (!Succeeded(info_->GetFunctionInfo2(function, 0, &owner, &module, &token, kMaxArguments,
-                                         &count, arguments.data())))
+  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, &module,
+                             &token, kMaxArguments, &count, arguments.data())))
     return m;
   Module& in = ModuleOf(module);
   const auto method = in.metadata.FindMethod(token);
@@ -260,6 +255,7 @@ Names::Method Names::MethodOf(FunctionId function) {
   touched_collectible_ = false;
   profile::IntervalMethod m = Describe(function);
   DropCollectible();
+  if (lookup_.gone()) return {};
   Method out;
   out.collectible = touched_collectible_;
   if ((m.flags & profile::kUnresolved) != 0) {
@@ -284,15 +280,16 @@ Names::Method Names::AsyncCaller(ClassId machine) {
   ModuleId module = 0;
   uint32_t token = 0, count = 0;
   ClassId parent = 0;
-  if (!owner.empty() &&
-      Succeeded(info_->GetClassIDInfo2(machine, &module, &token, &parent, 0, &count, nullptr))) {
+  if (!owner.empty() && Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassIDInfo2, machine, &module,
+                                              &token, &parent, 0, &count, nullptr))) {
     const Module& in = ModuleOf(module);
     m.module = in.name;
     m.mvid = in.mvid;
   }
+  DropCollectible();
+  if (lookup_.gone()) return {};
   Method out;
   out.collectible = touched_collectible_;
-  DropCollectible();
   if (owner.empty()) {
     ++unnamed_methods_;
     return out;

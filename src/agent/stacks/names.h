@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FunctionIDs and ClassIDs → dictionaries of methods and types, by the runtime's metadata. On the
-// agent's thread, and only about what the lookup gate says is there.
+// agent's thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/com/corprof.h"
-#include "agent/host/lookup_gate.h"
+#include "agent/host/lookup.h"
 #include "agent/samples/thrown_names.h"
 #include "agent/stacks/module_metadata.h"
 #include "profile/interval/interval_frame.h"
@@ -18,7 +18,7 @@ namespace clrscope::agent {
 
 class Names {
  public:
-  Names(ICorProfilerInfo* info, LookupGate& gate);
+  explicit Names(Lookup& lookup);
 
   // Indexes into methods(); these are always there.
   static constexpr uint32_t kUnknownMethod = 0, kNativeMethod = 1, kTruncatedMethod = 2,
@@ -29,12 +29,12 @@ class Names {
     uint32_t id = kUnknownMethod;
     bool collectible = false;  // its code can be unloaded
   };
-  // Within a question to the gate.
+  // After the lookup was begun for it. Where it has gone meanwhile: unknown, and not remembered.
   Method MethodOf(FunctionId function);
   // The caller that a state machine of this type is: "[async] Shop.Cart.AddAsync". Alike.
   Method AsyncCaller(ClassId machine);
   // Type ids: indexes into types() + 1; 0 = unknown. `epoch`: of the gate, when the type was seen.
-  // `gone` is set when it was unloaded before anybody asked.
+  // `gone` is set when it was unloaded before all was asked. Begins a lookup of its own.
   uint32_t TypeOf(ClassId type, uint32_t epoch, bool* gone);
 
   // The type id of an exception, by the id that thrown() gave its name.
@@ -70,14 +70,12 @@ class Names {
   void EnterEpoch();
   Module& ModuleOf(ModuleId id);
   void DropCollectible();
-  uint32_t AddType(ClassId type);
   uint32_t AddTypeNamed(uint64_t id, std::string raw);
   std::string RawTypeName(ClassId type, int depth);
   profile::IntervalMethod Describe(FunctionId function);
   bool touched_collectible_ = false;  // by what was described last
 
-  ICorProfilerInfo* info_;
-  LookupGate& gate_;
+  Lookup& lookup_;
   uint32_t epoch_ = 0;
   std::unordered_map<ModuleId, Module> modules_;
   // Their metadata is given back at once: nobody tells in time that it goes.

@@ -72,22 +72,22 @@ int AddModule(dl_phdr_info* info, size_t, void* context) {
   return 0;
 }
 
-struct Lookup {
+struct RuleSearch {
   uintptr_t ip = 0, root = 0;
   unwind::FrameRule* rule = nullptr;
 };
 
 int LookUp(dl_phdr_info* info, size_t, void* context) {
-  const auto& lookup = *static_cast<Lookup*>(context);
+  const auto& search = *static_cast<RuleSearch*>(context);
   const unwind::NativeModule m = ModuleOf(*info);
-  if (lookup.ip - 1 < m.text || lookup.ip - 1 >= m.text_end) return 0;
+  if (search.ip - 1 < m.text || search.ip - 1 >= m.text_end) return 0;
   if (m.header != 0) {
     OwnMemory memory;
-    *lookup.rule = unwind::RuleAt(m, lookup.ip - 1, memory);
+    *search.rule = unwind::RuleAt(m, search.ip - 1, memory);
   } else {
-    lookup.rule->state = unwind::RuleState::kSnapshot;
+    search.rule->state = unwind::RuleState::kSnapshot;
   }
-  if (lookup.ip == lookup.root) lookup.rule->state = unwind::RuleState::kRoot;
+  if (search.ip == search.root) search.rule->state = unwind::RuleState::kRoot;
   return 1;
 }
 
@@ -104,8 +104,8 @@ std::unique_ptr<NativeMap> NativeMap::Make() {
 }
 
 bool NativeMap::RuleOfLoaded(uintptr_t ip, unwind::FrameRule* rule) {
-  Lookup lookup{ip, ThreadRoot(), rule};
-  return ::dl_iterate_phdr(LookUp, &lookup) == 1;
+  RuleSearch search{ip, ThreadRoot(), rule};
+  return ::dl_iterate_phdr(LookUp, &search) == 1;
 }
 
 uint64_t NativeMap::Unloads() {

@@ -127,8 +127,9 @@ class Printer {
         out_ += names_.TypeName(kTypeRef | row);
         return true;
       case 2: {
-        Bytes spec = names_.TypeSpec(kTypeSpec | row);
-        return Type(spec, depth + 1);
+        const std::vector<std::byte> spec = names_.TypeSpec(kTypeSpec | row);
+        Bytes rest = spec;
+        return Type(rest, depth + 1);
       }
       default:
         return false;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/byte_reader.h"
 
@@ -17,7 +18,7 @@ class SignatureNames {
   // Of a TypeDef or TypeRef: with its namespace, without its owners.
   virtual std::string TypeName(uint32_t token) = 0;
   // Of a TypeSpec; empty when there is none.
-  virtual Bytes TypeSpec(uint32_t token) = 0;
+  virtual std::vector<std::byte> TypeSpec(uint32_t token) = 0;
 };
 
 // "" when it is damaged.

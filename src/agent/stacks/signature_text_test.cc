@@ -13,9 +13,9 @@ class Names : public SignatureNames {
   std::string TypeName(uint32_t token) override {
     return token == 0x02000003 ? "Shop.Order" : token == 0x01000002 ? "System.Span`1" : "?";
   }
-  Bytes TypeSpec(uint32_t token) override {
-    static const uint8_t kIntArray[] = {0x1d, 0x08};
-    return token == 0x1b000001 ? AsBytes(kIntArray, 2) : Bytes();
+  std::vector<std::byte> TypeSpec(uint32_t token) override {
+    if (token != 0x1b000001) return {};
+    return {std::byte{0x1d}, std::byte{0x08}};  // int[]
   }
 };
 

@@ -71,9 +71,13 @@ void FakeRuntime::FreeModule(ModuleId module) {
   }
 }
 
+void FakeRuntime::Asked() {
+  ++questions_;
+  questions_stall.Pass();
+}
+
 template <class Map>
 const typename Map::mapped_type* FakeRuntime::Find(const Map& map, uintptr_t id) {
-  ++questions_;
   const auto it = map.find(id);
   if (it != map.end()) return &it->second;
   ++asked_of_the_dead_;
@@ -157,18 +161,20 @@ HResult FakeRuntime::ResumeRuntime() {
 }
 
 HResult FakeRuntime::GetObjectIDFromHandle(ObjectHandle handle, ObjectId* object) {
+  Asked();
   *object = reinterpret_cast<ObjectId>(handle);
   return kOk;
 }
 
 HResult FakeRuntime::IsArrayClass(ClassId type, uint32_t*, ClassId*, uint32_t*) {
-  questions_stall.Pass();
+  Asked();
   const std::lock_guard lock(mutex_);
   return Find(types_, type) == nullptr ? kFail : HResult{1};
 }
 
 HResult FakeRuntime::GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* token, ClassId*,
                                      uint32_t, uint32_t* count, ClassId*) {
+  Asked();
   const std::lock_guard lock(mutex_);
   const ModuleId* of = Find(types_, type);
   if (of == nullptr) return kFail;
@@ -181,6 +187,7 @@ HResult FakeRuntime::GetClassIDInfo2(ClassId type, ModuleId* module, uint32_t* t
 HResult FakeRuntime::GetModuleInfo2(ModuleId module, const uint8_t** base, uint32_t capacity,
                                     uint32_t* length, char16_t* name, AssemblyId* assembly,
                                     uint32_t* flags) {
+  Asked();
   const std::lock_guard lock(mutex_);
   const Module* m = Find(modules_, module);
   if (m == nullptr) return kFail;
@@ -192,6 +199,7 @@ HResult FakeRuntime::GetModuleInfo2(ModuleId module, const uint8_t** base, uint3
 }
 
 HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, IUnknown** out) {
+  Asked();
   const std::lock_guard lock(mutex_);
   if (Find(modules_, module) == nullptr) return kFail;
   ++metadata_opened_;
@@ -206,7 +214,6 @@ HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function,
       Within::callback_ != Callback::kUnload && suspender_.load() != std::this_thread::get_id();
   if (outside) ++looked_up_outside_;
   const std::lock_guard lock(mutex_);
-  ++questions_;
   *rejit = 0;
   auto next = code_.upper_bound(ip);
   if (next != code_.begin()) {
@@ -223,7 +230,7 @@ HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function,
 }
 
 HResult FakeRuntime::IsFunctionDynamic(FunctionId function, int32_t* dynamic) {
-  questions_stall.Pass();
+  Asked();
   const std::lock_guard lock(mutex_);
   const Method* m = Find(methods_, function);
   if (m == nullptr) return kFail;
@@ -234,6 +241,7 @@ HResult FakeRuntime::IsFunctionDynamic(FunctionId function, int32_t* dynamic) {
 HResult FakeRuntime::GetDynamicFunctionInfo(FunctionId function, ModuleId* module, const uint8_t**,
                                             uint32_t*, uint32_t capacity, uint32_t* length,
                                             char16_t* name) {
+  Asked();
   const std::lock_guard lock(mutex_);
   const Method* m = Find(methods_, function);
   if (m == nullptr) return kFail;
@@ -242,9 +250,19 @@ HResult FakeRuntime::GetDynamicFunctionInfo(FunctionId function, ModuleId* modul
   return kOk;
 }
 
+HResult FakeRuntime::GetNativeCodeStartAddresses(FunctionId function, ReJitId, uint32_t capacity,
+                                                 uint32_t* count, uintptr_t*) {
+  Asked();
+  const std::lock_guard lock(mutex_);
+  if (Find(methods_, function) == nullptr) return kFail;
+  *count = capacity;  // more than there is room for: nobody reads its code, which is not there
+  return kOk;
+}
+
 HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* type,
                                       ModuleId* module, uint32_t* token, uint32_t, uint32_t* count,
                                       ClassId*) {
+  Asked();
   const std::lock_guard lock(mutex_);
   const Method* m = Find(methods_, function);
   if (m == nullptr) return kFail;
@@ -257,6 +275,7 @@ HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* t
 
 HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
                                              Guid* mvid) {
+  runtime_.Asked();
   *mvid = kUnknownIid;
   *length = Copy("Module.dll", capacity, name);
   return kOk;
@@ -264,6 +283,7 @@ HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, 
 
 HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                                uint32_t* length, uint32_t* flags, uint32_t*) {
+  runtime_.Asked();
   *flags = 1;
   *length = Copy("T" + std::to_string(symbols::RowOf(token)), capacity, name);
   return kOk;
@@ -273,6 +293,7 @@ HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, c
                                               uint32_t capacity, uint32_t* length, uint32_t*,
                                               const uint8_t** signature, uint32_t* signature_size,
                                               uint32_t*, uint32_t*) {
+  runtime_.Asked();
   *owner = symbols::TokenOf(Table::kTypeDef, 1);
   *signature = nullptr;
   *signature_size = 0;

@@ -26,15 +26,23 @@ class Stall {
   // By whoever is to be held up.
   void Pass() {
     std::unique_lock lock(mutex_);
-    if (!closed_) return;
+    if (!closed_ || (passes_ != 0 && passes_-- != 0)) return;
     ++waiting_;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return !closed_; });
+    changed_.wait(lock, [this] { return !closed_ || passes_ != 0; });
+    if (closed_) --passes_;
     --waiting_;
   }
-  void Close() {
+  // So many still pass.
+  void Close(uint64_t passes = 0) {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    passes_ = passes;
+  }
+  void LetOnePass() {
+    const std::lock_guard lock(mutex_);
+    ++passes_;
+    changed_.notify_all();
   }
   void Open() {
     const std::lock_guard lock(mutex_);
@@ -51,6 +59,7 @@ class Stall {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closed_ = false;
+  uint64_t passes_ = 0;
   int waiting_ = 0;
 };
 
@@ -76,8 +85,8 @@ class FakeRuntime final : public DeafInfo {
   static void SetStack(const std::vector<Frame>& stack);
 
   uint64_t asked_of_the_dead() const { return asked_of_the_dead_.load(); }
-  uint64_t questions() const { return questions_.load(); }
-  uint64_t sessions() const { return sessions_.load(); }  // that were begun
+  uint64_t questions() const { return questions_.load(); }  // of the agent's thread
+  uint64_t sessions() const { return sessions_.load(); }    // that were begun
   uint64_t sessions_ended() const { return sessions_ended_.load(); }
   // On how many threads sessions were begun and ended.
   size_t session_threads() {
@@ -119,7 +128,7 @@ class FakeRuntime final : public DeafInfo {
   std::atomic<HResult> suspension_refusal{kSuspensionInProgress};  // with what
   std::atomic<uint16_t> major{10};
   Stall creating_handles;  // on the program's threads
-  Stall questions_stall;
+  Stall questions_stall;   // each of them
   Stall beginning_sessions;
 
   // NOLINTBEGIN(readability-identifier-naming): the runtime's names
@@ -151,6 +160,8 @@ class FakeRuntime final : public DeafInfo {
   HResult GetDynamicFunctionInfo(FunctionId function, ModuleId* module, const uint8_t** signature,
                                  uint32_t* signature_size, uint32_t capacity, uint32_t* length,
                                  char16_t* name) override;
+  HResult GetNativeCodeStartAddresses(FunctionId function, ReJitId rejit, uint32_t capacity,
+                                      uint32_t* count, uintptr_t* starts) override;
   HResult GetFunctionInfo2(FunctionId function, FrameInfo frame, ClassId* type, ModuleId* module,
                            uint32_t* token, uint32_t capacity, uint32_t* count,
                            ClassId* arguments) override;
@@ -160,6 +171,7 @@ class FakeRuntime final : public DeafInfo {
   // Names follow from tokens, which are ids.
   class Metadata final : public DeafMetadata {
    public:
+    explicit Metadata(FakeRuntime& runtime) : runtime_(runtime) {}
     // NOLINTBEGIN(readability-identifier-naming)
     HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length, Guid* mvid) override;
     HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity, uint32_t* length,
@@ -168,6 +180,8 @@ class FakeRuntime final : public DeafInfo {
                            uint32_t* length, uint32_t* attributes, const uint8_t** signature,
                            uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) override;
     // NOLINTEND(readability-identifier-naming)
+   private:
+    FakeRuntime& runtime_;
   };
   struct Module {
     uint32_t flags = 0;
@@ -179,6 +193,7 @@ class FakeRuntime final : public DeafInfo {
     uintptr_t start = 0;
     size_t size = 0;
   };
+  void Asked();  // at the beginning of each question
   // Looks it up; counts it where it is not there.
   template <class Map>
   const typename Map::mapped_type* Find(const Map& map, uintptr_t id);
@@ -190,7 +205,7 @@ class FakeRuntime final : public DeafInfo {
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
   std::set<std::thread::id> session_threads_;
-  Metadata metadata_;
+  Metadata metadata_{*this};
   std::atomic<std::thread::id> suspender_{};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},

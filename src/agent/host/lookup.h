@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the agent's thread asks the runtime: each call is a question of its own to the lookup gate,
+// and so is each look at memory that goes with what it belongs to. Between two of them the gate may
+// close. Then the rest is not asked, and what was learned so far means nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "agent/com/corprof.h"
+#include "agent/host/lookup_gate.h"
+#include "base/byte_reader.h"
+
+namespace clrscope::agent {
+
+class Lookup {
+ public:
+  // What a call that was not made returns: a failure.
+  static constexpr HResult kNotAsked = kAbort;
+
+  // `info` is borrowed.
+  Lookup(ICorProfilerInfo* info, LookupGate& gate) : info_(info), gate_(gate) {}
+
+  // From here on it asks about what was seen at this epoch. False: that may be gone.
+  bool Begin(uint32_t stamp) {
+    stamp_ = stamp;
+    refused_ = false;
+    return !gone();
+  }
+  // Whether that may be gone by now. Whoever has asked looks before using the answers.
+  bool gone() const { return refused_ || gate_.epoch() != stamp_; }
+  uint32_t epoch() const { return gate_.epoch(); }  // of the gate
+
+  // Asks the runtime: Ask(&ICorProfilerInfo::GetModuleInfo2, module, …).
+  template <class... P>
+  HResult Ask(HResult (ICorProfilerInfo::*method)(P...), std::type_identity_t<P>... arguments) {
+    return Ask(*info_, method, arguments...);
+  }
+  // … or another of its interfaces.
+  template <class Interface, class... P>
+  HResult Ask(Interface& of, HResult (Interface::*method)(P...),
+              std::type_identity_t<P>... arguments) {
+    const LookupGate::Question may_ask(gate_, stamp_);
+    if (may_ask) return (of.*method)(arguments...);
+    refused_ = true;
+    return kNotAsked;
+  }
+  // About what is never unloaded, by no stamp.
+  template <class... P>
+  HResult AskUnstamped(HResult (ICorProfilerInfo::*method)(P...),
+                       std::type_identity_t<P>... arguments) const {
+    const LookupGate::Question may_ask(gate_);
+    return may_ask ? (info_->*method)(arguments...) : kNotAsked;
+  }
+
+  // What `read()` returns, which looks at memory of what is asked about and waits for nothing; an
+  // empty value where it must not.
+  template <class Read>
+  std::invoke_result_t<Read> Look(Read&& read) {
+    const LookupGate::Question may_ask(gate_, stamp_);
+    if (may_ask) return read();
+    refused_ = true;
+    return {};
+  }
+  // A copy of such memory; empty where it must not be read.
+  std::vector<std::byte> Copy(Bytes there) {
+    std::vector<std::byte> out(there.size());
+    if (!Look([&] { return std::copy(there.begin(), there.end(), out.begin()) == out.end(); }))
+      out.clear();
+    return out;
+  }
+
+ private:
+  ICorProfilerInfo* info_;
+  LookupGate& gate_;
+  uint32_t stamp_ = 0;
+  bool refused_ = false;  // something was not asked since Begin()
+};
+
+}  // namespace clrscope::agent
