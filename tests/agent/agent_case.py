@@ -13,6 +13,7 @@ import harness  # noqa: E402
 from harness import Case, Workload, await_sampling, clrscope, start_clrscope, status, wait_until  # noqa: E402,F401
 
 FLAVOURS = ["alloc", "alloc-net9", "alloc-net8"]
+PTRACE_REFUSED = 5
 CLSID = "{C15C0BE5-9A61-4B7E-8E5D-2F1F0A0C1A57}"
 
 
@@ -101,6 +102,24 @@ class AgentCase(Case):
         _, err = recorder.communicate(timeout=60)
         self.assertEqual(recorder.returncode, 0, err)
         return truth
+
+    def hold_threads(self, pid, library, offset, milliseconds, *thread):
+        """Threads stand still for so long where they come by a place; see hold_threads.cc."""
+        tool = os.path.join(os.path.dirname(harness.CLRSCOPE), "hold_threads")
+        holder = subprocess.Popen([tool, str(pid), library, offset, str(milliseconds), *thread], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: holder.communicate() if holder.poll() is None else None)
+        self.addCleanup(holder.terminate)
+        if not holder.stdout.readline() and holder.wait(60) == PTRACE_REFUSED:
+            self.skipTest(holder.stderr.read())
+        return holder
+
+    def held(self, holder):
+        """How often; it lets go."""
+        holder.terminate()
+        told, words = holder.communicate(timeout=60)
+        self.assertEqual(holder.returncode, 0, words)
+        return json.loads(told)["held"]
 
     def load_variables(self, options):
         return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code that stack snapshots leave out: dynamic methods, and the stubs between managed and native code."""
-from agent_case import FLAVOURS, AgentCase, Probe, status
+import os
+import subprocess
+import time
+
+from agent_case import FLAVOURS, AgentCase, Probe, library_path, status
 from harness import clrscope, wait_until
+
+
+def offset_of(function):
+    """In the agent's library; hexadecimal."""
+    symbols = subprocess.run(["nm", "-C", library_path()], capture_output=True, text=True, check=True).stdout
+    return next(line.split()[0] for line in symbols.splitlines() if line.partition(" t ")[2].startswith(function + "("))
 
 
 class DynamicCode(AgentCase):
@@ -38,3 +48,33 @@ class DynamicCode(AgentCase):
             with self.subTest(flavour):
                 state, _ = self.measure(flavour, "interop")
                 self.assertEqual(state["walk_fallbacks"], state["walk_new"], state)
+
+    # The other activities of `chaos`; lambdas are made and dropped, and collections free them.
+    WITHOUT = "Assemblies,Libraries,Forks,Threads,Fibers,Exceptions,Signals"
+    HOLD_MS = 1000
+
+    def test_nobody_waits_for_an_agent_that_stands_still_in_a_look_up(self):
+        """Whoever unloads a dynamic method waits for the agent's thread in cooperative mode: for one call of the runtime. Between two
+        calls the agent's thread may be stopped for as long as one likes."""
+        for flavour in ("chaos", "chaos-net8"):
+            with self.subTest(flavour):
+                folder = self.path(flavour)
+                os.mkdir(folder)
+                work = self.workload(flavour, "--folder", folder, "--without", self.WITHOUT)
+                self.assert_ok(clrscope("attach", "-p", work.pid))
+                work.go()
+                wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
+                holder = self.hold_threads(work.pid, "clrscope-agent", offset_of("clrscope::agent::Names::Describe"), self.HOLD_MS,
+                                           "clrscope-agent")
+                time.sleep(8 * self.HOLD_MS / 1e3)  # stand still, again and again
+                self.assertGreater(self.held(holder), 3)
+                self.assert_ok(clrscope("detach", "-p", work.pid))
+                work.process.stdin.write("end\n")
+                work.process.stdin.flush()
+                truth = work.truth()
+                work.process.stdin.close()
+                self.assertEqual(work.process.wait(60), 0)
+                self.assertEqual((truth["different"], truth["stuck"]), (0, []), truth)
+                self.assertGreater(truth["events"]["dynamic methods"], 100)
+                # Its heartbeat against a native one: what the machine does to both is left out.
+                self.assertLess(truth["excess_ms"], self.HOLD_MS / 2, truth)

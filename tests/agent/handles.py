@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The handles of followed objects: where the runtime's table of handles may be changed, and that none is left behind."""
-import json
 import os
 import subprocess
 import threading
@@ -11,7 +10,6 @@ from harness import clrscope, wait_until
 
 # In SegmentResortChains, before it closes the chains of blocks into rings: of this build of libcoreclr.so, 8.0.33.
 OFFSET, BUILD_ID = "3e7298", "be4af8fbe7201f286fe16d9afb6e7ac51280e11c"
-PTRACE_REFUSED = 5
 
 
 def build_id(path):
@@ -24,10 +22,7 @@ class Handles(AgentCase):
     STAYS_S = (20, 3, 3, 3, 3, 3, 3)
 
     def hold(self, pid):
-        tool = os.path.join(os.path.dirname(harness.CLRSCOPE), "hold_collections")
-        holder = subprocess.Popen([tool, str(pid), OFFSET, "30"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: holder.communicate() if holder.poll() is None else None)
-        self.addCleanup(holder.terminate)
+        holder = self.hold_threads(pid, "libcoreclr.so", OFFSET, 30)
         # It ends with the program's work, also where that does not end: nobody else can look at a traced thread.
         end = threading.Timer(self.SECONDS + 5, holder.terminate)
         end.start()
@@ -67,15 +62,10 @@ class Handles(AgentCase):
         stays.start()
         wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
         holder = self.hold(work.pid)
-        if not holder.stdout.readline() and holder.wait(60) == PTRACE_REFUSED:
-            self.skipTest(holder.stderr.read())
         work.truth()  # or what its threads do, where it stands still
         stays.join(60)
         self.assertFalse(stays.is_alive())
-        holder.terminate()
-        told, words = holder.communicate(timeout=60)
-        self.assertEqual(holder.returncode, 0, words)
-        self.assertGreater(json.loads(told)["held"], 10)
+        self.assertGreater(self.held(holder), 10)
         self.assertEqual(len(reports), len(self.STAYS_S))
         for report in reports:
             self.assertTrue(report["last"])

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds collections at one place in the runtime, so that a window of some nanoseconds stays open
-// for milliseconds: a hardware breakpoint at libcoreclr.so + OFFSET in each thread of a process but
-// the agent's; who comes by is held there for HOLD_MS.
-//   hold_collections PID OFFSET HOLD_MS
-// OFFSET: hexadecimal, an address of the file's. Prints {"threads":…}, and {"held":…} at SIGTERM or
-// when the process has ended. Exit code 5 where ptrace is refused.
+// Holds threads of a process at one place, so that a window of some nanoseconds stays open for
+// milliseconds: a hardware breakpoint at LIBRARY + OFFSET in each thread but the agent's, or in the
+// one of this name alone; who comes by is held there for HOLD_MS.
+//   hold_threads PID LIBRARY OFFSET HOLD_MS [THREAD]
+// LIBRARY: a part of its file's name. OFFSET: hexadecimal, an address of the file's. Prints
+// {"threads":…}, and {"held":…} at SIGTERM or when the process has ended. Exit code 5 where ptrace
+// is refused.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -36,8 +37,9 @@ uintptr_t BaseOf(pid_t pid, const char* library) {
   return 0;
 }
 
-// In the kernel's order: the process's first thread is the first.
-std::vector<pid_t> ThreadsOf(pid_t pid) {
+// In the kernel's order: the process's first thread is the first. `only`: the one of this name;
+// null: all but the agent's.
+std::vector<pid_t> ThreadsOf(pid_t pid, const char* only) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/task/";
   std::vector<pid_t> threads;
   DIR* dir = ::opendir(folder.c_str());
@@ -45,7 +47,7 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   while (const dirent* entry = ::readdir(dir)) {
     std::string name;
     std::getline(std::ifstream(folder + entry->d_name + "/comm"), name);
-    if (entry->d_name[0] != '.' && name != "clrscope-agent")
+    if (entry->d_name[0] != '.' && (only != nullptr ? name == only : name != "clrscope-agent"))
       threads.push_back(std::atoi(entry->d_name));
   }
   ::closedir(dir);
@@ -91,7 +93,7 @@ class Holder {
         continue;
       }
       ++held_;
-      const timespec pause{0, hold_ms_ * 1'000'000L};
+      const timespec pause{hold_ms_ / 1000, hold_ms_ % 1000 * 1'000'000L};
       (void)::nanosleep(&pause, nullptr);
       (void)::ptrace(PTRACE_CONT, thread, 0, 0);
     }
@@ -135,8 +137,8 @@ class Holder {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: hold_collections PID OFFSET HOLD_MS\n");
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: hold_threads PID LIBRARY OFFSET HOLD_MS [THREAD]\n");
     return 2;
   }
   sigset_t signals;
@@ -144,15 +146,15 @@ int main(int argc, char** argv) {
   for (const int signal : {SIGCHLD, SIGTERM}) ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   const pid_t pid = std::atoi(argv[1]);
-  const uintptr_t base = BaseOf(pid, "libcoreclr.so");
+  const uintptr_t base = BaseOf(pid, argv[2]);
   if (base == 0) {
-    std::fprintf(stderr, "hold_collections: process %d has no libcoreclr.so\n", pid);
+    std::fprintf(stderr, "hold_threads: process %d has no %s\n", pid, argv[2]);
     return 1;
   }
-  Holder holder(base + std::strtoul(argv[2], nullptr, 16), std::atoi(argv[3]));
-  for (const pid_t thread : ThreadsOf(pid)) {
+  Holder holder(base + std::strtoul(argv[3], nullptr, 16), std::atoi(argv[4]));
+  for (const pid_t thread : ThreadsOf(pid, argc == 6 ? argv[5] : nullptr)) {
     if (holder.Take(thread)) continue;
-    std::fprintf(stderr, "hold_collections: ptrace: %s\n", std::strerror(errno));
+    std::fprintf(stderr, "hold_threads: ptrace: %s\n", std::strerror(errno));
     holder.LetGo();
     return kRefused;
   }
