@@ -37,7 +37,8 @@ class Handles(AgentCase):
                 self.assert_ok(clrscope("attach", "-p", work.pid))
                 work.go()
                 work.truth()
-                self.assertGreater(status(work.pid)["handles"], 100)
+                # The agent's thread takes them in once a second.
+                wait_until(lambda: status(work.pid)["handles"] > 100, 30, "objects are followed")
                 self.assert_ok(clrscope("detach", "-p", work.pid))
                 self.assert_ok(clrscope("attach", "-p", work.pid))
                 self.assertEqual(status(work.pid)["handles_waiting"], 0)
