@@ -181,7 +181,7 @@ void Agent::OnShutdown() {
     const timespec pause{0, 1'000'000};
     (void)::nanosleep(&pause, nullptr);
   }
-  // Exit handlers are next. Whatever the agent's thread still does, it does without the runtime.
+  // Exit handlers are next. The agent's thread may go on, and asks about nothing any more.
   gate_.Shut();
 }
 
@@ -258,8 +258,8 @@ void Agent::DestroyGivenUpHandles() {
 // runtime is asked to let go. A session's end waits for the threads that are in its callback, but
 // not for one that wrote another event in there: as CreateHandle does where somebody else's session
 // listens for handles. What such a thread samples comes after the end of its session, so that only
-// what follows takes it in: Drain(), which waits for the shards' owners. The code stays until the
-// runtime has seen that no thread is in a callback. Source: dotnet/runtime
+// what follows takes it in: Drain(), which waits some seconds for the shards' owners. The code
+// stays until the runtime has seen that no thread is in a callback. Source: dotnet/runtime
 // src/native/eventpipe/ep.c, write_event_2, release/8.0 to 10.0
 bool Agent::LetGo() {
   if (counts() && !ending_.load()) {
@@ -294,7 +294,7 @@ bool Agent::LetGo() {
   DestroyGivenUpHandles();
   session_thread_.End();
   control_.Close();
-  (void)info_->RequestProfilerDetach(kDetachSoon);
+  if (!ending_.load()) (void)info_->RequestProfilerDetach(kDetachSoon);
   return true;
 }
 

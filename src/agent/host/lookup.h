@@ -23,7 +23,7 @@ class Lookup {
   // `info` is borrowed.
   Lookup(ICorProfilerInfo* info, LookupGate& gate) : info_(info), gate_(gate) {}
 
-  // From here on it asks about what was seen at this epoch. False: that may be gone.
+  // From here on it asks about what was seen at this epoch. False: that may be gone already.
   bool Begin(uint32_t stamp) {
     stamp_ = stamp;
     refused_ = false;
@@ -47,16 +47,15 @@ class Lookup {
     refused_ = true;
     return kNotAsked;
   }
-  // About what is never unloaded, by no stamp.
+  // About what is never unloaded: no question to the gate, nobody waits for it.
   template <class... P>
   HResult AskUnstamped(HResult (ICorProfilerInfo::*method)(P...),
                        std::type_identity_t<P>... arguments) const {
-    const LookupGate::Question may_ask(gate_);
-    return may_ask ? (info_->*method)(arguments...) : kNotAsked;
+    return gate_.is_shut() ? kNotAsked : (info_->*method)(arguments...);
   }
 
-  // What `read()` returns, which looks at memory of what is asked about and waits for nothing; an
-  // empty value where it must not.
+  // What `read()` returns, which looks at memory of what is asked about, and asks nothing itself;
+  // an empty value where it must not. A page that the disk has yet to bring is waited for.
   template <class Read>
   std::invoke_result_t<Read> Look(Read&& read) {
     const LookupGate::Question may_ask(gate_, stamp_);

@@ -24,19 +24,15 @@ class LookupGate {
   // The stamp of what is seen now; by whoever sees it, while it is there.
   uint32_t epoch() const { return epoch_.load(std::memory_order_seq_cst); }
 
-  // On the agent's thread, around one question. False: it must not be asked.
+  // On the agent's thread, around one question about something with this stamp. False: it may be
+  // gone, and must not be asked about. No question within another.
   class [[nodiscard]] Question {
    public:
-    // About what nobody unloads.
-    explicit Question(LookupGate& gate) : gate_(gate) {
+    Question(LookupGate& gate, uint32_t stamp) : gate_(gate) {
       // Either this is seen by Close(), or the new epoch is seen here.
       gate_.turns_.store(gate_.turns_.load(std::memory_order_relaxed) + 1,
                          std::memory_order_seq_cst);
-      allowed_ = !gate_.shut_.load(std::memory_order_seq_cst);
-    }
-    // About something with this stamp, which may be gone.
-    Question(LookupGate& gate, uint32_t stamp) : Question(gate) {
-      allowed_ = allowed_ && gate_.epoch() == stamp;
+      allowed_ = gate_.epoch() == stamp && !gate_.is_shut();
     }
     ~Question() {
       gate_.turns_.store(gate_.turns_.load(std::memory_order_relaxed) + 1,
@@ -64,6 +60,7 @@ class LookupGate {
 
   // For good: no question begins from now on. Waits for none.
   void Shut() { shut_.store(true, std::memory_order_seq_cst); }
+  bool is_shut() const { return shut_.load(std::memory_order_seq_cst); }
 
  private:
   std::atomic<uint32_t> epoch_{0};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -98,6 +99,21 @@ TEST_F(LookupTest, NothingIsAskedOnceTheGateIsShut) {
   EXPECT_EQ(runtime_.questions(), 0u);
 }
 
+// Neither a closing nor a collection has anything to do with it.
+TEST_F(LookupTest, NobodyWaitsForACallAboutWhatIsNeverUnloaded) {
+  runtime_.questions_stall.Close();
+  std::thread asking([&] {
+    ObjectId object = 0;
+    EXPECT_EQ(lookup_.AskUnstamped(&ICorProfilerInfo::GetObjectIDFromHandle,
+                                   reinterpret_cast<ObjectHandle>(0x50), &object),  // NOLINT
+              kOk);
+  });
+  ASSERT_TRUE(runtime_.questions_stall.Await());
+  gate_.Close();
+  runtime_.questions_stall.Open();
+  asking.join();
+}
+
 TEST_F(LookupTest, ClosingWaitsForTheCallThatIsUnderWay) {
   std::atomic<bool> closed{false};
   runtime_.questions_stall.Close();
@@ -113,6 +129,7 @@ TEST_F(LookupTest, ClosingWaitsForTheCallThatIsUnderWay) {
     closed.store(true);
   });
   while (gate_.epoch() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_FALSE(closed.load());
   runtime_.questions_stall.Open();
   unloading.join();
@@ -125,24 +142,29 @@ TEST_F(LookupTest, ReadsNothingThatIsBeingFreed) {
   constexpr int kThere = 1, kFreed = 2;
   std::vector<int> things(kThings, kThere);  // no atomics: a race is an error of its own
   std::atomic<uint64_t> seen{0};             // the stamp above the thing
+  std::atomic<uint32_t> looked{0};           // how many were read
   std::thread unloading([&] {
     for (uint32_t i = 0; i + 1 < kThings; ++i) {
+      // Some are looked at, others go before anybody has.
+      while (i % 2 == 0 && looked.load() <= i / 2) std::this_thread::yield();
       gate_.Close();
       seen.store(uint64_t{gate_.epoch()} << 32 | (i + 1));
       things[i] = kFreed;
     }
   });
-  uint64_t last = 0, read = 0;
-  while (last != kThings - 1) {
+  for (uint64_t last = 0; last != kThings - 1;) {
     const uint64_t sight = seen.load();
     last = sight & 0xffffffff;
     (void)lookup_.Begin(static_cast<uint32_t>(sight >> 32));
-    const int thing = lookup_.Look([&] { return things[last]; });
+    const int thing = lookup_.Look([&] {
+      std::this_thread::yield();
+      return things[last];
+    });
     EXPECT_NE(thing, kFreed);
-    if (thing == kThere) ++read;
+    if (thing == kThere) ++looked;
   }
   unloading.join();
-  EXPECT_GT(read, 0u);
+  EXPECT_GE(looked.load(), kThings / 2);
 }
 
 }  // namespace

@@ -61,15 +61,15 @@ bool ModuleMetadata::IsInImage(symbols::Table table, uint32_t token) const {
 }
 
 IMetaDataImport* ModuleMetadata::Importer() {
-  if (asked_ || lookup_ == nullptr) return importer_.get();
-  asked_ = true;
+  if (importer_ != nullptr || lookup_ == nullptr) return importer_.get();
+  IUnknown* raw = nullptr;
+  if (!Succeeded(lookup_->Ask(&ICorProfilerInfo::GetModuleMetaData, module_, kOpenForRead,
+                              kMetadataImportIid, &raw)) ||
+      raw == nullptr)
+    return nullptr;
   if (image_ == nullptr && (flags_ & kModuleDynamic) == 0)
     opened.fetch_add(1, std::memory_order_relaxed);
-  IUnknown* raw = nullptr;
-  if (Succeeded(lookup_->Ask(&ICorProfilerInfo::GetModuleMetaData, module_, kOpenForRead,
-                             kMetadataImportIid, &raw)) &&
-      raw != nullptr)
-    importer_ = ComPtr<IMetaDataImport>(static_cast<IMetaDataImport*>(raw));
+  importer_ = {static_cast<IMetaDataImport*>(raw), Releaser{MayGo(flags_) ? lookup_ : nullptr}};
   return importer_.get();
 }
 

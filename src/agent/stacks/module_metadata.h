@@ -86,8 +86,19 @@ class ModuleMetadata {
   ModuleId module_ = 0;
   uint32_t flags_ = 0;
   std::unique_ptr<const symbols::Metadata> image_;  // null: it has none that can be read
-  bool asked_ = false;                              // for the importer
-  ComPtr<IMetaDataImport> importer_;
+  // The runtime's importer, and what it reads from, point at each other, and must not be released
+  // by two threads at once: it is given back while the module is there, or kept for good.
+  // Source: dotnet/runtime src/coreclr/md/compiler/regmeta.cpp, RegMeta::~RegMeta
+  struct Releaser {
+    Lookup* lookup;  // null: the module stays loaded
+    void operator()(IMetaDataImport* importer) const {
+      if (lookup == nullptr)
+        importer->Release();
+      else
+        (void)lookup->Look([&] { return importer->Release(); });
+    }
+  };
+  std::unique_ptr<IMetaDataImport, Releaser> importer_;
 };
 
 }  // namespace clrscope::agent

@@ -162,6 +162,33 @@ TEST_F(ModuleMetadataTest, AModuleWithoutAnImageIsTheRuntimes) {
   EXPECT_EQ(runtime_.metadata_opened(), 2u);
 }
 
+// While it is there, or never: the module may be going at that moment.
+TEST_F(ModuleMetadataTest, TheRuntimesMetadataAreGivenBackBeforeTheModuleGoes) {
+  runtime_.AddModule(1, kModuleDynamic);
+  const auto read = [&](bool goes) {
+    ASSERT_TRUE(lookup_.Begin(gate_.epoch()));
+    ModuleMetadata metadata(lookup_, 1);
+    EXPECT_EQ(metadata.TypeName(TokenOf(Table::kTypeDef, 3)), "T3");
+    if (goes) gate_.Close();
+  };
+  read(false);
+  EXPECT_EQ(runtime_.metadata_released(), 1u);
+  read(true);
+  EXPECT_EQ(runtime_.metadata_released(), 1u);
+}
+
+// What could not be asked is not counted as opened.
+TEST_F(ModuleMetadataTest, AModuleThatGoesMeanwhileIsNotOpened) {
+  const uint64_t before = ModuleMetadata::opened_by_runtime();
+  ASSERT_TRUE(lookup_.Begin(gate_.epoch()));
+  gate_.Close();
+  ModuleMetadata metadata(lookup_, kInMemory, flat(), kModuleFlat | kModuleCollectible);
+  EXPECT_FALSE(metadata.FindScope());
+  EXPECT_EQ(metadata.TypeName(TokenOf(Table::kTypeDef, 3)), "");
+  EXPECT_EQ(runtime_.metadata_opened(), 0u);
+  EXPECT_EQ(ModuleMetadata::opened_by_runtime(), before);
+}
+
 TEST_F(ModuleMetadataTest, OfNoModuleNothingIsKnown) {
   ModuleMetadata none;
   EXPECT_FALSE(none.FindScope());

@@ -34,7 +34,8 @@ class Names {
   // The caller that a state machine of this type is: "[async] Shop.Cart.AddAsync". Alike.
   Method AsyncCaller(ClassId machine);
   // Type ids: indexes into types() + 1; 0 = unknown. `epoch`: of the gate, when the type was seen.
-  // `gone` is set when it was unloaded before all was asked. Begins a lookup of its own.
+  // `gone` is set when it was unloaded before all was asked, or the gate is shut. Begins a lookup
+  // of its own.
   uint32_t TypeOf(ClassId type, uint32_t epoch, bool* gone);
 
   // The type id of an exception, by the id that thrown() gave its name.

@@ -251,11 +251,31 @@ HResult FakeRuntime::GetDynamicFunctionInfo(FunctionId function, ModuleId* modul
 }
 
 HResult FakeRuntime::GetNativeCodeStartAddresses(FunctionId function, ReJitId, uint32_t capacity,
-                                                 uint32_t* count, uintptr_t*) {
+                                                 uint32_t* count, uintptr_t* starts) {
   Asked();
   const std::lock_guard lock(mutex_);
-  if (Find(methods_, function) == nullptr) return kFail;
-  *count = capacity;  // more than there is room for: nobody reads its code, which is not there
+  const Method* m = Find(methods_, function);
+  if (m == nullptr) return kFail;
+  *count = has_code.load() ? 1 : capacity;  // more than there is room for: nobody reads its code
+  if (has_code.load()) *starts = m->start;
+  return kOk;
+}
+
+HResult FakeRuntime::GetReJITIDs(FunctionId function, uint32_t, uint32_t* count, ReJitId*) {
+  Asked();
+  const std::lock_guard lock(mutex_);
+  *count = 0;
+  return Find(methods_, function) == nullptr ? kFail : kOk;
+}
+
+HResult FakeRuntime::GetILFunctionBody(ModuleId module, uint32_t, const uint8_t** body,
+                                       uint32_t* size) {
+  Asked();
+  static constexpr uint8_t kTiny[] = {0x06, 0x2a};  // ret
+  const std::lock_guard lock(mutex_);
+  if (Find(modules_, module) == nullptr) return kFail;
+  *body = kTiny;
+  *size = sizeof kTiny;
   return kOk;
 }
 
@@ -271,6 +291,11 @@ HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* t
   *token = symbols::TokenOf(Table::kMethodDef, static_cast<uint32_t>(function));
   *count = 0;
   return kOk;
+}
+
+uint32_t FakeRuntime::Metadata::Release() {
+  ++runtime_.metadata_released_;
+  return 1;
 }
 
 HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -49,10 +50,10 @@ class Stall {
     closed_ = false;
     changed_.notify_all();
   }
-  // Until somebody is held up.
-  void Await() {
+  // Until somebody is held up. False: nobody was for so long.
+  bool Await(std::chrono::seconds patience = std::chrono::seconds(60)) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_ != 0; });
+    return changed_.wait_for(lock, patience, [this] { return waiting_ != 0; });
   }
 
  private:
@@ -76,6 +77,8 @@ class FakeRuntime final : public DeafInfo {
   void AddModule(ModuleId module, uint32_t flags, Bytes image = {});
   void AddType(ClassId type, ModuleId module);
   void AddMethod(FunctionId method, ModuleId module, bool dynamic, uintptr_t start, size_t size);
+  // Where methods begin, there is code that can be read.
+  std::atomic<bool> has_code{false};
   // The module and all of it, or the one method, is freed.
   void FreeModule(ModuleId module);
   void FreeMethod(FunctionId method);
@@ -100,6 +103,7 @@ class FakeRuntime final : public DeafInfo {
   // … on a thread that neither delivers an allocation nor has the runtime suspended.
   uint64_t destroyed_outside() const { return destroyed_outside_.load(); }
   uint64_t metadata_opened() const { return metadata_opened_.load(); }  // by GetModuleMetaData
+  uint64_t metadata_released() const { return metadata_released_.load(); }
   uint64_t suspensions() const { return suspensions_.load(); }
   uint64_t looked_up() const { return looked_up_.load(); }  // code by its address
   // … on a thread that neither unloads nor has the runtime suspended.
@@ -162,6 +166,10 @@ class FakeRuntime final : public DeafInfo {
                                  char16_t* name) override;
   HResult GetNativeCodeStartAddresses(FunctionId function, ReJitId rejit, uint32_t capacity,
                                       uint32_t* count, uintptr_t* starts) override;
+  HResult GetReJITIDs(FunctionId function, uint32_t capacity, uint32_t* count,
+                      ReJitId* ids) override;
+  HResult GetILFunctionBody(ModuleId module, uint32_t token, const uint8_t** body,
+                            uint32_t* size) override;
   HResult GetFunctionInfo2(FunctionId function, FrameInfo frame, ClassId* type, ModuleId* module,
                            uint32_t* token, uint32_t capacity, uint32_t* count,
                            ClassId* arguments) override;
@@ -173,6 +181,7 @@ class FakeRuntime final : public DeafInfo {
    public:
     explicit Metadata(FakeRuntime& runtime) : runtime_(runtime) {}
     // NOLINTBEGIN(readability-identifier-naming)
+    uint32_t Release() override;
     HResult GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length, Guid* mvid) override;
     HResult GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity, uint32_t* length,
                             uint32_t* flags, uint32_t* extends) override;
@@ -209,7 +218,7 @@ class FakeRuntime final : public DeafInfo {
   std::atomic<std::thread::id> suspender_{};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
-      looked_up_{0}, looked_up_outside_{0};
+      metadata_released_{0}, looked_up_{0}, looked_up_outside_{0};
   std::atomic<uint32_t> mask_low_{0};
   std::atomic<bool> detached_{false};
 };
