@@ -22,7 +22,7 @@ static class Deadlocks
             all.Add(Program.Run($"transfer-worker-{(char)('a' + i)}", threads, ready => Transfer(mine, next, ready, go)));
         }
         go.Set();
-        Program.WaitUntilBlocked([.. all]);
+        Program.WaitUntilBlockedAfterGoOn([.. all]);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -32,6 +32,7 @@ static class Deadlocks
         {
             ready();
             go.Wait();
+            Program.GoOn();
             Enter(to);
         }
     }
@@ -51,7 +52,7 @@ static class Deadlocks
         Thread one = Program.Run("lock-worker-a", threads, ready => TakeBoth(a, b, ready, go));
         Thread two = Program.Run("lock-worker-b", threads, ready => TakeBoth(b, a, ready, go));
         go.Set();
-        Program.WaitUntilBlocked(one, two);
+        Program.WaitUntilBlockedAfterGoOn(one, two);
 #else
         throw new PlatformNotSupportedException("System.Threading.Lock came with .NET 9");
 #endif
@@ -65,6 +66,7 @@ static class Deadlocks
         {
             ready();
             go.Wait();
+            Program.GoOn();
             TakeSecond(second);
         }
     }

@@ -11,6 +11,7 @@ static class Program
     const string Help = "usage: hangs deadlock|deadlock3|lock-deadlock|starved|spin|owner-sleeps|lock-owner-sleeps|wait|fine";
 
     static long beats;
+    static int onTheirWay;
 
     static int Main(string[] args)
     {
@@ -50,6 +51,16 @@ static class Program
         ready.Wait();
         lock (threads) threads[name] = thread.ManagedThreadId;
         return thread;
+    }
+
+    /// <summary>By a thread that has waited for the others, before its hang.</summary>
+    public static void GoOn() => Interlocked.Increment(ref onTheirWay);
+
+    /// <summary>As <see cref="WaitUntilBlocked"/>, where threads have waited for each other before: that is not their hang.</summary>
+    public static void WaitUntilBlockedAfterGoOn(params Thread[] threads)
+    {
+        while (Volatile.Read(ref onTheirWay) != threads.Length) Thread.Sleep(1);
+        WaitUntilBlocked(threads);
     }
 
     public static void WaitUntilBlocked(params Thread[] threads)
