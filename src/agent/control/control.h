@@ -55,8 +55,9 @@ class Control {
   static constexpr int kLinesATurn = 16;                  // of one peer
 
   ~Control();
-  // Listens in TMPDIR, or /tmp. errors: kIo
-  Status Listen();
+  // Listens in `folder`; "" = where the runtime's diagnostics socket lies: TMPDIR, or /tmp.
+  // errors: kIo
+  Status Listen(std::string_view folder = {});
   // Nobody finds it any more; who is connected stays so.
   void StopListening();
   void Close();

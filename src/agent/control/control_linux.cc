@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "agent/control/control.h"
+#include "agent/host/start_environment.h"
 #include "base/control_path.h"
 
 namespace clrscope::agent {
@@ -53,9 +53,9 @@ void SendQueue::Sent(size_t n) {
 
 Control::~Control() { Close(); }
 
-Status Control::Listen() {
-  const char* folder = std::getenv("TMPDIR");
-  path_ = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp");
+Status Control::Listen(std::string_view folder) {
+  path_ = folder.empty() ? StartVariable("TMPDIR").value_or("") : std::string(folder);
+  if (path_.empty()) path_ = "/tmp";
   if (path_.back() != '/') path_ += '/';
   path_ += ControlSocketName(static_cast<uint32_t>(::getpid()), StartTicks("/proc/self/stat"));
   // Under its name it is there only once it can be connected to: a socket that nobody listens at is

@@ -57,7 +57,7 @@ class ControlTest : public ::testing::Test, public ControlHandler {
 
 TEST_F(ControlTest, AnswersLineByLine) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd peer = Connect(c);
   ASSERT_TRUE(Say(peer, "a\nb\nc"));
   c.Serve(*this);
@@ -70,7 +70,7 @@ TEST_F(ControlTest, AnswersLineByLine) {
 
 TEST_F(ControlTest, WhoFloodsItAndDoesNotReadCostsLittle) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd flood = Connect(c);
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += "long\n";
@@ -101,7 +101,7 @@ TEST_F(ControlTest, WhoFloodsItAndDoesNotReadCostsLittle) {
 
 TEST_F(ControlTest, ALineWithoutEndIsNotKept) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd peer = Connect(c);
   for (int i = 0; i < 100; ++i) {
     (void)Say(peer, std::string(1000, 'x'));
@@ -114,7 +114,7 @@ TEST_F(ControlTest, ALineWithoutEndIsNotKept) {
 
 TEST_F(ControlTest, ASubscriberThatDoesNotReadLosesFramesThatDoNotFit) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd peer = Connect(c);
   ASSERT_TRUE(Say(peer, "subscribe\n"));
   c.Serve(*this);
@@ -137,7 +137,7 @@ TEST_F(ControlTest, ASubscriberThatDoesNotReadLosesFramesThatDoNotFit) {
 
 TEST_F(ControlTest, WhoNeverSpeaksMakesRoomForOthers) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd owner = Connect(c);
   ASSERT_TRUE(Say(owner, "subscribe\n"));
   c.Serve(*this);
@@ -157,8 +157,8 @@ TEST_F(ControlTest, WhoNeverSpeaksMakesRoomForOthers) {
 // A detaching agent that was preempted must not take the next one's socket away.
 TEST_F(ControlTest, RemovesNoSocketButItsOwn) {
   Control first, second;
-  ASSERT_TRUE(first.Listen().ok());
-  ASSERT_TRUE(second.Listen().ok()) << "the same name";
+  ASSERT_TRUE(first.Listen(folder_.path()).ok());
+  ASSERT_TRUE(second.Listen(folder_.path()).ok()) << "the same name";
   ASSERT_EQ(first.path(), second.path());
   first.Close();
   const Fd peer = Connect(second);
@@ -171,7 +171,7 @@ TEST_F(ControlTest, RemovesNoSocketButItsOwn) {
 
 TEST_F(ControlTest, ThePeersOfAnAgentThatIsLeavingHearItsLastWords) {
   Control c;
-  ASSERT_TRUE(c.Listen().ok());
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
   const Fd owner = Connect(c);
   ASSERT_TRUE(Say(owner, "subscribe\n"));
   c.Serve(*this);

@@ -13,6 +13,7 @@
 
 #include "agent/host/clock.h"
 #include "agent/host/forked.h"
+#include "agent/host/start_environment.h"
 #include "agent/host/term_signal.h"
 #include "agent/host/thread.h"
 #include "agent/samples/given_up_handles.h"
@@ -40,7 +41,7 @@ constexpr int kDispatchedSince = 9;
 // .NET 9's switch back to the runtime's old way to handle exceptions, under both its prefixes.
 bool HasLegacyExceptions() {
   for (const char* name : {"DOTNET_LegacyExceptionHandling", "COMPlus_LegacyExceptionHandling"})
-    if (const char* value = std::getenv(name); value != nullptr && std::atoi(value) != 0)
+    if (const auto value = StartVariable(name); value && std::atoi(value->c_str()) != 0)
       return true;
   return false;
 }
@@ -189,7 +190,7 @@ void Agent::Run() {
   native_map_ = NativeMap::Make();
   native_unloads_ = NativeMap::Unloads();
   sampler_->SetNativeMap(native_map_.get());
-  if (Status s = control_.Listen(); !s.ok()) failure_ = s.error().message;
+  if (Status s = control_.Listen(options_.control_folder); !s.ok()) failure_ = s.error().message;
   (void)gc_threads_.Take();
   thread_cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
   owner_deadline_ns_ = Now() + kOwnerPatience;

@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
 #include "agent/gc/gc_log.h"
 #include "agent/host/options.h"
+#include "agent/host/start_environment.h"
 #include "agent/spool/spool.h"
 #include "base/control_path.h"
 #include "base/units.h"
@@ -142,6 +147,26 @@ TEST(Spool, NamesAreExpanded) {
   EXPECT_EQ(ExpandName("/x/%n-%p-%t%%.pb", "shop", 12, 1'763'720'100'000'000'000),
             "/x/shop-12-20251121T101500Z%.pb");
   EXPECT_EQ(ExpandName("%q%", "shop", 12, 0), "%q%");
+  EXPECT_EQ(ExpandName("%t", "shop", 12, 1'709'251'199'999'999'999), "20240229T235959Z");
+}
+
+TEST(StartEnvironment, IsTheOneOfTheProcesssStart) {
+  const char* path = std::getenv("PATH");
+  ASSERT_NE(path, nullptr);
+  EXPECT_EQ(StartVariable("PATH"), path);
+  ::setenv("CLRSCOPE_SET_LATER", "1", 1);
+  EXPECT_EQ(StartVariable("CLRSCOPE_SET_LATER"), std::nullopt);
+  ::unsetenv("CLRSCOPE_SET_LATER");
+}
+
+TEST(StartEnvironment, AVariableIsOneOfThisNameWithAValue) {
+  constexpr char kText[] = "XA=1\0AB=2\0A\0A=x=y\0A=later\0E=\0LAST=3";
+  const std::string_view environment(kText, sizeof kText - 1);
+  EXPECT_EQ(VariableOf(environment, "A"), "x=y");
+  EXPECT_EQ(VariableOf(environment, "E"), "");
+  EXPECT_EQ(VariableOf(environment, "LAST"), "3");
+  EXPECT_EQ(VariableOf(environment, "X"), std::nullopt);
+  EXPECT_EQ(VariableOf("", "A"), std::nullopt);
 }
 
 TEST(Spool, IntervalsThatEndWithinASecondDoNotShareAFile) {

@@ -30,8 +30,9 @@ struct Options {
   bool owned = false;     // owned: whoever attached stays connected; the agent lets go when it goes
   bool async = true;      // async: follow who awaits async methods
   bool selftest = false;  // selftest: walk each stack both ways and count differences
-  bool snapshots = false;  // walk=snapshot: only the runtime's own walk
-  bool exact = false;      // exact: every allocation, at a start-up load only
+  bool snapshots = false;      // walk=snapshot: only the runtime's own walk
+  bool exact = false;          // exact: every allocation, at a start-up load only
+  std::string control_folder;  // of the control socket; "" = the runtime's. Set by tests alone
   std::vector<std::pair<std::string, std::string>> labels;  // label.KEY: into every sample
 };
 

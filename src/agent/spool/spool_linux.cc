@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include "agent/host/agent_fd.h"
@@ -18,6 +19,21 @@ void MakeFolders(const std::string& path) {
   for (size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1))
     (void)::mkdir(path.substr(0, slash).c_str(), 0777);
+}
+
+// "20261127T143000Z". Not by strftime(), which reads the environment and the files of time zones.
+std::string UtcText(int64_t unix_s) {
+  const std::chrono::sys_seconds at{std::chrono::seconds(unix_s)};
+  const auto midnight = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day day(midnight);
+  const std::chrono::hh_mm_ss time(at - midnight);
+  char text[32];
+  const int n = std::snprintf(
+      text, sizeof text, "%04d%02u%02uT%02d%02d%02dZ", static_cast<int>(day.year()),
+      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+      static_cast<int>(time.seconds().count()));
+  return {text, static_cast<size_t>(n)};
 }
 
 std::string Stem(std::string_view path) {
@@ -44,11 +60,7 @@ std::string ExpandName(std::string_view pattern, std::string_view name, uint32_t
         out += std::to_string(pid);
         break;
       case 't': {
-        const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
-        tm utc{};
-        (void)::gmtime_r(&seconds, &utc);
-        char text[32];
-        out.append(text, ::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc));
+        out += UtcText(unix_ns / 1'000'000'000);
         break;
       }
       case '%':

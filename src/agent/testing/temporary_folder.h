@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that is TMPDIR for as long as this lives.
+// A folder that is there for as long as this lives.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 namespace clrscope::agent {
@@ -12,17 +11,10 @@ namespace clrscope::agent {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    if (const char* old = std::getenv("TMPDIR")) old_ = old;
     path_ = std::filesystem::temp_directory_path() / "clrscope-agent-XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) std::abort();
-    ::setenv("TMPDIR", path_.c_str(), 1);
   }
   ~TemporaryFolder() {
-    if (old_) {
-      ::setenv("TMPDIR", old_->c_str(), 1);
-    } else {
-      ::unsetenv("TMPDIR");
-    }
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -31,7 +23,6 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
 
  private:
-  std::optional<std::string> old_;
   std::string path_;
 };
 
