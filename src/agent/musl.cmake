@@ -19,10 +19,10 @@ clrscope_for_musl(gtest_musl)
 target_compile_options(gtest_musl PRIVATE -I${googletest} -I${googletest}/include -O1)
 
 file(GLOB_RECURSE agent_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
-add_executable(agent_musl_test ${agent_tests} testing/agent_on_fake.cc testing/fake_runtime.cc
-  testing/fake_types.cc $<TARGET_OBJECTS:clrscope_agent_musl>)
-set_source_files_properties(testing/agent_on_fake.cc testing/fake_runtime.cc testing/fake_types.cc
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+add_executable(agent_musl_test ${agent_tests} testing/agent_on_fake.cc testing/call_table.cc
+  testing/fake_runtime.cc testing/fake_types.cc $<TARGET_OBJECTS:clrscope_agent_musl>)
+set_source_files_properties(testing/agent_on_fake.cc testing/call_table.cc testing/fake_runtime.cc
+  testing/fake_types.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 clrscope_for_musl(agent_musl_test)
 clrscope_musl_headers(agent_musl_test protozero)
 target_include_directories(agent_musl_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_BINARY_DIR})

@@ -184,7 +184,7 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetClassFromToken() = 0;
   virtual HResult GetCodeInfo() = 0;
   virtual HResult GetEventMask() = 0;
-  virtual HResult GetFunctionFromIP(const uint8_t* ip, FunctionId* function) = 0;
+  virtual HResult GetFunctionFromIP() = 0;
   virtual HResult GetFunctionFromToken() = 0;
   virtual HResult GetHandleFromThread() = 0;
   virtual HResult GetObjectSize() = 0;
@@ -198,8 +198,7 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult SetEnterLeaveFunctionHooks() = 0;
   virtual HResult SetFunctionIDMapper() = 0;
   virtual HResult GetTokenAndMetaDataFromFunction() = 0;
-  virtual HResult GetModuleInfo(ModuleId module, const uint8_t** base, uint32_t capacity,
-                                uint32_t* length, char16_t* name, AssemblyId* assembly) = 0;
+  virtual HResult GetModuleInfo() = 0;
   virtual HResult GetModuleMetaData(ModuleId module, uint32_t open_flags, const Guid& iid,
                                     IUnknown** out) = 0;
   virtual HResult GetILFunctionBody(ModuleId module, uint32_t token, const uint8_t** body,
@@ -274,7 +273,7 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult GetILToNativeMapping2() = 0;
   virtual HResult EnumJITedFunctions2() = 0;
   virtual HResult GetObjectSize2(ObjectId object, size_t* size) = 0;
-  virtual HResult GetEventMask2(uint32_t* low, uint32_t* high) = 0;
+  virtual HResult GetEventMask2() = 0;
   virtual HResult SetEventMask2(uint32_t low, uint32_t high) = 0;
   virtual HResult EnumNgenModuleMethodsInliningThisMethod() = 0;
   virtual HResult ApplyMetaData() = 0;
@@ -302,8 +301,7 @@ class ICorProfilerInfo : public IUnknown {
   virtual HResult EventPipeAddProviderToSession() = 0;
   virtual HResult EventPipeStopSession(EventPipeSession session) = 0;
   virtual HResult EventPipeCreateProvider() = 0;
-  virtual HResult EventPipeGetProviderInfo(EventPipeProvider provider, uint32_t capacity,
-                                           uint32_t* length, char16_t* name) = 0;
+  virtual HResult EventPipeGetProviderInfo() = 0;
   virtual HResult EventPipeDefineEvent() = 0;
   virtual HResult EventPipeWriteEvent() = 0;
   virtual HResult CreateHandle(ObjectId object, int32_t kind, ObjectHandle* handle) = 0;

@@ -683,6 +683,8 @@ TEST(Exact, StaysWhenItIsToGoAndAsksForNoCallsAnyMore) {
   AgentOnFake a("every=1h,exact=1", /*attached=*/false);
   EXPECT_NE(a.runtime.mask_low() & kMonitorObjectAllocated, 0u);
   EXPECT_NE(a.runtime.mask_low() & kEnableObjectAllocated, 0u);
+  a.AllocateCounted(1);
+  EXPECT_TRUE(Until(10, [&] { return a.Status("samples") == 1; }));
   EXPECT_EQ(a.Ask("detach").substr(0, 6), "error ");
   ASSERT_TRUE(Until(5, [&] { return (a.runtime.mask_low() & kMonitorObjectAllocated) == 0; }));
   EXPECT_NE(a.runtime.mask_low() & kEnableObjectAllocated, 0u) << "which may not change";

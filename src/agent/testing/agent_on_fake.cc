@@ -40,9 +40,15 @@ bool Until(double seconds, const std::function<bool()>& is_so) {
 
 AgentOnFake::AgentOnFake(std::string options, bool attached) {
   for (size_t at; (at = options.find("%d")) != std::string::npos;) options.replace(at, 2, folder());
-  agent_ =
-      std::make_shared<Agent>(&runtime, ParseOptions("walk=snapshot," + options).Take(), attached);
-  if (!agent_->Start().ok()) std::abort();
+  Options parsed = ParseOptions("walk=snapshot," + options).Take();
+  parsed.control_folder = folder();
+  agent_ = std::make_shared<Agent>(&runtime, std::move(parsed), attached);
+  runtime.ExpectListedCalls();
+  {
+    const FakeRuntime::Within within(attached ? FakeRuntime::Callback::kInitializeForAttach
+                                              : FakeRuntime::Callback::kInitialize);
+    if (!agent_->Start().ok()) std::abort();
+  }
   if (attached) agent_->OnAttachComplete();
   if (!Until(20, [this] { return !Ask("status").empty(); })) std::abort();
 }
@@ -71,11 +77,20 @@ void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity, ui
   Registers from;
   from.ip = ip;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
-  const FakeRuntime::Within within(FakeRuntime::Callback::kAllocation);
+  const FakeRuntime::Within within(FakeRuntime::Callback::kAllocationEvent);
   agent_->OnEvent(kAllocationSampled, 0, AsBytes(payload.data(), payload.size()), activity, from);
 }
 
-void AgentOnFake::Event(uint32_t id, uint32_t version, const std::string& payload) {
+void AgentOnFake::AllocateCounted(ClassId type) {
+  Registers from;
+  from.sp = reinterpret_cast<uintptr_t>(&from);
+  const FakeRuntime::Within within(FakeRuntime::Callback::kObjectAllocated);
+  agent_->OnObjectAllocated(0x10000, type, from);
+}
+
+void AgentOnFake::Event(uint32_t id, uint32_t version, const std::string& payload,
+                        FakeRuntime::Callback callback) {
+  const FakeRuntime::Within within(callback);
   Registers from;
   from.sp = reinterpret_cast<uintptr_t>(&payload);
   agent_->OnEvent(id, version, AsBytes(payload.data(), payload.size()), nullptr, from);
@@ -118,7 +133,7 @@ void AgentOnFake::CollectForAllocation() {
   Put(payload, uint32_t{0});
   Put(payload, uint16_t{0});
   Put(payload, uint64_t{0});
-  agent_->OnEvent(1, 2, AsBytes(payload.data(), payload.size()), nullptr, {});
+  Event(1, 2, payload, FakeRuntime::Callback::kGcEvent);
 }
 
 void AgentOnFake::SuspendForGc() {
@@ -126,7 +141,7 @@ void AgentOnFake::SuspendForGc() {
   Put(payload, clr::kForGc);
   Put(payload, gcs_);
   Put(payload, uint16_t{0});
-  Event(9, 1, payload);
+  Event(9, 1, payload, FakeRuntime::Callback::kGcEvent);
 }
 
 void AgentOnFake::EndGc() {
@@ -134,14 +149,14 @@ void AgentOnFake::EndGc() {
   Put(payload, gcs_);
   Put(payload, uint32_t{0});  // generation
   Put(payload, uint16_t{0});
-  Event(2, 1, payload);
+  Event(2, 1, payload, FakeRuntime::Callback::kGcEvent);
 }
 
-void AgentOnFake::Restart() { Event(3, 1, std::string(2, 0)); }
+void AgentOnFake::Restart() { Event(3, 1, std::string(2, 0), FakeRuntime::Callback::kGcEvent); }
 
 void AgentOnFake::UnloadModule(ModuleId module) {
   {
-    const FakeRuntime::Within within(FakeRuntime::Callback::kUnload);
+    const FakeRuntime::Within within(FakeRuntime::Callback::kModuleUnloadStarted);
     agent_->OnModuleUnload(module);
   }
   runtime.FreeModule(module);
@@ -149,7 +164,7 @@ void AgentOnFake::UnloadModule(ModuleId module) {
 
 void AgentOnFake::UnloadMethod(FunctionId method) {
   {
-    const FakeRuntime::Within within(FakeRuntime::Callback::kUnload);
+    const FakeRuntime::Within within(FakeRuntime::Callback::kDynamicMethodUnloaded);
     agent_->OnDynamicUnload(method);
   }
   runtime.FreeMethod(method);

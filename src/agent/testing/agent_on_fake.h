@@ -16,7 +16,7 @@ namespace clrscope::agent {
 
 class AgentOnFake {
  public:
-  // A folder of its own is TMPDIR meanwhile. `%d` in the options is that folder.
+  // `%d` in the options is a folder of its own.
   explicit AgentOnFake(std::string options, bool attached = true);
   ~AgentOnFake();  // detaches, waits
 
@@ -24,7 +24,8 @@ class AgentOnFake {
   // `activity`: the one that the thread is at. `ip`: where a walk of the agent's own begins.
   void Allocate(ClassId type, uint64_t size = 200'000, const Guid* activity = nullptr,
                 uintptr_t ip = 0);
-  void CollectForAllocation();  // a GC's start, on this thread
+  void AllocateCounted(ClassId type);  // as a program does that counts every allocation
+  void CollectForAllocation();         // a GC's start, on this thread
   // … and the events around it.
   void SuspendForGc();
   void EndGc();
@@ -62,7 +63,8 @@ class AgentOnFake {
   Fd Connect() const;
   Fd feed_;
   profile::IntervalFrame known_;  // its dictionaries
-  void Event(uint32_t id, uint32_t version, const std::string& payload);
+  void Event(uint32_t id, uint32_t version, const std::string& payload,
+             FakeRuntime::Callback callback = FakeRuntime::Callback::kOtherEvent);
   uint32_t gcs_ = 0;
   TemporaryFolder folder_;
   std::shared_ptr<Agent> agent_;

@@ -20,7 +20,7 @@ class DeafInfo : public ICorProfilerInfo {
   HResult GetClassFromToken() override { return kFail; }
   HResult GetCodeInfo() override { return kFail; }
   HResult GetEventMask() override { return kFail; }
-  HResult GetFunctionFromIP(const uint8_t*, FunctionId*) override { return kFail; }
+  HResult GetFunctionFromIP() override { return kFail; }
   HResult GetFunctionFromToken() override { return kFail; }
   HResult GetHandleFromThread() override { return kFail; }
   HResult GetObjectSize() override { return kFail; }
@@ -33,10 +33,7 @@ class DeafInfo : public ICorProfilerInfo {
   HResult SetEnterLeaveFunctionHooks() override { return kFail; }
   HResult SetFunctionIDMapper() override { return kFail; }
   HResult GetTokenAndMetaDataFromFunction() override { return kFail; }
-  HResult GetModuleInfo(ModuleId, const uint8_t**, uint32_t, uint32_t*, char16_t*,
-                        AssemblyId*) override {
-    return kFail;
-  }
+  HResult GetModuleInfo() override { return kFail; }
   HResult GetModuleMetaData(ModuleId, uint32_t, const Guid&, IUnknown**) override { return kFail; }
   HResult GetILFunctionBody(ModuleId, uint32_t, const uint8_t**, uint32_t*) override {
     return kFail;
@@ -119,7 +116,7 @@ class DeafInfo : public ICorProfilerInfo {
   HResult GetILToNativeMapping2() override { return kFail; }
   HResult EnumJITedFunctions2() override { return kFail; }
   HResult GetObjectSize2(ObjectId, size_t*) override { return kFail; }
-  HResult GetEventMask2(uint32_t*, uint32_t*) override { return kFail; }
+  HResult GetEventMask2() override { return kFail; }
   HResult SetEventMask2(uint32_t, uint32_t) override { return kFail; }
   HResult EnumNgenModuleMethodsInliningThisMethod() override { return kFail; }
   HResult ApplyMetaData() override { return kFail; }
@@ -152,9 +149,7 @@ class DeafInfo : public ICorProfilerInfo {
   HResult EventPipeAddProviderToSession() override { return kFail; }
   HResult EventPipeStopSession(EventPipeSession) override { return kFail; }
   HResult EventPipeCreateProvider() override { return kFail; }
-  HResult EventPipeGetProviderInfo(EventPipeProvider, uint32_t, uint32_t*, char16_t*) override {
-    return kFail;
-  }
+  HResult EventPipeGetProviderInfo() override { return kFail; }
   HResult EventPipeDefineEvent() override { return kFail; }
   HResult EventPipeWriteEvent() override { return kFail; }
   HResult CreateHandle(ObjectId, int32_t, ObjectHandle*) override { return kFail; }

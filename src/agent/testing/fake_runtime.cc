@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/testing/fake_runtime.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
+#include <array>
 #include <span>
+
+#include "agent/testing/call_table.h"
 
 namespace clrscope::agent {
 namespace {
@@ -71,7 +76,34 @@ void FakeRuntime::FreeModule(ModuleId module) {
   }
 }
 
-void FakeRuntime::Asked() {
+void FakeRuntime::ExpectListedCalls() { expects_listed_calls_.store(true); }
+
+std::string_view FakeRuntime::Where() const {
+  static constexpr std::array<std::string_view, 9> kCallbacks = {"",
+                                                                 "`Initialize`",
+                                                                 "`InitializeForAttach`",
+                                                                 "allocation event",
+                                                                 "GC event",
+                                                                 "other event",
+                                                                 "`ObjectAllocated`",
+                                                                 "`ModuleUnloadStarted`",
+                                                                 "`DynamicMethodUnloaded`"};
+  if (Within::callback_ != Callback::kNone)
+    return kCallbacks.at(static_cast<size_t>(Within::callback_));
+  std::array<char, 16> name{};
+  (void)::prctl(PR_GET_NAME, name.data());
+  const std::string_view thread(name.data());
+  if (thread == "clrscope-events") return "sessions'";
+  if (thread != "clrscope-agent") return "a thread of no callback";
+  return suspender_.load() == std::this_thread::get_id() ? "agent's while suspended" : "agent's";
+}
+
+void FakeRuntime::Called(const char* method) const {
+  if (expects_listed_calls_.load()) ExpectInCallTable(method, Where());
+}
+
+void FakeRuntime::Asked(const char* method) {
+  Called(method);
   ++questions_;
   questions_stall.Pass();
 }
@@ -87,18 +119,21 @@ const typename Map::mapped_type* FakeRuntime::Find(const Map& map, uintptr_t id)
 HResult FakeRuntime::GetRuntimeInformation(uint16_t*, int32_t*, uint16_t* major_out, uint16_t*,
                                            uint16_t*, uint16_t*, uint32_t capacity,
                                            uint32_t* length, char16_t* version) {
+  Called();
   *major_out = major;
   *length = Copy("10.0", capacity, version);
   return kOk;
 }
 
 HResult FakeRuntime::SetEventMask2(uint32_t low, uint32_t) {
+  Called();
   mask_low_.store(low);
   return kOk;
 }
 
 HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, int32_t,
                                            EventPipeSession* session) {
+  Called();
   {
     const std::lock_guard lock(mutex_);
     session_threads_.insert(std::this_thread::get_id());
@@ -110,38 +145,51 @@ HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, i
 }
 
 HResult FakeRuntime::EventPipeStopSession(EventPipeSession) {
+  Called();
   const std::lock_guard lock(mutex_);
   session_threads_.insert(std::this_thread::get_id());
   ++sessions_ended_;
   return kOk;
 }
 
+HResult FakeRuntime::GetObjectSize2(ObjectId, size_t* size) {
+  Called();
+  *size = 24;
+  return kOk;
+}
+
 HResult FakeRuntime::RequestProfilerDetach(uint32_t) {
+  Called();
   detached_.store(true);
   return kOk;
 }
 
 HResult FakeRuntime::DoStackSnapshot(ThreadId, StackSnapshotCallback* callback, uint32_t,
                                      void* context, uint8_t*, uint32_t) {
+  Called();
   for (const Frame& f : std::span(t_stack, t_depth))
     if (callback(f.function, f.ip, 0, 0, nullptr, context) != kOk) return kAbort;
   return kOk;
 }
 
 HResult FakeRuntime::CreateHandle(ObjectId, int32_t, ObjectHandle* handle) {
+  Called();
   creating_handles.Pass();
   *handle = reinterpret_cast<ObjectHandle>(++handles_ << 4);  // NOLINT
   return kOk;
 }
 
 HResult FakeRuntime::DestroyHandle(ObjectHandle) {
+  Called();
   ++destroyed_;
-  if (Within::callback_ != Callback::kAllocation && suspender_.load() != std::this_thread::get_id())
+  if (Within::callback_ != Callback::kAllocationEvent &&
+      suspender_.load() != std::this_thread::get_id())
     ++destroyed_outside_;
   return kOk;
 }
 
 HResult FakeRuntime::SuspendRuntime() {
+  Called();
   if (refuses_suspensions.load() != 0) {
     --refuses_suspensions;
     return suspension_refusal.load();
@@ -154,6 +202,7 @@ HResult FakeRuntime::SuspendRuntime() {
 }
 
 HResult FakeRuntime::ResumeRuntime() {
+  Called();
   std::thread::id self = std::this_thread::get_id();
   if (!suspender_.compare_exchange_strong(self, {})) return kFail;
   if (resumed) resumed();
@@ -208,10 +257,12 @@ HResult FakeRuntime::GetModuleMetaData(ModuleId module, uint32_t, const Guid&, I
 }
 
 HResult FakeRuntime::GetFunctionFromIP3(const uint8_t* at, FunctionId* function, ReJitId* rejit) {
+  Called();
   const auto ip = reinterpret_cast<uintptr_t>(at);
   ++looked_up_;
-  const bool outside =
-      Within::callback_ != Callback::kUnload && suspender_.load() != std::this_thread::get_id();
+  const bool outside = Within::callback_ != Callback::kModuleUnloadStarted &&
+                       Within::callback_ != Callback::kDynamicMethodUnloaded &&
+                       suspender_.load() != std::this_thread::get_id();
   if (outside) ++looked_up_outside_;
   const std::lock_guard lock(mutex_);
   *rejit = 0;
@@ -300,7 +351,7 @@ uint32_t FakeRuntime::Metadata::Release() {
 
 HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
                                              Guid* mvid) {
-  runtime_.Asked();
+  runtime_.Asked(__func__);
   *mvid = kUnknownIid;
   *length = Copy("Module.dll", capacity, name);
   return kOk;
@@ -308,7 +359,7 @@ HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, 
 
 HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                                uint32_t* length, uint32_t* flags, uint32_t*) {
-  runtime_.Asked();
+  runtime_.Asked(__func__);
   *flags = 1;
   *length = Copy("T" + std::to_string(symbols::RowOf(token)), capacity, name);
   return kOk;
@@ -318,7 +369,7 @@ HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, c
                                               uint32_t capacity, uint32_t* length, uint32_t*,
                                               const uint8_t** signature, uint32_t* signature_size,
                                               uint32_t*, uint32_t*) {
-  runtime_.Asked();
+  runtime_.Asked(__func__);
   *owner = symbols::TokenOf(Table::kTypeDef, 1);
   *signature = nullptr;
   *signature_size = 0;

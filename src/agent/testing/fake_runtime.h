@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -110,8 +111,18 @@ class FakeRuntime final : public DeafInfo {
   uint64_t looked_up_outside() const { return looked_up_outside_.load(); }
   bool suspended() const { return suspender_.load() != std::thread::id(); }
 
-  // On a thread of the program, around a callback of the runtime's.
-  enum class Callback : uint8_t { kNone, kAllocation, kUnload };
+  // On a thread of the runtime's or the program's, around a callback.
+  enum class Callback : uint8_t {
+    kNone,
+    kInitialize,
+    kInitializeForAttach,
+    kAllocationEvent,
+    kGcEvent,
+    kOtherEvent,
+    kObjectAllocated,
+    kModuleUnloadStarted,
+    kDynamicMethodUnloaded
+  };
   class Within {
    public:
     explicit Within(Callback callback) { callback_ = callback; }
@@ -123,6 +134,9 @@ class FakeRuntime final : public DeafInfo {
     friend class FakeRuntime;
     static inline thread_local Callback callback_ = Callback::kNone;
   };
+
+  // Each call from now on is to be one that docs/agent.md lists.
+  void ExpectListedCalls();
 
   std::atomic<bool> refuses_sessions{false};
   // On the thread that resumes the runtime, once it runs.
@@ -143,6 +157,7 @@ class FakeRuntime final : public DeafInfo {
   HResult EventPipeStartSession(uint32_t count, EventPipeProviderConfig* providers, int32_t rundown,
                                 EventPipeSession* session) override;
   HResult EventPipeStopSession(EventPipeSession session) override;
+  HResult GetObjectSize2(ObjectId object, size_t* size) override;
   HResult RequestProfilerDetach(uint32_t expected_ms) override;
   HResult DoStackSnapshot(ThreadId thread, StackSnapshotCallback* callback, uint32_t flags,
                           void* context, uint8_t* registers, uint32_t registers_size) override;
@@ -202,7 +217,10 @@ class FakeRuntime final : public DeafInfo {
     uintptr_t start = 0;
     size_t size = 0;
   };
-  void Asked();  // at the beginning of each question
+  // At the beginning of each method, which is the calling function.
+  void Called(const char* method = __builtin_FUNCTION()) const;
+  void Asked(const char* method = __builtin_FUNCTION());  // of each that asks about something
+  std::string_view Where() const;                         // the calling thread is
   // Looks it up; counts it where it is not there.
   template <class Map>
   const typename Map::mapped_type* Find(const Map& map, uintptr_t id);
@@ -216,6 +234,7 @@ class FakeRuntime final : public DeafInfo {
   std::set<std::thread::id> session_threads_;
   Metadata metadata_{*this};
   std::atomic<std::thread::id> suspender_{};
+  std::atomic<bool> expects_listed_calls_{false};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
       metadata_released_{0}, looked_up_{0}, looked_up_outside_{0};
