@@ -70,6 +70,12 @@ class Surroundings(AgentCase):
         self.assertIsNone(work.process.poll())
         return place
 
+    def test_a_program_that_has_changed_its_environment(self):
+        library = os.path.abspath(os.path.join(os.path.dirname(harness.CLRSCOPE), "..", "lib", "libchange-tmpdir.so"))
+        work = self.workload("alloc", "--rate", "50e6", "--seconds", "60", "--start-on-stdin", env={"LD_PRELOAD": library})
+        work.go()
+        self.around(work)
+
     def test_other_mount_and_pid_namespaces(self):
         work = self.confined("mount -t tmpfs tmpfs /tmp")
         self.assertNotEqual(work.inner_pid, work.pid)
