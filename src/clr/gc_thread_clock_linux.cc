@@ -27,7 +27,7 @@ GcThreadClock::Kind KindOf(std::string_view name) {
 }  // namespace
 
 int64_t NanosOfTicks(int64_t ticks) {
-  static const auto per_second = std::max<int64_t>(1, ::sysconf(_SC_CLK_TCK));
+  const auto per_second = std::max<int64_t>(1, ::sysconf(_SC_CLK_TCK));
   return ticks * (1'000'000'000 / per_second);
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/control/control.h"
+#include "agent/host/errno_text.h"
 #include "agent/host/start_environment.h"
 #include "base/control_path.h"
 
@@ -73,7 +74,7 @@ Status Control::Listen(std::string_view folder) {
       ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(before.c_str(), 0600) != 0 || ::listen(listener_.get(), 8) != 0 ||
       !LookAt(before, &file) || ::rename(before.c_str(), path_.c_str()) != 0) {
-    Error error{ErrorCode::kIo, "cannot listen at " + path_ + ": " + std::strerror(errno)};
+    Error error{ErrorCode::kIo, "cannot listen at " + path_ + ": " + ErrnoText(errno)};
     (void)::unlink(before.c_str());
     listener_.reset();
     return error;

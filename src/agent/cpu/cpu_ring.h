@@ -64,7 +64,7 @@ class CpuRing {
     cell.turn.store(cell.turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   // Gives memory back, while nobody is in it and it is empty.
-  void Release() {
+  void ReleasePages() {
     ZeroLazy(cells_, size_);
     head_.store(0, std::memory_order_relaxed);
     tail_ = 0;

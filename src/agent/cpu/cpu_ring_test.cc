@@ -46,7 +46,7 @@ TEST(CpuRing, WaitsForTheOldestOnly) {
   ring.Drop();
   EXPECT_EQ(ring.Front(), second);
   ring.Drop();
-  ring.Release();
+  ring.ReleasePages();
   EXPECT_EQ(ring.Front(), nullptr);
   EXPECT_EQ(ring.waiting(), 0u);
 }

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "agent/gc/gc_log.h"
+#include "agent/host/errno_text.h"
 #include "agent/host/options.h"
 #include "agent/host/start_environment.h"
 #include "agent/spool/spool.h"
@@ -148,6 +150,17 @@ TEST(Spool, NamesAreExpanded) {
             "/x/shop-12-20251121T101500Z%.pb");
   EXPECT_EQ(ExpandName("%q%", "shop", 12, 0), "%q%");
   EXPECT_EQ(ExpandName("%t", "shop", 12, 1'709'251'199'999'999'999), "20240229T235959Z");
+}
+
+TEST(ErrnoText, IsThatOfTheCLibraryOrANumber) {
+  int known = 0;
+  for (int error = 1; error < 134; ++error) {
+    const std::string text = ErrnoText(error);
+    if (text == "error " + std::to_string(error)) continue;
+    ++known;
+    EXPECT_EQ(text, std::strerror(error));
+  }
+  EXPECT_GE(known, 20);
 }
 
 TEST(StartEnvironment, IsTheOneOfTheProcesssStart) {

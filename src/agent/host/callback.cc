@@ -39,6 +39,18 @@ __attribute__((always_inline)) inline Registers Here() {
   return r;
 }
 
+// The program's, which no callback may change.
+class KeptErrno {
+ public:
+  KeptErrno() = default;
+  ~KeptErrno() { errno = error_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  const int error_ = errno;
+};
+
 void Say(const std::string& text) {
   const std::string line = "clrscope agent: " + text + "\n";
   (void)!::write(2, line.data(), line.size());
@@ -66,6 +78,7 @@ uint32_t Callback::Release() {
 }
 
 HResult Callback::Load(IUnknown* info, std::string_view text, bool attached) {
+  const KeptErrno kept;
   try {
     Result<Options> options = ParseOptions(text);
     if (!options.ok()) {
@@ -101,6 +114,7 @@ HResult Callback::InitializeForAttach(IUnknown* info, void* client_data, uint32_
 }
 
 HResult Callback::ProfilerAttachComplete() {
+  const KeptErrno kept;
   if (agent_ != nullptr) agent_->OnAttachComplete();
   return kOk;
 }
@@ -108,19 +122,20 @@ HResult Callback::ProfilerAttachComplete() {
 HResult Callback::ProfilerDetachSucceeded() { return kOk; }
 
 HResult Callback::Shutdown() {
+  const KeptErrno kept;
   if (is_at_work()) agent_->OnShutdown();
   return kOk;
 }
 
 HResult Callback::ThreadAssignedToOSThread() {
   if (!is_at_work()) return kOk;
-  const int error = errno;  // the program's
+  const KeptErrno kept;
   CpuSignal::WatchSelf();
-  errno = error;
   return kOk;
 }
 
 HResult Callback::ModuleUnloadStarted(ModuleId module) {
+  const KeptErrno kept;
   try {
     if (is_at_work()) agent_->OnModuleUnload(module);
   } catch (...) {
@@ -130,6 +145,7 @@ HResult Callback::ModuleUnloadStarted(ModuleId module) {
 }
 
 HResult Callback::DynamicMethodUnloaded(FunctionId function) {
+  const KeptErrno kept;
   try {
     if (is_at_work()) agent_->OnDynamicUnload(function);
   } catch (...) {
@@ -145,9 +161,8 @@ HResult Callback::GarbageCollectionFinished() {
 
 HResult Callback::ObjectAllocated(ObjectId object, ClassId type) {
   if (!is_at_work()) return kOk;
-  const int error = errno;  // the program's
+  const KeptErrno kept;
   agent_->OnObjectAllocated(object, type, Here());
-  errno = error;
   return kOk;
 }
 
@@ -157,9 +172,8 @@ HResult Callback::EventPipeEventDelivered(EventPipeProvider, uint32_t event_id,
                                           const Guid* activity, const Guid*, ThreadId, uint32_t,
                                           uintptr_t*) {
   if (!is_at_work()) return kOk;
-  const int error = errno;  // the program's
+  const KeptErrno kept;
   agent_->OnEvent(event_id, event_version, AsBytes(data, data_size), activity, Here());
-  errno = error;
   return kOk;
 }
 

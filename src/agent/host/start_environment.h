@@ -10,8 +10,8 @@
 
 namespace clrscope::agent {
 
-// nullopt: it was not set. What the kernel does not show (a program that has capabilities by its
-// file, and is not root's) is asked of getenv() all the same.
+// nullopt: it was not set. Where the kernel does not show it (a program that has capabilities or
+// another user by its file, or whose main thread has ended), getenv() is called all the same.
 std::optional<std::string> StartVariable(const char* name);
 
 // Of an environment as the kernel writes it: "NAME=value", each with a 0 behind it.

@@ -92,7 +92,7 @@ void ShardTable::Clear() {
   entry_count_ = frame_count_ = birth_count_ = 0;
 }
 
-void ShardTable::Release() {
+void ShardTable::ReleasePages() {
   ZeroLazy(entries_, kEntries);
   ZeroLazy(buckets_, kBuckets);
   ZeroLazy(frames_, kFrames);
@@ -129,8 +129,8 @@ ShardTable* Shard::Flip() {
   return &tables_[active_.load(std::memory_order_relaxed) ^ 1];
 }
 
-void Shard::Release() {
-  for (ShardTable& t : tables_) t.Release();
+void Shard::ReleasePages() {
+  for (ShardTable& t : tables_) t.ReleasePages();
   filling.store(false, std::memory_order_relaxed);
 }
 

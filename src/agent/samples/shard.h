@@ -86,7 +86,7 @@ class ShardTable {
   bool empty() const { return entry_count_ == 0; }
   void Clear();
   // Empties it, and gives its memory back.
-  void Release();
+  void ReleasePages();
   size_t memory_bytes() const;
 
  private:
@@ -155,7 +155,7 @@ class Shard {
   // that was once its owner has left it; nullptr when it did not within some 10 ms.
   ShardTable* Flip();
   // By the agent's thread, while it is nobody's and empty: gives its memory back.
-  void Release();
+  void ReleasePages();
 
   size_t memory_bytes() const { return tables_[0].memory_bytes() + tables_[1].memory_bytes(); }
 

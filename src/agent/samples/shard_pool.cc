@@ -105,7 +105,7 @@ void ShardPool::Vacate(Shard& s) {
   auto* place = static_cast<Place*>(s.place.exchange(nullptr));
   place->shard.store(nullptr, std::memory_order_release);
   place->thread.store(0, std::memory_order_release);
-  s.Release();
+  s.ReleasePages();
   // Nobody waits any more, and no end of it was told.
   for (OpenWait* wait : {&s.waits.contention, &s.waits.wait})
     if (wait->End()) Count(s.counts.unended);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "agent/host/agent_fd.h"
+#include "agent/host/errno_text.h"
 #include "agent/spool/spool.h"
 #include "base/fd.h"
 
@@ -94,7 +95,7 @@ Status WriteAtomically(const std::string& path, std::string_view bytes) {
   MakeFolders(path);
   const std::string temporary = path + ".part";
   const auto fail = [&] {
-    Error error{ErrorCode::kIo, "cannot write " + path + ": " + std::strerror(errno)};
+    Error error{ErrorCode::kIo, "cannot write " + path + ": " + ErrnoText(errno)};
     (void)::unlink(temporary.c_str());
     return error;
   };

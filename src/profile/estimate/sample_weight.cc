@@ -19,17 +19,9 @@ double ExpMinus1(double x) {
   return e;
 }
 
-double LogOfMiss(double mean) {
-  // log(1 - x) = -(x + x²/2 + x³/3 + …)
-  const double x = 1 / mean;
-  double sum = 0;
-  for (int n = 60; n >= 1; --n) sum = x * (1.0 / n + sum);
-  return -sum;
-}
-
 double HitProbability(double size, double mean) {
-  static const double runtime = LogOfMiss(kSamplingMeanBytes);
-  return -ExpMinus1(size * (mean == kSamplingMeanBytes ? runtime : LogOfMiss(mean)));
+  constexpr double kRuntime = LogOfMiss(kSamplingMeanBytes);
+  return -ExpMinus1(size * (mean == kSamplingMeanBytes ? kRuntime : LogOfMiss(mean)));
 }
 
 Estimate EstimateSampled(uint64_t n, double size, double mean) {

@@ -8,6 +8,12 @@ namespace clrscope::profile {
 double ExpMinus1(double x);
 
 // ln(1 - 1/mean) for mean >= 10: of the chance that a byte is not hit.
-double LogOfMiss(double mean);
+constexpr double LogOfMiss(double mean) {
+  // log(1 - x) = -(x + x²/2 + x³/3 + …)
+  const double x = 1 / mean;
+  double sum = 0;
+  for (int n = 60; n >= 1; --n) sum = x * (1.0 / n + sum);
+  return -sum;
+}
 
 }  // namespace clrscope::profile
