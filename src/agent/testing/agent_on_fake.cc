@@ -59,6 +59,8 @@ AgentOnFake::~AgentOnFake() {
   runtime.beginning_sessions.Open();
   if (!ended()) Detach();
   if (!Until(20, [this] { return ended(); })) std::abort();
+  const FakeRuntime::Within within(FakeRuntime::Callback::kEnd);
+  agent_.reset();
 }
 
 void AgentOnFake::Detach() { (void)Ask("detach"); }

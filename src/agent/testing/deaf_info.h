@@ -16,149 +16,157 @@ class DeafInfo : public ICorProfilerInfo {
   }
   uint32_t AddRef() override { return 2; }
   uint32_t Release() override { return 1; }
-  HResult GetClassFromObject() override { return kFail; }
-  HResult GetClassFromToken() override { return kFail; }
-  HResult GetCodeInfo() override { return kFail; }
-  HResult GetEventMask() override { return kFail; }
-  HResult GetFunctionFromIP() override { return kFail; }
-  HResult GetFunctionFromToken() override { return kFail; }
-  HResult GetHandleFromThread() override { return kFail; }
-  HResult GetObjectSize() override { return kFail; }
-  HResult IsArrayClass(ClassId, uint32_t*, ClassId*, uint32_t*) override { return kFail; }
-  HResult GetThreadInfo() override { return kFail; }
-  HResult GetCurrentThreadID() override { return kFail; }
-  HResult GetClassIDInfo() override { return kFail; }
-  HResult GetFunctionInfo() override { return kFail; }
-  HResult SetEventMask() override { return kFail; }
-  HResult SetEnterLeaveFunctionHooks() override { return kFail; }
-  HResult SetFunctionIDMapper() override { return kFail; }
-  HResult GetTokenAndMetaDataFromFunction() override { return kFail; }
-  HResult GetModuleInfo() override { return kFail; }
-  HResult GetModuleMetaData(ModuleId, uint32_t, const Guid&, IUnknown**) override { return kFail; }
+  HResult GetClassFromObject() override { return Fail(); }
+  HResult GetClassFromToken() override { return Fail(); }
+  HResult GetCodeInfo() override { return Fail(); }
+  HResult GetEventMask() override { return Fail(); }
+  HResult GetFunctionFromIP() override { return Fail(); }
+  HResult GetFunctionFromToken() override { return Fail(); }
+  HResult GetHandleFromThread() override { return Fail(); }
+  HResult GetObjectSize() override { return Fail(); }
+  HResult IsArrayClass(ClassId, uint32_t*, ClassId*, uint32_t*) override { return Fail(); }
+  HResult GetThreadInfo() override { return Fail(); }
+  HResult GetCurrentThreadID() override { return Fail(); }
+  HResult GetClassIDInfo() override { return Fail(); }
+  HResult GetFunctionInfo() override { return Fail(); }
+  HResult SetEventMask() override { return Fail(); }
+  HResult SetEnterLeaveFunctionHooks() override { return Fail(); }
+  HResult SetFunctionIDMapper() override { return Fail(); }
+  HResult GetTokenAndMetaDataFromFunction() override { return Fail(); }
+  HResult GetModuleInfo() override { return Fail(); }
+  HResult GetModuleMetaData(ModuleId, uint32_t, const Guid&, IUnknown**) override { return Fail(); }
   HResult GetILFunctionBody(ModuleId, uint32_t, const uint8_t**, uint32_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetILFunctionBodyAllocator() override { return kFail; }
-  HResult SetILFunctionBody() override { return kFail; }
-  HResult GetAppDomainInfo() override { return kFail; }
+  HResult GetILFunctionBodyAllocator() override { return Fail(); }
+  HResult SetILFunctionBody() override { return Fail(); }
+  HResult GetAppDomainInfo() override { return Fail(); }
   HResult GetAssemblyInfo(AssemblyId, uint32_t, uint32_t*, char16_t*, uintptr_t*,
                           ModuleId*) override {
-    return kFail;
+    return Fail();
   }
-  HResult SetFunctionReJIT() override { return kFail; }
-  HResult ForceGC() override { return kFail; }
-  HResult SetILInstrumentedCodeMap() override { return kFail; }
-  HResult GetInprocInspectionInterface() override { return kFail; }
-  HResult GetInprocInspectionIThisThread() override { return kFail; }
-  HResult GetThreadContext() override { return kFail; }
-  HResult BeginInprocDebugging() override { return kFail; }
-  HResult EndInprocDebugging() override { return kFail; }
-  HResult GetILToNativeMapping() override { return kFail; }
+  HResult SetFunctionReJIT() override { return Fail(); }
+  HResult ForceGC() override { return Fail(); }
+  HResult SetILInstrumentedCodeMap() override { return Fail(); }
+  HResult GetInprocInspectionInterface() override { return Fail(); }
+  HResult GetInprocInspectionIThisThread() override { return Fail(); }
+  HResult GetThreadContext() override { return Fail(); }
+  HResult BeginInprocDebugging() override { return Fail(); }
+  HResult EndInprocDebugging() override { return Fail(); }
+  HResult GetILToNativeMapping() override { return Fail(); }
   HResult DoStackSnapshot(ThreadId, StackSnapshotCallback*, uint32_t, void*, uint8_t*,
                           uint32_t) override {
-    return kFail;
+    return Fail();
   }
-  HResult SetEnterLeaveFunctionHooks2() override { return kFail; }
+  HResult SetEnterLeaveFunctionHooks2() override { return Fail(); }
   HResult GetFunctionInfo2(FunctionId, FrameInfo, ClassId*, ModuleId*, uint32_t*, uint32_t,
                            uint32_t*, ClassId*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetStringLayout() override { return kFail; }
+  HResult GetStringLayout() override { return Fail(); }
   HResult GetClassLayout(ClassId, FieldOffset*, uint32_t, uint32_t*, uint32_t*) override {
-    return kFail;
+    return Fail();
   }
   HResult GetClassIDInfo2(ClassId, ModuleId*, uint32_t*, ClassId*, uint32_t, uint32_t*,
                           ClassId*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetCodeInfo2() override { return kFail; }
-  HResult GetClassFromTokenAndTypeArgs() override { return kFail; }
-  HResult GetFunctionFromTokenAndTypeArgs() override { return kFail; }
-  HResult EnumModuleFrozenObjects() override { return kFail; }
-  HResult GetArrayObjectInfo() override { return kFail; }
-  HResult GetBoxClassLayout() override { return kFail; }
-  HResult GetThreadAppDomain() override { return kFail; }
-  HResult GetRVAStaticAddress() override { return kFail; }
-  HResult GetAppDomainStaticAddress() override { return kFail; }
-  HResult GetThreadStaticAddress() override { return kFail; }
-  HResult GetContextStaticAddress() override { return kFail; }
-  HResult GetStaticFieldInfo() override { return kFail; }
-  HResult GetGenerationBounds(uint32_t, uint32_t*, GenerationRange*) override { return kFail; }
-  HResult GetObjectGeneration() override { return kFail; }
-  HResult GetNotifiedExceptionClauseInfo() override { return kFail; }
-  HResult EnumJITedFunctions() override { return kFail; }
-  HResult RequestProfilerDetach(uint32_t) override { return kFail; }
-  HResult SetFunctionIDMapper2() override { return kFail; }
-  HResult GetStringLayout2() override { return kFail; }
-  HResult SetEnterLeaveFunctionHooks3() override { return kFail; }
-  HResult SetEnterLeaveFunctionHooks3WithInfo() override { return kFail; }
-  HResult GetFunctionEnter3Info() override { return kFail; }
-  HResult GetFunctionLeave3Info() override { return kFail; }
-  HResult GetFunctionTailcall3Info() override { return kFail; }
-  HResult EnumModules() override { return kFail; }
+  HResult GetCodeInfo2() override { return Fail(); }
+  HResult GetClassFromTokenAndTypeArgs() override { return Fail(); }
+  HResult GetFunctionFromTokenAndTypeArgs() override { return Fail(); }
+  HResult EnumModuleFrozenObjects() override { return Fail(); }
+  HResult GetArrayObjectInfo() override { return Fail(); }
+  HResult GetBoxClassLayout() override { return Fail(); }
+  HResult GetThreadAppDomain() override { return Fail(); }
+  HResult GetRVAStaticAddress() override { return Fail(); }
+  HResult GetAppDomainStaticAddress() override { return Fail(); }
+  HResult GetThreadStaticAddress() override { return Fail(); }
+  HResult GetContextStaticAddress() override { return Fail(); }
+  HResult GetStaticFieldInfo() override { return Fail(); }
+  HResult GetGenerationBounds(uint32_t, uint32_t*, GenerationRange*) override { return Fail(); }
+  HResult GetObjectGeneration() override { return Fail(); }
+  HResult GetNotifiedExceptionClauseInfo() override { return Fail(); }
+  HResult EnumJITedFunctions() override { return Fail(); }
+  HResult RequestProfilerDetach(uint32_t) override { return Fail(); }
+  HResult SetFunctionIDMapper2() override { return Fail(); }
+  HResult GetStringLayout2() override { return Fail(); }
+  HResult SetEnterLeaveFunctionHooks3() override { return Fail(); }
+  HResult SetEnterLeaveFunctionHooks3WithInfo() override { return Fail(); }
+  HResult GetFunctionEnter3Info() override { return Fail(); }
+  HResult GetFunctionLeave3Info() override { return Fail(); }
+  HResult GetFunctionTailcall3Info() override { return Fail(); }
+  HResult EnumModules() override { return Fail(); }
   HResult GetRuntimeInformation(uint16_t*, int32_t*, uint16_t*, uint16_t*, uint16_t*, uint16_t*,
                                 uint32_t, uint32_t*, char16_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetThreadStaticAddress2() override { return kFail; }
-  HResult GetAppDomainsContainingModule() override { return kFail; }
+  HResult GetThreadStaticAddress2() override { return Fail(); }
+  HResult GetAppDomainsContainingModule() override { return Fail(); }
   HResult GetModuleInfo2(ModuleId, const uint8_t**, uint32_t, uint32_t*, char16_t*, AssemblyId*,
                          uint32_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult EnumThreads() override { return kFail; }
-  HResult InitializeCurrentThread() override { return kFail; }
-  HResult RequestReJIT() override { return kFail; }
-  HResult RequestRevert() override { return kFail; }
-  HResult GetCodeInfo3() override { return kFail; }
-  HResult GetFunctionFromIP2() override { return kFail; }
-  HResult GetReJITIDs(FunctionId, uint32_t, uint32_t*, ReJitId*) override { return kFail; }
-  HResult GetILToNativeMapping2() override { return kFail; }
-  HResult EnumJITedFunctions2() override { return kFail; }
-  HResult GetObjectSize2(ObjectId, size_t*) override { return kFail; }
-  HResult GetEventMask2() override { return kFail; }
-  HResult SetEventMask2(uint32_t, uint32_t) override { return kFail; }
-  HResult EnumNgenModuleMethodsInliningThisMethod() override { return kFail; }
-  HResult ApplyMetaData() override { return kFail; }
-  HResult GetInMemorySymbolsLength() override { return kFail; }
-  HResult ReadInMemorySymbols() override { return kFail; }
-  HResult IsFunctionDynamic(FunctionId, int32_t*) override { return kFail; }
-  HResult GetFunctionFromIP3(const uint8_t*, FunctionId*, ReJitId*) override { return kFail; }
+  HResult EnumThreads() override { return Fail(); }
+  HResult InitializeCurrentThread() override { return Fail(); }
+  HResult RequestReJIT() override { return Fail(); }
+  HResult RequestRevert() override { return Fail(); }
+  HResult GetCodeInfo3() override { return Fail(); }
+  HResult GetFunctionFromIP2() override { return Fail(); }
+  HResult GetReJITIDs(FunctionId, uint32_t, uint32_t*, ReJitId*) override { return Fail(); }
+  HResult GetILToNativeMapping2() override { return Fail(); }
+  HResult EnumJITedFunctions2() override { return Fail(); }
+  HResult GetObjectSize2(ObjectId, size_t*) override { return Fail(); }
+  HResult GetEventMask2() override { return Fail(); }
+  HResult SetEventMask2(uint32_t, uint32_t) override { return Fail(); }
+  HResult EnumNgenModuleMethodsInliningThisMethod() override { return Fail(); }
+  HResult ApplyMetaData() override { return Fail(); }
+  HResult GetInMemorySymbolsLength() override { return Fail(); }
+  HResult ReadInMemorySymbols() override { return Fail(); }
+  HResult IsFunctionDynamic(FunctionId, int32_t*) override { return Fail(); }
+  HResult GetFunctionFromIP3(const uint8_t*, FunctionId*, ReJitId*) override { return Fail(); }
   HResult GetDynamicFunctionInfo(FunctionId, ModuleId*, const uint8_t**, uint32_t*, uint32_t,
                                  uint32_t*, char16_t*) override {
-    return kFail;
+    return Fail();
   }
   HResult GetNativeCodeStartAddresses(FunctionId, ReJitId, uint32_t, uint32_t*,
                                       uintptr_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetILToNativeMapping3() override { return kFail; }
-  HResult GetCodeInfo4() override { return kFail; }
-  HResult EnumerateObjectReferences() override { return kFail; }
-  HResult IsFrozenObject() override { return kFail; }
-  HResult GetLOHObjectSizeThreshold() override { return kFail; }
-  HResult RequestReJITWithInliners() override { return kFail; }
-  HResult SuspendRuntime() override { return kFail; }
-  HResult ResumeRuntime() override { return kFail; }
-  HResult GetEnvironmentVariable() override { return kFail; }
-  HResult SetEnvironmentVariable() override { return kFail; }
+  HResult GetILToNativeMapping3() override { return Fail(); }
+  HResult GetCodeInfo4() override { return Fail(); }
+  HResult EnumerateObjectReferences() override { return Fail(); }
+  HResult IsFrozenObject() override { return Fail(); }
+  HResult GetLOHObjectSizeThreshold() override { return Fail(); }
+  HResult RequestReJITWithInliners() override { return Fail(); }
+  HResult SuspendRuntime() override { return Fail(); }
+  HResult ResumeRuntime() override { return Fail(); }
+  HResult GetEnvironmentVariable() override { return Fail(); }
+  HResult SetEnvironmentVariable() override { return Fail(); }
   HResult EventPipeStartSession(uint32_t, EventPipeProviderConfig*, int32_t,
                                 EventPipeSession*) override {
+    return Fail();
+  }
+  HResult EventPipeAddProviderToSession() override { return Fail(); }
+  HResult EventPipeStopSession(EventPipeSession) override { return Fail(); }
+  HResult EventPipeCreateProvider() override { return Fail(); }
+  HResult EventPipeGetProviderInfo() override { return Fail(); }
+  HResult EventPipeDefineEvent() override { return Fail(); }
+  HResult EventPipeWriteEvent() override { return Fail(); }
+  HResult CreateHandle(ObjectId, int32_t, ObjectHandle*) override { return Fail(); }
+  HResult DestroyHandle(ObjectHandle) override { return Fail(); }
+  HResult GetObjectIDFromHandle(ObjectHandle, ObjectId*) override { return Fail(); }
+  HResult EnumerateNonGCObjects() override { return Fail(); }
+  HResult GetNonGCHeapBounds() override { return Fail(); }
+  HResult EventPipeCreateProvider2() override { return Fail(); }
+  HResult EnumerateGCHeapObjects() override { return Fail(); }
+
+ protected:
+  // Each method calls it, with its name.
+  virtual void Called(const char* method) const { (void)method; }
+  HResult Fail(const char* method = __builtin_FUNCTION()) const {
+    Called(method);
     return kFail;
   }
-  HResult EventPipeAddProviderToSession() override { return kFail; }
-  HResult EventPipeStopSession(EventPipeSession) override { return kFail; }
-  HResult EventPipeCreateProvider() override { return kFail; }
-  HResult EventPipeGetProviderInfo() override { return kFail; }
-  HResult EventPipeDefineEvent() override { return kFail; }
-  HResult EventPipeWriteEvent() override { return kFail; }
-  HResult CreateHandle(ObjectId, int32_t, ObjectHandle*) override { return kFail; }
-  HResult DestroyHandle(ObjectHandle) override { return kFail; }
-  HResult GetObjectIDFromHandle(ObjectHandle, ObjectId*) override { return kFail; }
-  HResult EnumerateNonGCObjects() override { return kFail; }
-  HResult GetNonGCHeapBounds() override { return kFail; }
-  HResult EventPipeCreateProvider2() override { return kFail; }
-  HResult EnumerateGCHeapObjects() override { return kFail; }
 };
 // NOLINTEND(readability-identifier-naming)
 

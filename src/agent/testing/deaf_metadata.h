@@ -16,76 +16,84 @@ class DeafMetadata : public IMetaDataImport {
   }
   uint32_t AddRef() override { return 2; }
   uint32_t Release() override { return 1; }
-  HResult CloseEnum() override { return kFail; }
-  HResult CountEnum() override { return kFail; }
-  HResult ResetEnum() override { return kFail; }
-  HResult EnumTypeDefs() override { return kFail; }
-  HResult EnumInterfaceImpls() override { return kFail; }
-  HResult EnumTypeRefs() override { return kFail; }
-  HResult FindTypeDefByName(const char16_t*, uint32_t, uint32_t*) override { return kFail; }
-  HResult GetScopeProps(char16_t*, uint32_t, uint32_t*, Guid*) override { return kFail; }
-  HResult GetModuleFromScope() override { return kFail; }
+  HResult CloseEnum() override { return Fail(); }
+  HResult CountEnum() override { return Fail(); }
+  HResult ResetEnum() override { return Fail(); }
+  HResult EnumTypeDefs() override { return Fail(); }
+  HResult EnumInterfaceImpls() override { return Fail(); }
+  HResult EnumTypeRefs() override { return Fail(); }
+  HResult FindTypeDefByName(const char16_t*, uint32_t, uint32_t*) override { return Fail(); }
+  HResult GetScopeProps(char16_t*, uint32_t, uint32_t*, Guid*) override { return Fail(); }
+  HResult GetModuleFromScope() override { return Fail(); }
   HResult GetTypeDefProps(uint32_t, char16_t*, uint32_t, uint32_t*, uint32_t*, uint32_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetInterfaceImplProps() override { return kFail; }
+  HResult GetInterfaceImplProps() override { return Fail(); }
   HResult GetTypeRefProps(uint32_t, uint32_t*, char16_t*, uint32_t, uint32_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult ResolveTypeRef() override { return kFail; }
-  HResult EnumMembers() override { return kFail; }
-  HResult EnumMembersWithName() override { return kFail; }
-  HResult EnumMethods() override { return kFail; }
-  HResult EnumMethodsWithName() override { return kFail; }
-  HResult EnumFields() override { return kFail; }
-  HResult EnumFieldsWithName() override { return kFail; }
-  HResult EnumParams() override { return kFail; }
-  HResult EnumMemberRefs() override { return kFail; }
-  HResult EnumMethodImpls() override { return kFail; }
-  HResult EnumPermissionSets() override { return kFail; }
-  HResult FindMember() override { return kFail; }
-  HResult FindMethod() override { return kFail; }
-  HResult FindField() override { return kFail; }
-  HResult FindMemberRef() override { return kFail; }
+  HResult ResolveTypeRef() override { return Fail(); }
+  HResult EnumMembers() override { return Fail(); }
+  HResult EnumMembersWithName() override { return Fail(); }
+  HResult EnumMethods() override { return Fail(); }
+  HResult EnumMethodsWithName() override { return Fail(); }
+  HResult EnumFields() override { return Fail(); }
+  HResult EnumFieldsWithName() override { return Fail(); }
+  HResult EnumParams() override { return Fail(); }
+  HResult EnumMemberRefs() override { return Fail(); }
+  HResult EnumMethodImpls() override { return Fail(); }
+  HResult EnumPermissionSets() override { return Fail(); }
+  HResult FindMember() override { return Fail(); }
+  HResult FindMethod() override { return Fail(); }
+  HResult FindField() override { return Fail(); }
+  HResult FindMemberRef() override { return Fail(); }
   HResult GetMethodProps(uint32_t, uint32_t*, char16_t*, uint32_t, uint32_t*, uint32_t*,
                          const uint8_t**, uint32_t*, uint32_t*, uint32_t*) override {
-    return kFail;
+    return Fail();
   }
-  HResult GetMemberRefProps() override { return kFail; }
-  HResult EnumProperties() override { return kFail; }
-  HResult EnumEvents() override { return kFail; }
-  HResult GetEventProps() override { return kFail; }
-  HResult EnumMethodSemantics() override { return kFail; }
-  HResult GetMethodSemantics() override { return kFail; }
-  HResult GetClassLayout() override { return kFail; }
-  HResult GetFieldMarshal() override { return kFail; }
-  HResult GetRVA() override { return kFail; }
-  HResult GetPermissionSetProps() override { return kFail; }
-  HResult GetSigFromToken() override { return kFail; }
-  HResult GetModuleRefProps() override { return kFail; }
-  HResult EnumModuleRefs() override { return kFail; }
-  HResult GetTypeSpecFromToken(uint32_t, const uint8_t**, uint32_t*) override { return kFail; }
-  HResult GetNameFromToken() override { return kFail; }
-  HResult EnumUnresolvedMethods() override { return kFail; }
-  HResult GetUserString() override { return kFail; }
-  HResult GetPinvokeMap() override { return kFail; }
-  HResult EnumSignatures() override { return kFail; }
-  HResult EnumTypeSpecs() override { return kFail; }
-  HResult EnumUserStrings() override { return kFail; }
-  HResult GetParamForMethodIndex() override { return kFail; }
-  HResult EnumCustomAttributes() override { return kFail; }
-  HResult GetCustomAttributeProps() override { return kFail; }
-  HResult FindTypeRef() override { return kFail; }
-  HResult GetMemberProps() override { return kFail; }
+  HResult GetMemberRefProps() override { return Fail(); }
+  HResult EnumProperties() override { return Fail(); }
+  HResult EnumEvents() override { return Fail(); }
+  HResult GetEventProps() override { return Fail(); }
+  HResult EnumMethodSemantics() override { return Fail(); }
+  HResult GetMethodSemantics() override { return Fail(); }
+  HResult GetClassLayout() override { return Fail(); }
+  HResult GetFieldMarshal() override { return Fail(); }
+  HResult GetRVA() override { return Fail(); }
+  HResult GetPermissionSetProps() override { return Fail(); }
+  HResult GetSigFromToken() override { return Fail(); }
+  HResult GetModuleRefProps() override { return Fail(); }
+  HResult EnumModuleRefs() override { return Fail(); }
+  HResult GetTypeSpecFromToken(uint32_t, const uint8_t**, uint32_t*) override { return Fail(); }
+  HResult GetNameFromToken() override { return Fail(); }
+  HResult EnumUnresolvedMethods() override { return Fail(); }
+  HResult GetUserString() override { return Fail(); }
+  HResult GetPinvokeMap() override { return Fail(); }
+  HResult EnumSignatures() override { return Fail(); }
+  HResult EnumTypeSpecs() override { return Fail(); }
+  HResult EnumUserStrings() override { return Fail(); }
+  HResult GetParamForMethodIndex() override { return Fail(); }
+  HResult EnumCustomAttributes() override { return Fail(); }
+  HResult GetCustomAttributeProps() override { return Fail(); }
+  HResult FindTypeRef() override { return Fail(); }
+  HResult GetMemberProps() override { return Fail(); }
   HResult GetFieldProps(uint32_t, uint32_t*, char16_t*, uint32_t, uint32_t*, uint32_t*,
                         const uint8_t**, uint32_t*, uint32_t*, const void**, uint32_t*) override {
+    return Fail();
+  }
+  HResult GetPropertyProps() override { return Fail(); }
+  HResult GetParamProps() override { return Fail(); }
+  HResult GetCustomAttributeByName() override { return Fail(); }
+  HResult IsValidToken() override { return Fail(); }
+  HResult GetNestedClassProps(uint32_t, uint32_t*) override { return Fail(); }
+
+ protected:
+  // Each method calls it, with its name.
+  virtual void Called(const char* method) const { (void)method; }
+  HResult Fail(const char* method = __builtin_FUNCTION()) const {
+    Called(method);
     return kFail;
   }
-  HResult GetPropertyProps() override { return kFail; }
-  HResult GetParamProps() override { return kFail; }
-  HResult GetCustomAttributeByName() override { return kFail; }
-  HResult IsValidToken() override { return kFail; }
-  HResult GetNestedClassProps(uint32_t, uint32_t*) override { return kFail; }
 };
 // NOLINTEND(readability-identifier-naming)
 

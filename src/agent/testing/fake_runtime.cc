@@ -79,15 +79,16 @@ void FakeRuntime::FreeModule(ModuleId module) {
 void FakeRuntime::ExpectListedCalls() { expects_listed_calls_.store(true); }
 
 std::string_view FakeRuntime::Where() const {
-  static constexpr std::array<std::string_view, 9> kCallbacks = {"",
-                                                                 "`Initialize`",
-                                                                 "`InitializeForAttach`",
-                                                                 "allocation event",
-                                                                 "GC event",
-                                                                 "other event",
-                                                                 "`ObjectAllocated`",
-                                                                 "`ModuleUnloadStarted`",
-                                                                 "`DynamicMethodUnloaded`"};
+  static constexpr std::array<std::string_view, 10> kCallbacks = {"",
+                                                                  "`Initialize`",
+                                                                  "`InitializeForAttach`",
+                                                                  "allocation event",
+                                                                  "GC event",
+                                                                  "other event",
+                                                                  "`ObjectAllocated`",
+                                                                  "`ModuleUnloadStarted`",
+                                                                  "`DynamicMethodUnloaded`",
+                                                                  "the agent's end"};
   if (Within::callback_ != Callback::kNone)
     return kCallbacks.at(static_cast<size_t>(Within::callback_));
   std::array<char, 16> name{};
@@ -345,6 +346,7 @@ HResult FakeRuntime::GetFunctionInfo2(FunctionId function, FrameInfo, ClassId* t
 }
 
 uint32_t FakeRuntime::Metadata::Release() {
+  Called(__func__);
   ++runtime_.metadata_released_;
   return 1;
 }

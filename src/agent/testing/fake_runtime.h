@@ -121,7 +121,8 @@ class FakeRuntime final : public DeafInfo {
     kOtherEvent,
     kObjectAllocated,
     kModuleUnloadStarted,
-    kDynamicMethodUnloaded
+    kDynamicMethodUnloaded,
+    kEnd  // it gives back its last reference
   };
   class Within {
    public:
@@ -205,6 +206,7 @@ class FakeRuntime final : public DeafInfo {
                            uint32_t* signature_size, uint32_t* rva, uint32_t* impl_flags) override;
     // NOLINTEND(readability-identifier-naming)
    private:
+    void Called(const char* method) const override { runtime_.Called(method); }
     FakeRuntime& runtime_;
   };
   struct Module {
@@ -218,7 +220,7 @@ class FakeRuntime final : public DeafInfo {
     size_t size = 0;
   };
   // At the beginning of each method, which is the calling function.
-  void Called(const char* method = __builtin_FUNCTION()) const;
+  void Called(const char* method = __builtin_FUNCTION()) const override;
   void Asked(const char* method = __builtin_FUNCTION());  // of each that asks about something
   std::string_view Where() const;                         // the calling thread is
   // Looks it up; counts it where it is not there.
