@@ -152,13 +152,15 @@ TEST(Spool, NamesAreExpanded) {
   EXPECT_EQ(ExpandName("%t", "shop", 12, 1'709'251'199'999'999'999), "20240229T235959Z");
 }
 
-TEST(ErrnoText, IsThatOfTheCLibraryOrANumber) {
+TEST(ErrnoText, IsThatOfGlibcOrANumber) {
   int known = 0;
   for (int error = 1; error < 134; ++error) {
     const std::string text = ErrnoText(error);
     if (text == "error " + std::to_string(error)) continue;
     ++known;
+#ifdef __GLIBC__  // musl has other words for some
     EXPECT_EQ(text, std::strerror(error));
+#endif
   }
   EXPECT_GE(known, 20);
 }

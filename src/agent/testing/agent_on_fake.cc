@@ -59,8 +59,7 @@ AgentOnFake::~AgentOnFake() {
   runtime.beginning_sessions.Open();
   if (!ended()) Detach();
   if (!Until(20, [this] { return ended(); })) std::abort();
-  const FakeRuntime::Within within(FakeRuntime::Callback::kEnd);
-  agent_.reset();
+  runtime.EndsHere();
 }
 
 void AgentOnFake::Detach() { (void)Ask("detach"); }

@@ -87,10 +87,10 @@ std::string_view FakeRuntime::Where() const {
                                                                   "other event",
                                                                   "`ObjectAllocated`",
                                                                   "`ModuleUnloadStarted`",
-                                                                  "`DynamicMethodUnloaded`",
-                                                                  "the agent's end"};
+                                                                  "`DynamicMethodUnloaded`"};
   if (Within::callback_ != Callback::kNone)
     return kCallbacks.at(static_cast<size_t>(Within::callback_));
+  if (end_thread_.load() == std::this_thread::get_id()) return "the agent's end";
   std::array<char, 16> name{};
   (void)::prctl(PR_GET_NAME, name.data());
   const std::string_view thread(name.data());

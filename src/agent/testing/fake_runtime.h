@@ -121,8 +121,7 @@ class FakeRuntime final : public DeafInfo {
     kOtherEvent,
     kObjectAllocated,
     kModuleUnloadStarted,
-    kDynamicMethodUnloaded,
-    kEnd  // it gives back its last reference
+    kDynamicMethodUnloaded
   };
   class Within {
    public:
@@ -138,6 +137,8 @@ class FakeRuntime final : public DeafInfo {
 
   // Each call from now on is to be one that docs/agent.md lists.
   void ExpectListedCalls();
+  // The calling thread gives back the last reference to the agent.
+  void EndsHere() { end_thread_.store(std::this_thread::get_id()); }
 
   std::atomic<bool> refuses_sessions{false};
   // On the thread that resumes the runtime, once it runs.
@@ -235,7 +236,7 @@ class FakeRuntime final : public DeafInfo {
   std::set<uintptr_t> freed_code_;  // starts
   std::set<std::thread::id> session_threads_;
   Metadata metadata_{*this};
-  std::atomic<std::thread::id> suspender_{};
+  std::atomic<std::thread::id> suspender_{}, end_thread_{};
   std::atomic<bool> expects_listed_calls_{false};
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
