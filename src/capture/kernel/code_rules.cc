@@ -91,6 +91,7 @@ void CodeRules::Forget() {
   methods_.clear();
   versions_.clear();
   known_.clear();
+  after_calls_.clear();
 }
 
 uint64_t CodeRules::StartOf(uint64_t address) const {
@@ -155,7 +156,8 @@ CodeRules::Answer CodeRules::Look(uint64_t ip, bool leaf, const CodeRanges& code
   answer.owner = OwnerOf(at, code, &body);
   if (answer.owner == CodeOwner::kNone) return answer;
   answer.restores = !leaf && answer.owner == CodeOwner::kNative && Restores(ip);
-  answer.returns = answer.restores || (!leaf && FollowsCall(ip));
+  answer.returns =
+      answer.restores || (!leaf && FollowsCall(ip, answer.owner == CodeOwner::kUnknown));
   if (answer.owner == CodeOwner::kNative) answer.rule = images_.NativeRule(code.ImageOf(at), at);
   if (answer.owner == CodeOwner::kMethod) answer.rule = MethodRule(body, ip, leaf);
   return answer;
@@ -243,11 +245,15 @@ bool CodeRules::Restores(uint64_t ip) {
   return code.size() == room.size() && std::memcmp(code.data(), kRestorer, sizeof kRestorer) == 0;
 }
 
-bool CodeRules::FollowsCall(uint64_t ip) {
+bool CodeRules::FollowsCall(uint64_t ip, bool keep) {
   std::array<std::byte, 7> room;
   if (ip < room.size()) return false;
   const Bytes code = Read(ip - room.size(), ip, room);
-  return code.size() == room.size() && EndsWithCall(code);
+  if (code.size() != room.size()) return after_calls_.contains(ip);
+  if (!EndsWithCall(code)) return false;
+  if (after_calls_.size() >= kMostKnown) after_calls_.clear();
+  if (keep) after_calls_.insert(ip);
+  return true;
 }
 
 }  // namespace clrscope::capture

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/families/code/code_listener.h"
@@ -67,7 +68,8 @@ class CodeRules final : public MethodStarts, public analysis::CodeListener {
   // The method's first version, on whose frame `replacement` runs. Returns false: not known.
   bool FirstVersion(const Body& body, const unwind::Prologue& replacement, unwind::Prologue* out);
   std::vector<unwind::FrameRule> EpiloguesFrom(const Body& body, uint64_t at, size_t most);
-  bool FollowsCall(uint64_t ip);
+  // `keep`: for when the process has ended, and its code cannot be read any more.
+  bool FollowsCall(uint64_t ip, bool keep);
   bool Restores(uint64_t ip);
   Bytes Read(uint64_t address, uint64_t end, std::span<std::byte> room);
 
@@ -83,6 +85,7 @@ class CodeRules final : public MethodStarts, public analysis::CodeListener {
     bool returns, restores;
   };
   std::unordered_map<uint64_t, Known> known_;  // by address and whether it is a leaf
+  std::unordered_set<uint64_t> after_calls_;   // in code that nobody had told of
   std::atomic<bool> blind_{false};
 };
 

@@ -169,6 +169,24 @@ TEST(CodeRules, AnotherProgramsMethodsAreForgotten) {
   EXPECT_EQ(c.At(0x20218, false).rule.frame_bytes, 0x90u) << "0x20400 is no version of it";
 }
 
+// A sample that waited for a method's name is walked once more then.
+TEST(CodeRules, CallsThatWereSeenAreKnownWhenTheProgramHasEnded) {
+  RuleCase c;
+  c.memory->Put(0x20100, kCalls);
+  EXPECT_TRUE(c.At(0x2010f, false).returns);
+  EXPECT_FALSE(c.At(0x2010b, false).returns);
+  c.memory->pieces.clear();
+  EXPECT_TRUE(c.At(0x2010f, false).returns);
+  c.rules->OnMethod({0x20100, 16, 7});
+  const CodeRules::Answer a = c.At(0x2010f, false);
+  EXPECT_EQ(a.owner, CodeOwner::kMethod);
+  EXPECT_EQ(a.rule.state, RuleState::kSnapshot) << "its first instructions were never read";
+  EXPECT_TRUE(a.returns);
+  EXPECT_FALSE(c.At(0x2010b, false).returns);
+  c.rules->Forget();
+  EXPECT_FALSE(c.At(0x2010f, false).returns) << "another program runs";
+}
+
 TEST(CodeRules, FunctionsOfAssembliesAreFoundInTheirTables) {
   RuleCase c;
   // PE32+ headers whose exception directory is at 0x800, with two functions.
