@@ -32,6 +32,8 @@ class Probe:
         self.process = subprocess.Popen([probe_path(), str(pid), str(seconds), *args], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.attached = self.process.stdout.readline()
+        if self.attached and not any(word in arg for arg in args for word in ("--", "allocations=0")):
+            await_sampling(pid)
 
     def report(self):
         out, err = self.process.communicate(timeout=90)

@@ -42,11 +42,12 @@ sealed class Ledger
     // By the whole program, as the runtime counts: all but what lies in buffers of threads.
     public long AllocatedBytes => GC.GetTotalAllocatedBytes() - _allocatedBefore;
     public long Listened => Interlocked.Read(ref _listened);
+    // Copied by the dictionary itself: OrderBy() asks for its size first, and fails when it has grown meanwhile.
     public IReadOnlyList<KeyValuePair<RowKey, Row>> Rows =>
-        [.. _rows.OrderBy(r => r.Key.Route, StringComparer.Ordinal).ThenBy(r => r.Key.Method, StringComparer.Ordinal).ThenBy(r => r.Key.Status)];
+        [.. _rows.ToArray().OrderBy(r => r.Key.Route, StringComparer.Ordinal).ThenBy(r => r.Key.Method, StringComparer.Ordinal).ThenBy(r => r.Key.Status)];
 
     public IReadOnlyList<KeyValuePair<OperationKey, Row>> Operations =>
-        [.. _operations.OrderBy(o => o.Key.Route, StringComparer.Ordinal).ThenBy(o => o.Key.Operation, StringComparer.Ordinal)];
+        [.. _operations.ToArray().OrderBy(o => o.Key.Route, StringComparer.Ordinal).ThenBy(o => o.Key.Operation, StringComparer.Ordinal)];
 
     public static void BeginRequest() => Interlocked.Increment(ref s_inFlight);
     public static void EndRequest() => Interlocked.Decrement(ref s_inFlight);
