@@ -351,7 +351,8 @@ TEST_F(Unnamed, CodeOfManyMethodsIsLookedUpInSomeSuspensions) {
   constexpr uintptr_t kMany = 3 * UnnamedCode::kMost;
   for (uintptr_t i = 0; i < kMany; ++i)
     a.runtime.AddMethod(1000 + i, kApp, /*dynamic=*/true, 0x400000 + i * 256, 200);
-  ASSERT_TRUE(Until(20, [&] {
+  // Three suspensions or more. Where they are long the agent lets the program run for 5 s each.
+  ASSERT_TRUE(Until(60, [&] {
     for (uintptr_t i = 0; i < kMany; ++i) AllocateAt(0x400000 + i * 256 + 16);
     return named() == kMany;
   }));

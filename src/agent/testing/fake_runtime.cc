@@ -91,16 +91,24 @@ std::string_view FakeRuntime::Where() const {
   if (Within::callback_ != Callback::kNone)
     return kCallbacks.at(static_cast<size_t>(Within::callback_));
   if (end_thread_.load() == std::this_thread::get_id()) return "the agent's end";
-  std::array<char, 16> name{};
-  (void)::prctl(PR_GET_NAME, name.data());
-  const std::string_view thread(name.data());
+  thread_local std::array<char, 16> t_name{};  // has it before its first call
+  if (t_name[0] == 0) (void)::prctl(PR_GET_NAME, t_name.data());
+  const std::string_view thread(t_name.data());
   if (thread == "clrscope-events") return "sessions'";
   if (thread != "clrscope-agent") return "a thread of no callback";
   return suspender_.load() == std::this_thread::get_id() ? "agent's while suspended" : "agent's";
 }
 
 void FakeRuntime::Called(const char* method) const {
-  if (expects_listed_calls_.load()) ExpectInCallTable(method, Where());
+  if (!expects_listed_calls_.load()) return;
+  // Mostly the same one again: a suspension's length decides how soon the next one comes.
+  thread_local const char* t_method = nullptr;
+  thread_local const char* t_where = nullptr;
+  const std::string_view where = Where();
+  if (method == t_method && where.data() == t_where) return;
+  t_method = method;
+  t_where = where.data();
+  ExpectInCallTable(method, where);
 }
 
 void FakeRuntime::Asked(const char* method) {
