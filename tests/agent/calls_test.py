@@ -7,6 +7,7 @@ SOURCES names a file: the sources that the library is compiled from, a line each
 """
 import argparse
 import pathlib
+import posixpath
 import re
 import subprocess
 import sys
@@ -116,7 +117,7 @@ def check_runtime(rows, code):
         for name in in_backticks(row[0]):
             if name in listed:
                 yield f"the table has two rows of {name}"
-            listed[name] = {file.removeprefix("../") if file.startswith("../") else f"agent/{file}" for file in in_backticks(row[1])}
+            listed[name] = {posixpath.normpath(f"agent/{file}") for file in in_backticks(row[1])}
     yield from differences(set(called), set(listed))
     for name in (name for name, callable in methods["ICorProfilerInfo"].items() if callable and name not in called):
         yield f"src/agent/com/corprof.h declares {name} with parameters, and the agent does not call it"

@@ -57,7 +57,7 @@ class Control {
   ~Control();
   // Listens in `folder`; "" = where the runtime's diagnostics socket lies: TMPDIR, or /tmp.
   // errors: kIo
-  Status Listen(std::string_view folder = {});
+  Status Listen(std::string_view folder);
   // Nobody finds it any more; who is connected stays so.
   void StopListening();
   void Close();

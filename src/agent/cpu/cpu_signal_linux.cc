@@ -18,6 +18,7 @@
 #include "agent/cpu/cpu_signal.h"
 #include "agent/cpu/thread_files.h"
 #include "agent/host/forked.h"
+#include "agent/host/kept_errno.h"
 #include "agent/stacks/stack_bounds.h"
 
 namespace clrscope::agent {
@@ -175,12 +176,11 @@ void PassOn(int signal, siginfo_t* info, void* context) {
 // Async-signal-safe: no lock, no allocation, no thread-local but errno.
 void OnCpuSignal(int signal, siginfo_t* info, void* context) {
   if (info == nullptr || info->si_code != SI_TIMER) return PassOn(signal, info, context);
-  const int error = errno;
+  const KeptErrno kept;
   g_cpu_inside.fetch_add(1, std::memory_order_seq_cst);
   if (g_cpu_on.load(std::memory_order_seq_cst) && !IsForkedChild())
     TakeCpuSample(*info, *static_cast<const ucontext_t*>(context));
   g_cpu_inside.fetch_sub(1, std::memory_order_release);
-  errno = error;
 }
 
 bool IsOurs(const struct sigaction& action) {

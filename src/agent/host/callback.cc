@@ -3,12 +3,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
 
 #include "agent/cpu/cpu_signal.h"
 #include "agent/host/forked.h"
+#include "agent/host/kept_errno.h"
 #include "agent/spool/own_file.h"
 
 namespace clrscope::agent {
@@ -38,18 +38,6 @@ __attribute__((always_inline)) inline Registers Here() {
       : "=r"(r.ip), "=r"(r.sp), "=r"(r.rbp));
   return r;
 }
-
-// The program's, which no callback may change.
-class KeptErrno {
- public:
-  KeptErrno() = default;
-  ~KeptErrno() { errno = error_; }
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-
- private:
-  const int error_ = errno;
-};
 
 void Say(const std::string& text) {
   const std::string line = "clrscope agent: " + text + "\n";

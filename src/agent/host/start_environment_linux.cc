@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 
+#include "agent/host/read_file.h"
 #include "agent/host/start_environment.h"
-#include "base/fd.h"
 
 namespace clrscope::agent {
 
@@ -22,14 +18,8 @@ std::optional<std::string_view> VariableOf(std::string_view environment, std::st
 }
 
 std::optional<std::string> StartVariable(const char* name) {
-  const Fd fd(::open("/proc/self/environ", O_RDONLY | O_CLOEXEC));
   std::string text;
-  char buffer[4096];
-  ssize_t n = -1;
-  while (fd.valid() &&
-         ((n = ::read(fd.get(), buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)))
-    if (n > 0) text.append(buffer, static_cast<size_t>(n));
-  if (n == 0) {
+  if (ReadFile("/proc/self/environ", &text)) {
     const auto value = VariableOf(text, name);
     return value ? std::optional<std::string>(*value) : std::nullopt;
   }

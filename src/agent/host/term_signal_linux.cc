@@ -6,11 +6,11 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <utility>
 
 #include "agent/host/forked.h"
+#include "agent/host/kept_errno.h"
 #include "agent/host/term_signal.h"
 
 namespace clrscope::agent {
@@ -134,9 +134,8 @@ void Handle(size_t turn, int signal, siginfo_t* info, void* context) {
 
 template <size_t kTurn>
 void OnTerm(int signal, siginfo_t* info, void* context) {
-  const int error = errno;
+  const KeptErrno kept;
   Handle(kTurn, signal, info, context);
-  errno = error;
 }
 
 // A turn whose handler nobody can call any more.

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <string>
 
+#include "agent/host/read_file.h"
 #include "agent/stacks/stack_bounds.h"
-#include "base/fd.h"
 
 namespace clrscope::agent {
 namespace {
@@ -39,14 +35,7 @@ StackMap::StackMap(std::string_view maps) {
 
 StackMap StackMap::OfThisProcess() {
   std::string text;
-  const Fd fd(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
-  char buffer[16 * 1024];
-  while (fd.valid()) {
-    const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    text.append(buffer, static_cast<size_t>(n));
-  }
+  (void)ReadFile("/proc/self/maps", &text);
   return StackMap(text);
 }
 

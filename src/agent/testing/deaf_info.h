@@ -3,11 +3,12 @@
 #pragma once
 
 #include "agent/com/corprof.h"
+#include "agent/testing/failing_calls.h"
 
 namespace clrscope::agent {
 
 // NOLINTBEGIN(readability-identifier-naming): the runtime's names
-class DeafInfo : public ICorProfilerInfo {
+class DeafInfo : public ICorProfilerInfo, protected FailingCalls {
  public:
   virtual ~DeafInfo() = default;
   HResult QueryInterface(const Guid&, void** out) override {
@@ -159,14 +160,6 @@ class DeafInfo : public ICorProfilerInfo {
   HResult GetNonGCHeapBounds() override { return Fail(); }
   HResult EventPipeCreateProvider2() override { return Fail(); }
   HResult EnumerateGCHeapObjects() override { return Fail(); }
-
- protected:
-  // Each method calls it, with its name.
-  virtual void Called(const char* method) const { (void)method; }
-  HResult Fail(const char* method = __builtin_FUNCTION()) const {
-    Called(method);
-    return kFail;
-  }
 };
 // NOLINTEND(readability-identifier-naming)
 

@@ -2,12 +2,13 @@
 // Metadata that answers nothing: tests override what they need.
 #pragma once
 
+#include "agent/testing/failing_calls.h"
 #include "base/com/metadata.h"
 
 namespace clrscope::agent {
 
 // NOLINTBEGIN(readability-identifier-naming): the runtime's names
-class DeafMetadata : public IMetaDataImport {
+class DeafMetadata : public IMetaDataImport, protected FailingCalls {
  public:
   virtual ~DeafMetadata() = default;
   HResult QueryInterface(const Guid&, void** out) override {
@@ -86,14 +87,6 @@ class DeafMetadata : public IMetaDataImport {
   HResult GetCustomAttributeByName() override { return Fail(); }
   HResult IsValidToken() override { return Fail(); }
   HResult GetNestedClassProps(uint32_t, uint32_t*) override { return Fail(); }
-
- protected:
-  // Each method calls it, with its name.
-  virtual void Called(const char* method) const { (void)method; }
-  HResult Fail(const char* method = __builtin_FUNCTION()) const {
-    Called(method);
-    return kFail;
-  }
 };
 // NOLINTEND(readability-identifier-naming)
 

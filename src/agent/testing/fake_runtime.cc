@@ -79,15 +79,15 @@ void FakeRuntime::FreeModule(ModuleId module) {
 void FakeRuntime::ExpectListedCalls() { expects_listed_calls_.store(true); }
 
 std::string_view FakeRuntime::Where() const {
-  static constexpr std::array<std::string_view, 10> kCallbacks = {"",
-                                                                  "`Initialize`",
-                                                                  "`InitializeForAttach`",
-                                                                  "allocation event",
-                                                                  "GC event",
-                                                                  "other event",
-                                                                  "`ObjectAllocated`",
-                                                                  "`ModuleUnloadStarted`",
-                                                                  "`DynamicMethodUnloaded`"};
+  static constexpr std::array<std::string_view, 9> kCallbacks = {"",
+                                                                 "`Initialize`",
+                                                                 "`InitializeForAttach`",
+                                                                 "allocation event",
+                                                                 "GC event",
+                                                                 "other event",
+                                                                 "`ObjectAllocated`",
+                                                                 "`ModuleUnloadStarted`",
+                                                                 "`DynamicMethodUnloaded`"};
   if (Within::callback_ != Callback::kNone)
     return kCallbacks.at(static_cast<size_t>(Within::callback_));
   if (end_thread_.load() == std::this_thread::get_id()) return "the agent's end";
@@ -361,7 +361,7 @@ uint32_t FakeRuntime::Metadata::Release() {
 
 HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, uint32_t* length,
                                              Guid* mvid) {
-  runtime_.Asked(__func__);
+  runtime_.Asked();
   *mvid = kUnknownIid;
   *length = Copy("Module.dll", capacity, name);
   return kOk;
@@ -369,7 +369,7 @@ HResult FakeRuntime::Metadata::GetScopeProps(char16_t* name, uint32_t capacity, 
 
 HResult FakeRuntime::Metadata::GetTypeDefProps(uint32_t token, char16_t* name, uint32_t capacity,
                                                uint32_t* length, uint32_t* flags, uint32_t*) {
-  runtime_.Asked(__func__);
+  runtime_.Asked();
   *flags = 1;
   *length = Copy("T" + std::to_string(symbols::RowOf(token)), capacity, name);
   return kOk;
@@ -379,7 +379,7 @@ HResult FakeRuntime::Metadata::GetMethodProps(uint32_t token, uint32_t* owner, c
                                               uint32_t capacity, uint32_t* length, uint32_t*,
                                               const uint8_t** signature, uint32_t* signature_size,
                                               uint32_t*, uint32_t*) {
-  runtime_.Asked(__func__);
+  runtime_.Asked();
   *owner = symbols::TokenOf(Table::kTypeDef, 1);
   *signature = nullptr;
   *signature_size = 0;

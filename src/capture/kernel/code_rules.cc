@@ -251,8 +251,10 @@ bool CodeRules::FollowsCall(uint64_t ip, bool keep) {
   const Bytes code = Read(ip - room.size(), ip, room);
   if (code.size() != room.size()) return after_calls_.contains(ip);
   if (!EndsWithCall(code)) return false;
-  if (after_calls_.size() >= kMostKnown) after_calls_.clear();
-  if (keep) after_calls_.insert(ip);
+  if (keep) {
+    if (after_calls_.size() >= kMostKnown) after_calls_.clear();
+    after_calls_.insert(ip);
+  }
   return true;
 }
 
