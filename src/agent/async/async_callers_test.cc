@@ -115,7 +115,8 @@ class AsyncCallersTest : public testing::Test {
   uintptr_t caller_ = Box(Machine("<Caller>d__1")), root_ = Box(Machine("<Root>d__2"));
   CodeTable code_;
   LookupGate gate_;
-  Lookup lookup_{&runtime_, gate_};
+  Heartbeat heartbeat_;
+  Lookup lookup_{&runtime_, gate_, heartbeat_};
   AsyncTypes types_{lookup_, code_, ::getpid()};
   std::deque<AsyncObject> heap_;
   uint32_t resumes_ = 0, leaf_code_ = 0, below_ = 0;

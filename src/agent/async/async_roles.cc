@@ -45,8 +45,8 @@ uint64_t RoleOf(Lookup& lookup, FunctionId function, const profile::IntervalMeth
   if (!resumes && !IsMoveNext(raw)) return 0;
   ClassId owner = 0;
   uint32_t token = 0, count = 0;
-  if (!Succeeded(lookup.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, module,
-                            &token, 0, &count, nullptr)))
+  if (!Succeeded(lookup.Ask<&ICorProfilerInfo::GetFunctionInfo2>(function, 0u, &owner, module,
+                                                                 &token, 0u, &count, nullptr)))
     return 0;
   if (resumes) return AsyncRole::kResumes;
   ModuleMetadata metadata(lookup, *module);

@@ -28,8 +28,9 @@ struct ClassInfo {
 bool AskClass(Lookup& lookup, ClassId type, ClassInfo* out) {
   uint32_t count = 0;
   std::array<ClassId, kMostTypeArguments> arguments{};
-  if (!Succeeded(lookup.Ask(&ICorProfilerInfo::GetClassIDInfo2, type, &out->module, &out->token,
-                            &out->parent, kMostTypeArguments, &count, arguments.data())) ||
+  if (!Succeeded(lookup.Ask<&ICorProfilerInfo::GetClassIDInfo2>(type, &out->module, &out->token,
+                                                                &out->parent, kMostTypeArguments,
+                                                                &count, arguments.data())) ||
       out->module == 0)
     return false;
   out->arguments.assign(arguments.begin(), arguments.begin() + std::min(count, kMostTypeArguments));
@@ -101,11 +102,11 @@ bool AsyncTypes::OffsetOf(ClassId type, std::string_view field, uint32_t* offset
     ClassInfo info;
     if (!AskClass(lookup_, type, &info)) return false;
     uint32_t count = 0, size = 0;
-    (void)lookup_.Ask(&ICorProfilerInfo::GetClassLayout, type, nullptr, 0, &count, &size);
+    (void)lookup_.Ask<&ICorProfilerInfo::GetClassLayout>(type, nullptr, 0u, &count, &size);
     std::vector<FieldOffset> fields(std::min(count, kMostFields));
     if (!fields.empty() &&
-        Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassLayout, type, fields.data(),
-                              static_cast<uint32_t>(fields.size()), &count, &size))) {
+        Succeeded(lookup_.Ask<&ICorProfilerInfo::GetClassLayout>(
+            type, fields.data(), static_cast<uint32_t>(fields.size()), &count, &size))) {
       ModuleMetadata metadata(lookup_, info.module);
       for (const FieldOffset& f : fields) {
         if (f.offset > kLargestOffset || metadata.FieldName(f.token) != field) continue;
@@ -156,7 +157,7 @@ AsyncType AsyncTypes::Describe(ClassId type, ClassId* machine) const {
     out.kind = field.empty() || OffsetOf(type, field, &out.next) ? kind : AsyncKind::kOther;
     return out;
   };
-  if (lookup_.Ask(&ICorProfilerInfo::IsArrayClass, type, &element_kind, &element, &rank) == kOk) {
+  if (lookup_.Ask<&ICorProfilerInfo::IsArrayClass>(type, &element_kind, &element, &rank) == kOk) {
     constexpr uint32_t kObjectElement = 0x1c, kClassElement = 0x12;
     if (rank == 1 && (element_kind == kObjectElement || element_kind == kClassElement))
       out.kind = AsyncKind::kArray;

@@ -55,7 +55,7 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       tells_requests_(options_.requests),
       start_ns_(MonotonicNs()),
       start_unix_ns_(ClockNs(CLOCK_REALTIME)),
-      lookup_(info, gate_),
+      lookup_(info, gate_, heartbeat_),
       desk_(gate_, WakeThread, this),
       code_(&gate_),
       resolver_(lookup_),
@@ -63,7 +63,7 @@ Agent::Agent(ICorProfilerInfo* info, Options options, bool attached)
       names_(lookup_),
       collector_(names_, code_),
       generations_(lookup_, phase_),
-      session_thread_(info, ending_),
+      session_thread_(info, ending_, heartbeat_),
       session_(session_thread_),
       event_sessions_(session_thread_),
       spool_(WriteAtomically) {}
@@ -83,6 +83,7 @@ Status Agent::SetMask(bool counting) {
   uint32_t high = kHighEventPipe | kHighDynamicFunctionUnloads;
   // The runtime keeps the bounds of its generations; collections stay concurrent.
   if (options_.live && !counts()) high |= kHighBasicGc;
+  const Heartbeat::Call call(heartbeat_, "SetEventMask2");
   const HResult hr = info_->SetEventMask2(low, high);
   if (Succeeded(hr)) return OkStatus();
   return Error{ErrorCode::kRefused, "SetEventMask2: " + HexOfResult(hr)};
@@ -187,6 +188,7 @@ void Agent::OnShutdown() {
 }
 
 void Agent::Run() {
+  heartbeat_.Share();
   native_map_ = NativeMap::Make();
   native_unloads_ = NativeMap::Unloads();
   sampler_->SetNativeMap(native_map_.get());
@@ -230,6 +232,21 @@ void Agent::HandOnTermSignal() {
   GiveBackTermSignal();
 }
 
+HResult Agent::SuspendProgram() {
+  const Heartbeat::Call call(heartbeat_, "SuspendRuntime");
+  return info_->SuspendRuntime();
+}
+
+void Agent::ResumeProgram() {
+  const Heartbeat::Call call(heartbeat_, "ResumeRuntime");
+  (void)info_->ResumeRuntime();
+}
+
+void Agent::RequestDetach() noexcept {
+  const Heartbeat::Call call(heartbeat_, "RequestProfilerDetach");
+  (void)info_->RequestProfilerDetach(kDetachSoon);
+}
+
 // Without a session no thread that allocates comes by. While the runtime is suspended no collection
 // runs, and no thread is inside the handle table but those that hold its lock for a moment.
 void Agent::DestroyGivenUpHandles() {
@@ -239,15 +256,18 @@ void Agent::DestroyGivenUpHandles() {
   };
   const int64_t give_up = MonotonicNs() + kHandlePatience;
   while (GivenUpHandles::Get().waiting() != 0 && !ending_.load() && MonotonicNs() < give_up) {
-    if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
+    if (const HResult hr = SuspendProgram(); !Succeeded(hr)) {
       if (hr != kSuspensionInProgress) return;
       sleep(kMillisecond);  // a collection's, or a debugger's
       continue;
     }
     const int64_t resume = MonotonicNs() + kLongestStop;
-    while (sampler_->DestroyGivenUp() && MonotonicNs() < resume) {
+    {
+      const Heartbeat::Call call(heartbeat_, "DestroyHandle");
+      while (sampler_->DestroyGivenUp() && MonotonicNs() < resume) {
+      }
     }
-    (void)info_->ResumeRuntime();
+    ResumeProgram();
     if (GivenUpHandles::Get().waiting() != 0) sleep(kBetweenStops);
   }
 }
@@ -295,7 +315,7 @@ bool Agent::LetGo() {
   DestroyGivenUpHandles();
   session_thread_.End();
   control_.Close();
-  if (!ending_.load()) (void)info_->RequestProfilerDetach(kDetachSoon);
+  if (!ending_.load()) RequestDetach();
   return true;
 }
 
@@ -319,7 +339,7 @@ void Agent::GiveUp() noexcept {
     session_thread_.End();
   } catch (...) {  // nothing of this is needed to let go
   }
-  if (!ending_.load() && !counts()) (void)info_->RequestProfilerDetach(kDetachSoon);
+  if (!ending_.load() && !counts()) RequestDetach();
 }
 
 }  // namespace clrscope::agent

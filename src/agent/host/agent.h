@@ -19,6 +19,7 @@
 #include "agent/host/allocation_sessions.h"
 #include "agent/host/budget.h"
 #include "agent/host/event_sessions.h"
+#include "agent/host/heartbeat.h"
 #include "agent/host/lookup.h"
 #include "agent/host/options.h"
 #include "agent/host/session_thread.h"
@@ -63,6 +64,8 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
     gcs_finished_.fetch_add(1, std::memory_order_relaxed);
   }
 
+  const Heartbeat& heartbeat() const { return heartbeat_; }
+
  private:
   static constexpr uint32_t kSlice = 64;   // frames that are looked up in one go
   static constexpr uint64_t kDeafGcs = 4;  // three budgets of the youngest generation, or more
@@ -94,6 +97,9 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   void ScanHandles(int64_t now_ns);
   void Regrade();
   void DestroyGivenUpHandles();
+  HResult SuspendProgram();
+  void ResumeProgram();
+  void RequestDetach() noexcept;
   void EndInterval(bool last);
   size_t MemoryBytes() const;
   void AddLosses(const ShardTotals& sums, profile::IntervalFrame& frame);
@@ -158,6 +164,7 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
 
   Waker waker_;
   LookupGate gate_;
+  Heartbeat heartbeat_;
   Lookup lookup_;
   UnloadDesk desk_;
   SeenFunctions seen_dynamic_;

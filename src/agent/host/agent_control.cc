@@ -136,7 +136,8 @@ std::string Agent::Command(std::string_view line) {
 
 std::string Agent::StatusJson() const {
   const ShardTotals sums = SumShards();
-  std::string out = "{\"schema_version\":1,\"pid\":" + std::to_string(::getpid()) + ",\"runtime\":";
+  std::string out = "{\"schema_version\":1,\"pid\":" + std::to_string(::getpid()) +
+                    ",\"answers\":true,\"runtime\":";
   JsonText(out, runtime_);
   const auto add = [&](const char* name, uint64_t value) {
     out += std::string(",\"") + name + "\":" + std::to_string(value);
@@ -199,6 +200,9 @@ std::string Agent::StatusJson() const {
   add("turned_away", sums.turned_away - at_start_.turned_away);
   add("shallow_stacks", sums.shallow - at_start_.shallow);
   add("agent_cpu_ns", static_cast<uint64_t>(ClockNs(CLOCK_THREAD_CPUTIME_ID)));
+  add("longest_call_ns", static_cast<uint64_t>(heartbeat_.longest_ns()));
+  out += ",\"longest_call\":";
+  JsonText(out, heartbeat_.longest());
   add("handles", live_ == nullptr ? 0 : live_->size());
   add("handles_waiting", GivenUpHandles::Get().waiting());
   add("generations_derived", live_ == nullptr ? 0 : live_->derived());

@@ -54,8 +54,11 @@ void Agent::Wait() {
   wait = control_.has_lines() ? 0 : std::clamp<int64_t>(wait, 0, kSecond);
   std::vector<pollfd> polls = {{waker_.fd(), POLLIN, 0}};
   control_.AddPolls(polls);
-  (void)::poll(polls.data(), polls.size(),
-               static_cast<int>((wait + kMillisecond - 1) / kMillisecond));
+  {
+    const Heartbeat::Call call(heartbeat_, HeartbeatPage::kWait);
+    (void)::poll(polls.data(), polls.size(),
+                 static_cast<int>((wait + kMillisecond - 1) / kMillisecond));
+  }
   if ((polls[0].revents & POLLIN) != 0) waker_.Clear();
 }
 
@@ -250,12 +253,15 @@ void Agent::LookUpUnnamed(int64_t now) {
   {
     const UnloadDesk::Closed closed(desk_);
     const int64_t begin = MonotonicNs();
-    if (const HResult hr = info_->SuspendRuntime(); !Succeeded(hr)) {
+    if (const HResult hr = SuspendProgram(); !Succeeded(hr)) {
       next_suspension_ns_ = Now() + (hr == kSuspensionInProgress ? kSuspendEvery : kAskAgain);
       return;
     }
-    unnamed_.LookUp(info_);
-    (void)info_->ResumeRuntime();
+    {
+      const Heartbeat::Call call(heartbeat_, "GetFunctionFromIP3");
+      unnamed_.LookUp(info_);
+    }
+    ResumeProgram();
     const int64_t stop_ns = MonotonicNs() - begin;
     ++suspensions_;
     suspended_ns_ += static_cast<uint64_t>(stop_ns);
@@ -365,8 +371,11 @@ bool Agent::Probe(uint64_t handle, int8_t* generation) {
 void Agent::ScanHandles(int64_t now) {
   const int64_t begin = MonotonicNs();
   if (session_.on()) (void)generations_.Take();
-  live_->AfterGcs(passes_, now,
-                  [&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
+  {
+    const Heartbeat::Call call(heartbeat_, "GetObjectIDFromHandle");
+    live_->AfterGcs(passes_, now,
+                    [&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
+  }
   passes_.clear();
   last_scan_ns_ = now;
   meter_.handle_scan_ns += static_cast<uint64_t>(MonotonicNs() - begin);
@@ -375,6 +384,7 @@ void Agent::ScanHandles(int64_t now) {
 void Agent::Regrade() {
   // Without a session nobody tells that a collection begins.
   if (live_->derived() == 0 || !session_.on() || !generations_.Take()) return;
+  const Heartbeat::Call call(heartbeat_, "GetObjectIDFromHandle");
   live_->Regrade([&](uint64_t handle, int8_t* generation) { return Probe(handle, generation); });
 }
 

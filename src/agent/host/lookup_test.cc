@@ -26,13 +26,14 @@ class LookupTest : public ::testing::Test {
   HResult AskModule(ModuleId* module) {
     uint32_t token = 0, count = 0;
     ClassId parent = 0;
-    return lookup_.Ask(&ICorProfilerInfo::GetClassIDInfo2, kType, module, &token, &parent, 0,
-                       &count, nullptr);
+    return lookup_.Ask<&ICorProfilerInfo::GetClassIDInfo2>(kType, module, &token, &parent, 0u,
+                                                           &count, nullptr);
   }
 
   FakeRuntime runtime_;
   LookupGate gate_;
-  Lookup lookup_{&runtime_, gate_};
+  Heartbeat heartbeat_;
+  Lookup lookup_{&runtime_, gate_, heartbeat_};
 };
 
 TEST_F(LookupTest, AsksAboutWhatIsThere) {
@@ -79,8 +80,8 @@ TEST_F(LookupTest, WhatWasSeenBeforeTheGateClosedIsGone) {
 
 TEST_F(LookupTest, WhatNobodyUnloadsIsAskedAboutAtAnyTime) {
   const auto object_of = [&](ObjectId* object) {
-    return lookup_.AskUnstamped(&ICorProfilerInfo::GetObjectIDFromHandle,
-                                reinterpret_cast<ObjectHandle>(0x50), object);  // NOLINT
+    return lookup_.AskUnstamped<&ICorProfilerInfo::GetObjectIDFromHandle>(
+        reinterpret_cast<ObjectHandle>(0x50), object);  // NOLINT
   };
   gate_.Close();
   ObjectId object = 0;
@@ -104,8 +105,8 @@ TEST_F(LookupTest, NobodyWaitsForACallAboutWhatIsNeverUnloaded) {
   runtime_.questions_stall.Close();
   std::thread asking([&] {
     ObjectId object = 0;
-    EXPECT_EQ(lookup_.AskUnstamped(&ICorProfilerInfo::GetObjectIDFromHandle,
-                                   reinterpret_cast<ObjectHandle>(0x50), &object),  // NOLINT
+    EXPECT_EQ(lookup_.AskUnstamped<&ICorProfilerInfo::GetObjectIDFromHandle>(
+                  reinterpret_cast<ObjectHandle>(0x50), &object),  // NOLINT
               kOk);
   });
   ASSERT_TRUE(runtime_.questions_stall.Await());

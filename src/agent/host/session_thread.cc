@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <string_view>
+
 #include "agent/host/thread.h"
 #include "agent/host/waker.h"
 
@@ -16,6 +18,7 @@ namespace {
 // AppDomain resource monitoring: no events but ThreadCreated, ThreadTerminated and those of
 // AppDomains.
 constexpr Ask kRare{0x800, 4};
+constexpr std::string_view kStart = "EventPipeStartSession", kStop = "EventPipeStopSession";
 
 SessionThread::Begun StartSession(ICorProfilerInfo* info, const Ask& ask) {
   EventPipeProviderConfig provider{};
@@ -49,8 +52,9 @@ struct SessionThread::State {
   Call call;  // the thread's while it is asked, else the caller's
 };
 
-SessionThread::SessionThread(ICorProfilerInfo* info, const std::atomic<bool>& ending)
-    : ending_(ending), state_(std::make_shared<State>(info)) {}
+SessionThread::SessionThread(ICorProfilerInfo* info, const std::atomic<bool>& ending,
+                             Heartbeat& heartbeat)
+    : ending_(ending), heartbeat_(heartbeat), state_(std::make_shared<State>(info)) {}
 
 SessionThread::~SessionThread() {
   state_->quit.store(true);
@@ -84,6 +88,7 @@ void* SessionThread::Main(void* raw) {
 }
 
 bool SessionThread::Do(Call& call) {
+  const Heartbeat::Call on_that_thread(heartbeat_, call.begins ? kStart : kStop);
   State& s = *state_;
   if (s.step.load() != State::Step::kIdle) return false;  // the process ends, and one was left
   s.call = call;
@@ -114,14 +119,16 @@ std::optional<SessionThread::Begun> SessionThread::Begin(const Ask& ask) {
   return Do(call) ? std::optional(call.session) : std::nullopt;
 }
 
-SessionThread::Begun SessionThread::BeginHere(const Ask& ask) const {
+SessionThread::Begun SessionThread::BeginHere(const Ask& ask) {
+  const Heartbeat::Call call(heartbeat_, kStart);
   return StartSession(state_->info, ask);
 }
 
 void SessionThread::Stop(EventPipeSession id) {
   Call call{false, {}, {id, kOk}};
-  if (!Do(call) && !ending_.load())
-    (void)state_->info->EventPipeStopSession(id);  // better here than never
+  if (Do(call) || ending_.load()) return;
+  const Heartbeat::Call here(heartbeat_, kStop);  // better here than never
+  (void)state_->info->EventPipeStopSession(id);
 }
 
 // A session that ends still counts when the runtime works out what is asked of it: its events go on

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "agent/com/corprof.h"
+#include "agent/host/heartbeat.h"
 
 namespace clrscope::agent {
 
@@ -34,7 +35,8 @@ class SessionThread {
  public:
   // On a thread of the runtime's: sessions begin and end under its signal mask. `ending`: the
   // process is; the runtime may keep a thread that calls it then, so that no call is waited for.
-  SessionThread(ICorProfilerInfo* info, const std::atomic<bool>& ending);
+  // `heartbeat`: of who waits for the calls; both are borrowed.
+  SessionThread(ICorProfilerInfo* info, const std::atomic<bool>& ending, Heartbeat& heartbeat);
   ~SessionThread();
   SessionThread(const SessionThread&) = delete;
   SessionThread& operator=(const SessionThread&) = delete;
@@ -47,7 +49,7 @@ class SessionThread {
   };
   std::optional<Begun> Begin(const Ask& ask);
   // On the calling thread, which is one of the runtime's.
-  Begun BeginHere(const Ask& ask) const;
+  Begun BeginHere(const Ask& ask);
   void Stop(EventPipeSession id);
   // Begins a session that asks for nothing and ends it, by which the runtime tells its providers
   // once more what all sessions want; the others lose nothing.
@@ -63,6 +65,7 @@ class SessionThread {
   bool Do(Call& call);  // false: it was not done
 
   const std::atomic<bool>& ending_;
+  Heartbeat& heartbeat_;
   std::shared_ptr<State> state_;  // also the thread's, which may be left in a call
 };
 

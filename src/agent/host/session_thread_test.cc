@@ -65,7 +65,8 @@ size_t CountThreadsNamed(const std::string& name) {
 TEST(SessionThread, HasTheCallsOfAStayOnOneThreadThatIsNotTheCallers) {
   SessionRuntime runtime;
   const std::atomic<bool> ending{false};
-  SessionThread thread(&runtime, ending);
+  Heartbeat heartbeat;
+  SessionThread thread(&runtime, ending, heartbeat);
   EXPECT_EQ(CountThreadsNamed("clrscope-events"), 0u) << "not before there is something to do";
   const auto second = thread.Begin(kAnyAsk);
   EXPECT_EQ(runtime.keywords, (std::vector<uint64_t>{kRareKeyword, kAnyAsk.keywords}));
@@ -89,7 +90,8 @@ TEST(SessionThread, HasTheCallsOfAStayOnOneThreadThatIsNotTheCallers) {
 TEST(SessionThread, EndsAndBeginsAnewWithTheNextCall) {
   SessionRuntime runtime;
   const std::atomic<bool> ending{false};
-  SessionThread thread(&runtime, ending);
+  Heartbeat heartbeat;
+  SessionThread thread(&runtime, ending, heartbeat);
   thread.End();  // of none
   ASSERT_TRUE(thread.Begin(kAnyAsk).has_value());
   thread.End();
@@ -102,7 +104,8 @@ TEST(SessionThread, EndsWithItsOwner) {
   SessionRuntime runtime;
   const std::atomic<bool> ending{false};
   {
-    SessionThread thread(&runtime, ending);
+    Heartbeat heartbeat;
+    SessionThread thread(&runtime, ending, heartbeat);
     ASSERT_TRUE(thread.Begin(kAnyAsk).has_value());
   }
   EXPECT_TRUE(Until(20, [] { return CountThreadsNamed("clrscope-events") == 0; }));
@@ -112,7 +115,8 @@ TEST(SessionThread, SaysWhatTheRuntimeSays) {
   SessionRuntime runtime;
   runtime.refuses = true;
   const std::atomic<bool> ending{false};
-  SessionThread thread(&runtime, ending);
+  Heartbeat heartbeat;
+  SessionThread thread(&runtime, ending, heartbeat);
   const auto begun = thread.Begin(kAnyAsk);
   ASSERT_TRUE(begun.has_value());
   EXPECT_EQ(begun->id, 0u);
@@ -131,7 +135,8 @@ TEST(SessionThread, HasTheMaskOfTheRuntimesThreadThatMadeIt) {
   ::sigaddset(&program, SIGSEGV);  // which no thread may block
   ::sigfillset(&agent);
   ::pthread_sigmask(SIG_SETMASK, &program, &before);
-  SessionThread thread(&runtime, ending);
+  Heartbeat heartbeat;
+  SessionThread thread(&runtime, ending, heartbeat);
   ::pthread_sigmask(SIG_SETMASK, &agent, nullptr);
   const bool began = thread.Begin(kAnyAsk).has_value();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -34,9 +34,8 @@ bool Generations::Take() {
   epoch_ = 0;
   uint32_t count = 0;
   for (int tries = 0; tries < 3; ++tries) {
-    if (!Succeeded(lookup_.AskUnstamped(&ICorProfilerInfo::GetGenerationBounds,
-                                        static_cast<uint32_t>(ranges_.size()), &count,
-                                        ranges_.data())) ||
+    if (!Succeeded(lookup_.AskUnstamped<&ICorProfilerInfo::GetGenerationBounds>(
+            static_cast<uint32_t>(ranges_.size()), &count, ranges_.data())) ||
         count == 0 || count > kMostRanges)
       return false;
     if (count <= ranges_.size()) break;
@@ -52,7 +51,7 @@ bool Generations::Take() {
 int8_t Generations::Of(ObjectHandle handle, bool* alive) const {
   ObjectId object = 0;
   const HResult hr =
-      lookup_.AskUnstamped(&ICorProfilerInfo::GetObjectIDFromHandle, handle, &object);
+      lookup_.AskUnstamped<&ICorProfilerInfo::GetObjectIDFromHandle>(handle, &object);
   *alive = hr == Lookup::kNotAsked || (Succeeded(hr) && object != 0);
   if (object == 0 || epoch_ == 0 || phase_.Quiet() != epoch_) return -1;
   return LookUp(ranges_, object);

@@ -42,8 +42,8 @@ std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
     const std::span<uintptr_t> rest = room.subspan(total);
     const auto capacity = static_cast<uint32_t>(rest.size());
     uint32_t count = 0;
-    const HResult hr = lookup_.Ask(&ICorProfilerInfo::GetNativeCodeStartAddresses, function, rejit,
-                                   capacity, &count, rest.data());
+    const HResult hr = lookup_.Ask<&ICorProfilerInfo::GetNativeCodeStartAddresses>(
+        function, rejit, capacity, &count, rest.data());
     if (!Succeeded(hr) || count >= capacity) return false;
     total += count;
     return true;
@@ -52,7 +52,7 @@ std::span<const uintptr_t> CodeResolver::StartsOf(FunctionId function,
   std::array<ReJitId, kMaxReJits> rejits{};
   uint32_t count = 0;
   if (!Succeeded(
-          lookup_.Ask(&ICorProfilerInfo::GetReJITIDs, function, kMaxReJits, &count, rejits.data())))
+          lookup_.Ask<&ICorProfilerInfo::GetReJITIDs>(function, kMaxReJits, &count, rejits.data())))
     count = 0;
   if (count > kMaxReJits) return {};
   for (const ReJitId rejit : std::span(rejits).first(count))
@@ -89,10 +89,10 @@ bool CodeResolver::MayFilter(FunctionId function) const {
   ClassId owner = 0;
   uint32_t token = 0, arguments = 0, size = 0;
   const uint8_t* body = nullptr;
-  return !Succeeded(lookup_.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, &module,
-                                &token, 0, &arguments, nullptr)) ||
+  return !Succeeded(lookup_.Ask<&ICorProfilerInfo::GetFunctionInfo2>(
+             function, 0u, &owner, &module, &token, 0u, &arguments, nullptr)) ||
          !Succeeded(
-             lookup_.Ask(&ICorProfilerInfo::GetILFunctionBody, module, token, &body, &size)) ||
+             lookup_.Ask<&ICorProfilerInfo::GetILFunctionBody>(module, token, &body, &size)) ||
          body == nullptr || lookup_.Look([&] { return HasFilter(AsBytes(body, size)); });
 }
 
@@ -113,7 +113,7 @@ bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::
 CodeResolver::Answer CodeResolver::Resolve(FunctionId function, uintptr_t ip) const {
   Answer out;
   int32_t dynamic = 0;
-  out.dynamic = Succeeded(lookup_.Ask(&ICorProfilerInfo::IsFunctionDynamic, function, &dynamic)) &&
+  out.dynamic = Succeeded(lookup_.Ask<&ICorProfilerInfo::IsFunctionDynamic>(function, &dynamic)) &&
                 dynamic != 0;
   out.rule = ManagedRule(function, ip);
   out.rule.exact = out.rule.frame_bytes != 0 && (out.dynamic || MayFilter(function));

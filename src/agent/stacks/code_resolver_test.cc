@@ -59,7 +59,8 @@ class CodeOfAMethod : public ::testing::Test {
   }
   unwind::FrameRule RuleAt(uintptr_t ip) const {
     LookupGate gate;
-    Lookup lookup(&runtime_, gate);
+    Heartbeat heartbeat;
+    Lookup lookup(&runtime_, gate, heartbeat);
     return CodeResolver(lookup).Resolve(7, ip).rule;
   }
   static bool IsLeftToSnapshots(const unwind::FrameRule& rule) {
@@ -125,7 +126,8 @@ TEST_F(CodeOfAMethod, OfAnOnStackReplacementNeedsOneTier0Frame) {
 TEST_F(CodeOfAMethod, IsLeftToSnapshotsWhereTheRuntimeSaysNothing) {
   DeafInfo deaf;
   LookupGate gate;
-  Lookup lookup(&deaf, gate);
+  Heartbeat heartbeat;
+  Lookup lookup(&deaf, gate, heartbeat);
   EXPECT_TRUE(IsLeftToSnapshots(CodeResolver(lookup).Resolve(7, Put(0, kFrame) + 50).rule));
 }
 

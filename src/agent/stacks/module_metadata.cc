@@ -35,8 +35,8 @@ ModuleMetadata::ModuleMetadata(Lookup& lookup, ModuleId module) {
   const uint8_t* base = nullptr;
   uint32_t length = 0, flags = 0;
   AssemblyId assembly = 0;
-  if (Succeeded(lookup.Ask(&ICorProfilerInfo::GetModuleInfo2, module, &base, 0, &length, nullptr,
-                           &assembly, &flags)))
+  if (Succeeded(lookup.Ask<&ICorProfilerInfo::GetModuleInfo2>(module, &base, 0u, &length, nullptr,
+                                                              &assembly, &flags)))
     *this = ModuleMetadata(lookup, module, base, flags);
 }
 
@@ -63,13 +63,13 @@ bool ModuleMetadata::IsInImage(symbols::Table table, uint32_t token) const {
 IMetaDataImport* ModuleMetadata::Importer() {
   if (importer_ != nullptr || lookup_ == nullptr) return importer_.get();
   IUnknown* raw = nullptr;
-  if (!Succeeded(lookup_->Ask(&ICorProfilerInfo::GetModuleMetaData, module_, kOpenForRead,
-                              kMetadataImportIid, &raw)) ||
+  if (!Succeeded(lookup_->Ask<&ICorProfilerInfo::GetModuleMetaData>(module_, kOpenForRead,
+                                                                    kMetadataImportIid, &raw)) ||
       raw == nullptr)
     return nullptr;
   if (image_ == nullptr && (flags_ & kModuleDynamic) == 0)
     opened.fetch_add(1, std::memory_order_relaxed);
-  importer_ = {static_cast<IMetaDataImport*>(raw), Releaser{MayGo(flags_) ? lookup_ : nullptr}};
+  importer_ = {static_cast<IMetaDataImport*>(raw), Releaser{lookup_, MayGo(flags_)}};
   return importer_.get();
 }
 
@@ -81,9 +81,8 @@ std::optional<ModuleMetadata::Scope> ModuleMetadata::FindScope() {
   NameBuffer name;
   uint32_t length = 0;
   Scope out;
-  if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetScopeProps, name.data(), kNameUnits,
-                              &length, &out.mvid)))
+  if (Importer() == nullptr || !Succeeded(lookup_->AskOf<&IMetaDataImport::GetScopeProps>(
+                                   *Importer(), name.data(), kNameUnits, &length, &out.mvid)))
     return std::nullopt;
   out.name = NameText(name, length);
   return out;
@@ -100,10 +99,9 @@ std::optional<ModuleMetadata::Method> ModuleMetadata::FindMethod(uint32_t token)
   uint32_t length = 0, attributes = 0, size = 0, rva = 0, implementation = 0;
   const uint8_t* signature = nullptr;
   Method out;
-  if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetMethodProps, token, &out.owner,
-                              name.data(), kNameUnits, &length, &attributes, &signature, &size,
-                              &rva, &implementation)))
+  if (Importer() == nullptr || !Succeeded(lookup_->AskOf<&IMetaDataImport::GetMethodProps>(
+                                   *Importer(), token, &out.owner, name.data(), kNameUnits, &length,
+                                   &attributes, &signature, &size, &rva, &implementation)))
     return std::nullopt;
   out.name = NameText(name, length);
   if (signature != nullptr)
@@ -122,14 +120,14 @@ std::optional<ModuleMetadata::TypeDef> ModuleMetadata::FindTypeDef(uint32_t toke
   uint32_t length = 0, flags = 0;
   TypeDef out;
   if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeDefProps, token, name.data(),
-                              kNameUnits, &length, &flags, &out.extends)))
+      !Succeeded(lookup_->AskOf<&IMetaDataImport::GetTypeDefProps>(
+          *Importer(), token, name.data(), kNameUnits, &length, &flags, &out.extends)))
     return std::nullopt;
   out.name = NameText(name, length);
   constexpr uint32_t kVisibility = 7, kNested = 2;
   if ((flags & kVisibility) >= kNested &&
       !Succeeded(
-          lookup_->Ask(*Importer(), &IMetaDataImport::GetNestedClassProps, token, &out.owner)))
+          lookup_->AskOf<&IMetaDataImport::GetNestedClassProps>(*Importer(), token, &out.owner)))
     out.owner = 0;
   return out;
 }
@@ -153,9 +151,8 @@ std::string ModuleMetadata::OwnName(uint32_t token) {
   }
   NameBuffer name;
   uint32_t scope = 0, length = 0;
-  if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeRefProps, token, &scope,
-                              name.data(), kNameUnits, &length)))
+  if (Importer() == nullptr || !Succeeded(lookup_->AskOf<&IMetaDataImport::GetTypeRefProps>(
+                                   *Importer(), token, &scope, name.data(), kNameUnits, &length)))
     return {};
   return NameText(name, length);
 }
@@ -170,9 +167,9 @@ std::string ModuleMetadata::FieldName(uint32_t token) {
   const uint8_t* signature = nullptr;
   const void* value = nullptr;
   if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetFieldProps, token, &owner,
-                              name.data(), kNameUnits, &length, &attributes, &signature, &size,
-                              &element, &value, &value_length)))
+      !Succeeded(lookup_->AskOf<&IMetaDataImport::GetFieldProps>(
+          *Importer(), token, &owner, name.data(), kNameUnits, &length, &attributes, &signature,
+          &size, &element, &value, &value_length)))
     return {};
   return NameText(name, length);
 }
@@ -186,8 +183,8 @@ std::vector<std::byte> ModuleMetadata::TypeSpec(uint32_t token) {
   const uint8_t* signature = nullptr;
   uint32_t size = 0;
   if (Importer() == nullptr ||
-      !Succeeded(lookup_->Ask(*Importer(), &IMetaDataImport::GetTypeSpecFromToken, token,
-                              &signature, &size)) ||
+      !Succeeded(lookup_->AskOf<&IMetaDataImport::GetTypeSpecFromToken>(*Importer(), token,
+                                                                        &signature, &size)) ||
       signature == nullptr)
     return {};
   return CopyOf<std::vector<std::byte>>(AsBytes(signature, size));

@@ -90,13 +90,9 @@ class ModuleMetadata {
   // by two threads at once: it is given back while the module is there, or kept for good.
   // Source: dotnet/runtime src/coreclr/md/compiler/regmeta.cpp, RegMeta::~RegMeta
   struct Releaser {
-    Lookup* lookup;  // null: the module stays loaded
-    void operator()(IMetaDataImport* importer) const {
-      if (lookup == nullptr)
-        importer->Release();
-      else
-        (void)lookup->Look([&] { return importer->Release(); });
-    }
+    Lookup* lookup;
+    bool may_go;
+    void operator()(IMetaDataImport* importer) const { lookup->GiveBack(*importer, may_go); }
   };
   std::unique_ptr<IMetaDataImport, Releaser> importer_;
 };

@@ -69,7 +69,8 @@ class ModuleMetadataTest : public ::testing::Test {
       symbols::Metadata::Parse(symbols::MetadataBytes(image_).Take()).Take();
   FakeRuntime runtime_;
   LookupGate gate_;
-  Lookup lookup_{&runtime_, gate_};
+  Heartbeat heartbeat_;
+  Lookup lookup_{&runtime_, gate_, heartbeat_};
 
   const uint8_t* flat() const { return reinterpret_cast<const uint8_t*>(file_.data()); }
   ModuleMetadata OfFile() {

@@ -86,16 +86,16 @@ Names::Module& Names::ModuleOf(ModuleId id) {
   const uint8_t* base = nullptr;
   AssemblyId assembly = 0;
   uint32_t flags = 0;
-  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetModuleInfo2, id, &base, kNameUnits, &length,
-                             name.data(), &assembly, &flags)))
+  if (!Succeeded(lookup_.Ask<&ICorProfilerInfo::GetModuleInfo2>(id, &base, kNameUnits, &length,
+                                                                name.data(), &assembly, &flags)))
     return m;
   m.name = FileStem(NameText(name, length));
   // A dynamic one is called what its assembly is, as in the runtime's events.
   uintptr_t domain = 0;
   ModuleId manifest = 0;
   if ((flags & kModuleDynamic) != 0 &&
-      Succeeded(lookup_.Ask(&ICorProfilerInfo::GetAssemblyInfo, assembly, kNameUnits, &length,
-                            name.data(), &domain, &manifest)))
+      Succeeded(lookup_.Ask<&ICorProfilerInfo::GetAssemblyInfo>(assembly, kNameUnits, &length,
+                                                                name.data(), &domain, &manifest)))
     m.name = NameText(name, length);
   m.collectible = MayGo(flags);
   if (m.collectible) collectible_modules_.push_back(id);
@@ -113,7 +113,7 @@ std::string Names::RawTypeName(ClassId type, int depth) {
   uint32_t kind = 0, rank = 0;
   ClassId element = 0;
   // S_FALSE, which is a success, says that it is no array.
-  if (lookup_.Ask(&ICorProfilerInfo::IsArrayClass, type, &kind, &element, &rank) == kOk) {
+  if (lookup_.Ask<&ICorProfilerInfo::IsArrayClass>(type, &kind, &element, &rank) == kOk) {
     std::string out = element != 0 ? RawTypeName(element, depth + 1) : std::string();
     if (out.empty()) out = clr::ElementTypeName(kind);
     if (out.empty()) return {};
@@ -126,8 +126,8 @@ std::string Names::RawTypeName(ClassId type, int depth) {
   uint32_t token = 0, count = 0;
   ClassId parent = 0;
   std::array<ClassId, kMaxArguments> arguments{};
-  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassIDInfo2, type, &module, &token, &parent,
-                             kMaxArguments, &count, arguments.data())) ||
+  if (!Succeeded(lookup_.Ask<&ICorProfilerInfo::GetClassIDInfo2>(
+          type, &module, &token, &parent, kMaxArguments, &count, arguments.data())) ||
       module == 0)
     return {};
   std::string out = ModuleOf(module).metadata.TypeName(token);
@@ -208,12 +208,12 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
   uint32_t length = 0;
   ModuleId module = 0;
   int32_t dynamic = 0;
-  if (Succeeded(lookup_.Ask(&ICorProfilerInfo::IsFunctionDynamic, function, &dynamic)) &&
+  if (Succeeded(lookup_.Ask<&ICorProfilerInfo::IsFunctionDynamic>(function, &dynamic)) &&
       dynamic != 0) {
     const uint8_t* signature = nullptr;
     uint32_t size = 0;
-    if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetDynamicFunctionInfo, function, &module,
-                               &signature, &size, kNameUnits, &length, name.data())))
+    if (!Succeeded(lookup_.Ask<&ICorProfilerInfo::GetDynamicFunctionInfo>(
+            function, &module, &signature, &size, kNameUnits, &length, name.data())))
       return m;
     m.flags = 0;
     Module& in = ModuleOf(module);
@@ -227,8 +227,8 @@ profile::IntervalMethod Names::Describe(FunctionId function) {
   ClassId owner = 0;
   uint32_t token = 0, count = 0;
   std::array<ClassId, kMaxArguments> arguments{};
-  if (!Succeeded(lookup_.Ask(&ICorProfilerInfo::GetFunctionInfo2, function, 0, &owner, &module,
-                             &token, kMaxArguments, &count, arguments.data())))
+  if (!Succeeded(lookup_.Ask<&ICorProfilerInfo::GetFunctionInfo2>(
+          function, 0u, &owner, &module, &token, kMaxArguments, &count, arguments.data())))
     return m;
   Module& in = ModuleOf(module);
   const auto method = in.metadata.FindMethod(token);
@@ -280,8 +280,8 @@ Names::Method Names::AsyncCaller(ClassId machine) {
   ModuleId module = 0;
   uint32_t token = 0, count = 0;
   ClassId parent = 0;
-  if (!owner.empty() && Succeeded(lookup_.Ask(&ICorProfilerInfo::GetClassIDInfo2, machine, &module,
-                                              &token, &parent, 0, &count, nullptr))) {
+  if (!owner.empty() && Succeeded(lookup_.Ask<&ICorProfilerInfo::GetClassIDInfo2>(
+                            machine, &module, &token, &parent, 0u, &count, nullptr))) {
     const Module& in = ModuleOf(module);
     m.module = in.name;
     m.mvid = in.mvid;

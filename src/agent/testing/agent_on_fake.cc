@@ -43,7 +43,7 @@ AgentOnFake::AgentOnFake(std::string options, bool attached) {
   Options parsed = ParseOptions("walk=snapshot," + options).Take();
   parsed.control_folder = folder();
   agent_ = std::make_shared<Agent>(&runtime, std::move(parsed), attached);
-  runtime.ExpectListedCalls();
+  runtime.ExpectListedCalls(&agent_->heartbeat());
   {
     const FakeRuntime::Within within(attached ? FakeRuntime::Callback::kInitializeForAttach
                                               : FakeRuntime::Callback::kInitialize);

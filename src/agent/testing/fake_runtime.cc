@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/testing/fake_runtime.h"
 
+#include <gtest/gtest.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -76,7 +77,7 @@ void FakeRuntime::FreeModule(ModuleId module) {
   }
 }
 
-void FakeRuntime::ExpectListedCalls() { expects_listed_calls_.store(true); }
+void FakeRuntime::ExpectListedCalls(const Heartbeat* heartbeat) { heartbeat_.store(heartbeat); }
 
 std::string_view FakeRuntime::Where() const {
   static constexpr std::array<std::string_view, 9> kCallbacks = {"",
@@ -100,11 +101,14 @@ std::string_view FakeRuntime::Where() const {
 }
 
 void FakeRuntime::Called(const char* method) const {
-  if (!expects_listed_calls_.load()) return;
+  const Heartbeat* heartbeat = heartbeat_.load();
+  if (heartbeat == nullptr) return;
   // Mostly the same one again: a suspension's length decides how soon the next one comes.
   thread_local const char* t_method = nullptr;
   thread_local const char* t_where = nullptr;
   const std::string_view where = Where();
+  if (where.starts_with("agent's") && heartbeat->call() != method)
+    ADD_FAILURE() << "the heartbeat says \"" << heartbeat->call() << "\" of " << method;
   if (method == t_method && where.data() == t_where) return;
   t_method = method;
   t_where = where.data();

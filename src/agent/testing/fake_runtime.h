@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/com/corprof.h"
+#include "agent/host/heartbeat.h"
 #include "agent/stacks/module_metadata.h"
 #include "agent/testing/deaf_info.h"
 #include "agent/testing/deaf_metadata.h"
@@ -135,8 +136,9 @@ class FakeRuntime final : public DeafInfo {
     static inline thread_local Callback callback_ = Callback::kNone;
   };
 
-  // Each call from now on is to be one that docs/agent.md lists.
-  void ExpectListedCalls();
+  // Each call from now on is to be one that docs/agent.md lists. Those of the agent's thread are to
+  // be in its heartbeat, which is borrowed.
+  void ExpectListedCalls(const Heartbeat* heartbeat);
   // The calling thread gives back the last reference to the agent.
   void EndsHere() { end_thread_.store(std::this_thread::get_id()); }
 
@@ -237,7 +239,7 @@ class FakeRuntime final : public DeafInfo {
   std::set<std::thread::id> session_threads_;
   Metadata metadata_{*this};
   std::atomic<std::thread::id> suspender_{}, end_thread_{};
-  std::atomic<bool> expects_listed_calls_{false};
+  std::atomic<const Heartbeat*> heartbeat_{nullptr};  // null: any call will do
   std::atomic<uint64_t> asked_of_the_dead_{0}, questions_{0}, sessions_{0}, sessions_ended_{0},
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
       metadata_released_{0}, looked_up_{0}, looked_up_outside_{0};

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "capture/agents/agent_feed.h"
+#include "capture/agents/agent_heartbeat.h"
 
 namespace clrscope::capture {
 namespace {
@@ -118,7 +119,9 @@ void AgentFeed::Abandon(std::string_view why) {
   if (last_) return;
   last_ = true;
   link_.reset();
-  notes_.push_back(fmt::format("the agent of process {} {}", pid_, why));
+  const std::string words = DescribeHeartbeat(pid_);
+  notes_.push_back(
+      fmt::format("the agent of process {} {}{}{}", pid_, why, words.empty() ? "" : ": ", words));
 }
 
 void AgentFeed::EndOfProcess() {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/control_path.h"
+#include "capture/agents/agent_heartbeat.h"
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_link.h"
@@ -93,6 +94,20 @@ bool HadAgent(pid_t pid) {
   return false;
 }
 
+Result<std::string> Ask(pid_t pid, std::string_view command, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
+  RETURN_IF_ERROR(SendLine(fd.get(), command, deadline));
+  return ReadLine(fd.get(), deadline);
+}
+
+bool Answers(pid_t pid, ipc::Deadline deadline) { return Ask(pid, "status", deadline).ok(); }
+
+// "", or what its agent does as the end of a sentence.
+std::string WhatItDoes(pid_t pid) {
+  const std::string words = DescribeHeartbeat(pid);
+  return words.empty() ? words : ": " + words;
+}
+
 void Pause(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
 // A text of the agent's status, which it writes itself: no quotes within.
@@ -145,19 +160,23 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
   // The runtime lets go of an agent some time after that has gone quiet.
   const auto gone = ipc::Deadline::After(kLetsGo);
   while (SlotIsTaken(attached) && !deadline.expired() && !gone.expired() && HadAgent(pid) &&
-         !AskAgent(pid, "status", deadline).ok()) {
+         !Answers(pid, deadline)) {
     Pause(std::chrono::milliseconds(50));
     attached = attach();
   }
   if (!attached.ok()) {
     const Error& error = attached.error();
     if (SlotIsTaken(attached)) {
-      const bool ours = AskAgent(pid, "status", deadline).ok();
+      const bool ours = Answers(pid, deadline);
+      const std::string last_words = ours ? "" : DescribeHeartbeat(pid);
       return Error{ErrorCode::kRefused,
                    ours
                        ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
                                      "{}` takes it out",
                                      pid, pid)
+                   : !last_words.empty()
+                       ? fmt::format("process {} has a clrscope agent that has yet to go: {}", pid,
+                                     last_words)
                        : fmt::format("process {} has another profiler loaded, and a runtime takes "
                                      "only one: `clrscope record -p {}` works beside it",
                                      pid, pid)};
@@ -167,22 +186,29 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
     return error;
   }
   for (;;) {
-    if (const Result<std::string> status = AskAgent(pid, "status", deadline); status.ok())
+    if (const Result<std::string> status = Ask(pid, "status", deadline); status.ok())
       return CheckStarted(pid, *status, deadline);
     if (ipc::IsEnding(pid, {})) return Ended(pid);
     if (deadline.expired())
       return Error{ErrorCode::kTimeout,
-                   fmt::format("the agent was loaded into process {} but does not answer", pid)};
+                   fmt::format("the agent was loaded into process {} but does not answer{}", pid,
+                               WhatItDoes(pid))};
     Pause(std::chrono::milliseconds(5));
   }
 }
 
 Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline) {
-  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
-  RETURN_IF_ERROR(SendLine(fd.get(), command, deadline));
-  ASSIGN_OR_RETURN(std::string answer, ReadLine(fd.get(), deadline));
-  if (answer.starts_with("error "))
-    return Error{ErrorCode::kRefused, "the agent says: " + answer.substr(6)};
+  Result<std::string> answer = Ask(pid, command, deadline);
+  if (answer.ok() && answer->starts_with("error "))
+    return Error{ErrorCode::kRefused, "the agent says: " + answer->substr(6)};
+  if (answer.ok()) return answer;
+  if (answer.error().code == ErrorCode::kTimeout)
+    return Error{ErrorCode::kTimeout,
+                 fmt::format("the agent of process {} does not answer{}", pid, WhatItDoes(pid))};
+  if (answer.error().code == ErrorCode::kNotFound)
+    if (const std::string words = DescribeHeartbeat(pid); !words.empty())
+      return Error{ErrorCode::kNotFound,
+                   fmt::format("the agent of process {} is about to go: {}", pid, words)};
   return answer;
 }
 

@@ -28,12 +28,6 @@ constexpr int64_t kLateNs = 500'000'000;
 constexpr int64_t kNamesPatienceNs = 3'000'000'000;
 constexpr int64_t kLongestImagesWait = 30'000'000'000;
 
-// Stopped by a signal or a debugger.
-bool IsStopped(pid_t pid) {
-  const auto stat = ipc::ReadProcStat(pid);
-  return stat.ok() && (stat->state == 'T' || stat->state == 't');
-}
-
 // A rundown comes faster than it is decoded: the next one begins when most of the others is.
 void WaitForOthers(const RingPool* waiting) {
   constexpr size_t kBacklogBytes = 512 << 10;
@@ -358,7 +352,7 @@ void Target::BeginStop() {
   StopWall();
   EndAgentCpu();
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
-  if (IsStopped(process_.pid)) return Abandon("is stopped");
+  if (ipc::IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
   // Youngest first: without the main session's keywords the runtime counts nothing.
   for (auto s = sessions_.rbegin(); s != sessions_.rend(); ++s)

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "capture/agents/agent_heartbeat.h"
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_link.h"
 #include "capture/agents/agent_place.h"
@@ -168,8 +169,22 @@ void WriteStatus(const report::Json& s, Output& out) {
            ? fmt::format("{} objects", report::Thousands(s.value("handles", uint64_t{0})))
            : "no objects");
   if (const auto o = s.find("overhead"); o != s.end()) WriteOverhead(*o, line);
+  if (!text("longest_call").empty())
+    line("longest call", fmt::format("{}, {}", text("longest_call"),
+                                     report::HumanDuration(number("longest_call_ns") / 1e9)));
   line("agent CPU", report::HumanDuration(number("agent_cpu_ns") / 1e9));
   if (!text("failure").empty()) line("failure", text("failure"));
+}
+
+// Of an agent that does not answer: what its heartbeat says, if we may read it.
+std::string SilentJson(int pid) {
+  report::Json out = {{"schema_version", 1}, {"pid", pid}, {"answers", false}};
+  if (const auto beat = capture::ReadHeartbeat(pid); beat.has_value()) {
+    out["call"] = beat->call;
+    out["in_call"] = beat->in_call;
+    out["since_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(beat->since).count();
+  }
+  return out.dump();
 }
 
 // An agent that is there already, and nobody's recording: it goes on, with these options.
@@ -266,8 +281,13 @@ int RunStatus(const Args& args) {
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> answer =
       capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
-  if (!answer.ok()) return Fail(answer.error());
   Output out;
+  if (!answer.ok()) {
+    const bool silent = answer.error().code == ErrorCode::kTimeout;
+    if (json && silent) out.Write(SilentJson(pid) + "\n");
+    (void)out.Flush();
+    return Fail(answer.error());
+  }
   if (json) {
     out.Write(*answer + "\n");
   } else {

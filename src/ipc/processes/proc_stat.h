@@ -14,6 +14,9 @@ namespace clrscope::ipc {
 // errors: kNotFound (no such process), kPermission, kIo, kCorrupt
 Result<ProcStat> ReadProcStat(pid_t pid);
 
+// Stopped by a signal or a debugger.
+bool IsStopped(pid_t pid);
+
 // Gone (a zombie too), or gone before `patience` is over: a process that is killed closes its
 // sockets a little before it ends.
 bool IsEnding(pid_t pid, std::chrono::milliseconds patience);

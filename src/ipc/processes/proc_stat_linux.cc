@@ -13,6 +13,11 @@ Result<ProcStat> ReadProcStat(pid_t pid) {
   return ParseProcStat(text);
 }
 
+bool IsStopped(pid_t pid) {
+  const Result<ProcStat> stat = ReadProcStat(pid);
+  return stat.ok() && (stat->state == 'T' || stat->state == 't');
+}
+
 bool IsEnding(pid_t pid, std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "agent/host/clock.h"
+#include "agent/host/heartbeat.h"
+
+namespace clrscope::agent {
+namespace {
+
+// Kernels before 6.3 do not know the second flag; later ones may refuse files without it (sysctl
+// vm.memfd_noexec).
+int MakeFile() {
+  constexpr unsigned kCloseOnExec = 1, kNoExecSeal = 8;
+  for (const unsigned flags : {kCloseOnExec | kNoExecSeal, kCloseOnExec})
+    if (const long fd = ::syscall(SYS_memfd_create, HeartbeatPage::kFileName, flags); fd >= 0)
+      return static_cast<int>(fd);
+  return -1;
+}
+
+}  // namespace
+
+Heartbeat::~Heartbeat() {
+  if (page_ != &own_) (void)::munmap(page_, sizeof *page_);
+}
+
+void Heartbeat::Share() {
+  AgentFd file(MakeFile());
+  const std::array<std::byte, sizeof(HeartbeatPage)> zeros{};
+  if (!file.valid() || ::write(file.get(), zeros.data(), zeros.size()) != sizeof zeros) return;
+  void* at = ::mmap(nullptr, sizeof zeros, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (at == MAP_FAILED) return;
+  page_ = new (at) HeartbeatPage();
+  file_ = std::move(file);
+}
+
+// A reader that sees the same even number before and after has seen nothing half written: each
+// store is seen with all stores before it.
+void Heartbeat::Begin(std::string_view name) {
+  call_ = name;
+  begin_ns_ = MonotonicNs();
+  std::array<uint64_t, HeartbeatPage::kNameBytes / 8> words{};
+  std::memcpy(words.data(), name.data(), std::min(name.size(), HeartbeatPage::kNameBytes));
+  const uint64_t sequence = page_->sequence.load(std::memory_order_relaxed);
+  page_->sequence.store(sequence + 1, std::memory_order_release);
+  page_->begin_ns.store(begin_ns_, std::memory_order_release);
+  page_->end_ns.store(0, std::memory_order_release);
+  for (size_t i = 0; i < words.size(); ++i)
+    page_->name[i].store(words[i], std::memory_order_release);
+  page_->sequence.store(sequence + 2, std::memory_order_release);
+}
+
+void Heartbeat::End() {
+  const int64_t now = MonotonicNs();
+  page_->end_ns.store(now, std::memory_order_release);
+  if (call_ != HeartbeatPage::kWait && now - begin_ns_ > longest_ns_) {
+    longest_ns_ = now - begin_ns_;
+    longest_ = call_;
+  }
+  call_ = {};
+}
+
+}  // namespace clrscope::agent
