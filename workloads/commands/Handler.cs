@@ -8,6 +8,9 @@ sealed class Handler(Ledger ledger, string[] acts) : EventListener
 {
     const int Collections = 20;
     static volatile string? s_null;
+    readonly ManualResetEventSlim _letGo = new();
+
+    public void LetGo() => _letGo.Set();
 
     protected override void OnEventSourceCreated(EventSource source)
     {
@@ -16,6 +19,7 @@ sealed class Handler(Ledger ledger, string[] acts) : EventListener
 
     void Handle()
     {
+        if (acts.Contains("hold")) _letGo.Wait();
         lock (ledger)
         {
             ledger.Commands++;

@@ -20,6 +20,10 @@ struct AgentHeartbeat {
 // nullopt: the process has no agent, or one without a heartbeat, or we may not read its files.
 std::optional<AgentHeartbeat> ReadHeartbeat(pid_t pid);
 
+// Whether the agent is in a call of the runtime for as long as that, or its process is stopped:
+// whoever has waited for an answer as long need not go on.
+bool IsStuck(pid_t pid, std::chrono::nanoseconds for_at_least);
+
 // What the agent's thread does, in words: "its thread has been in SuspendRuntime for 12.3 s".
 // "" where nothing is known.
 std::string DescribeHeartbeat(pid_t pid);

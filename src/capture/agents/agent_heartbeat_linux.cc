@@ -80,6 +80,13 @@ std::optional<AgentHeartbeat> ReadHeartbeat(pid_t pid) {
   return beat;
 }
 
+bool IsStuck(pid_t pid, std::chrono::nanoseconds for_at_least) {
+  if (ipc::IsStopped(pid)) return true;
+  const std::optional<AgentHeartbeat> beat = ReadHeartbeat(pid);
+  return beat.has_value() && beat->in_call && beat->call != HeartbeatPage::kWait &&
+         beat->since >= for_at_least;
+}
+
 std::string DescribeHeartbeat(pid_t pid) {
   const std::optional<AgentHeartbeat> beat = ReadHeartbeat(pid);
   if (!beat.has_value()) return {};

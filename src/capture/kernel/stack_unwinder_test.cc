@@ -8,6 +8,7 @@
 #include <array>
 
 #include "capture/kernel/perf_open.h"
+#include "capture/proc/maps_line.h"
 #include "capture/testing/fake_memory.h"
 
 namespace clrscope::capture {

@@ -22,7 +22,8 @@
 namespace clrscope::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kAttachPatience{30'000}, kAnswerPatience{10'000};
+constexpr std::chrono::milliseconds kAttachPatience{30'000}, kAnswerPatience{10'000},
+    kFirstPatience{2000};
 
 // What attach and env have in common: the agent's options.
 struct AgentArguments {
@@ -279,8 +280,11 @@ int RunStatus(const Args& args) {
   AddPid(verb, pid);
   verb.Flag("--json", json, "as one JSON object");
   if (const auto code = verb.Parse(args)) return *code;
-  const Result<std::string> answer =
-      capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
+  Result<std::string> answer =
+      capture::AskAgent(pid, "status", ipc::Deadline::After(kFirstPatience));
+  if (!answer.ok() && answer.error().code == ErrorCode::kTimeout &&
+      !capture::IsStuck(pid, kFirstPatience))
+    answer = capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
   Output out;
   if (!answer.ok()) {
     const bool silent = answer.error().code == ErrorCode::kTimeout;
