@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent's thread does, in memory that clrscope reads when the agent does not answer: a
-// memfd that the agent has open. Both sides agree on this layout; it has one writer.
+// What the agent's thread does, in a page of memory that clrscope reads when the agent does not
+// answer: a memfd that the agent has open, sealed to its size. Both sides agree on this layout.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace clrscope {
@@ -14,16 +17,45 @@ namespace clrscope {
 struct HeartbeatPage {
   static constexpr const char* kFileName = "clrscope-heartbeat";  // /memfd:… in /proc/PID/fd
   static constexpr uint64_t kMagic = 0x31'74'61'65'62'72'6c'63;   // "clrbeat1"
-  static constexpr size_t kNameBytes = 56;                        // zeros behind a shorter name
-  // The wait for something to do, which is a call as well.
+  static constexpr size_t kNameBytes = 56;
+  // The wait for something to do, which is marked as calls are.
   static constexpr std::string_view kWait = "poll";
 
   uint64_t magic = kMagic;
-  std::atomic<uint64_t> sequence{0};  // odd while the rest is changed
-  // Of the last call, by CLOCK_MONOTONIC, ns. 0: there was none; … of the end: it goes on.
-  std::atomic<int64_t> begin_ns{0}, end_ns{0};
-  std::array<std::atomic<uint64_t>, kNameBytes / 8> name{};
+  std::atomic<uint64_t> sequence{0};  // odd while the three below are changed
+  std::atomic<int64_t> begin_ns{0};   // of the last call, by CLOCK_MONOTONIC; 0 = there was none
+  std::atomic<int64_t> end_ns{0};     // of that call; 0 = it goes on
+  std::array<std::atomic<uint64_t>, kNameBytes / 8> name{};  // its bytes, and zeros
+  std::atomic<uint64_t> leaves{0};  // 1 = the agent listens no more, and is about to be let go
 };
-static_assert(sizeof(HeartbeatPage) == 88 && std::atomic<uint64_t>::is_always_lock_free);
+static_assert(sizeof(HeartbeatPage) == 96 && std::atomic<uint64_t>::is_always_lock_free);
+
+// What a page says at one moment.
+struct HeartbeatState {
+  std::string call;  // "" = there was none
+  int64_t begin_ns = 0, end_ns = 0;
+  bool leaves = false;
+};
+
+// nullopt: it is no such page, or its writer stands still half way.
+inline std::optional<HeartbeatState> ReadHeartbeatPage(const HeartbeatPage& page) {
+  constexpr int kTries = 100'000;
+  constexpr auto kOrdered = std::memory_order_acquire;
+  if (page.magic != HeartbeatPage::kMagic) return std::nullopt;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t sequence = page.sequence.load(kOrdered);
+    HeartbeatState state;
+    state.begin_ns = page.begin_ns.load(kOrdered);
+    state.end_ns = page.end_ns.load(kOrdered);
+    std::array<uint64_t, HeartbeatPage::kNameBytes / 8> words;
+    for (size_t w = 0; w < words.size(); ++w) words[w] = page.name[w].load(kOrdered);
+    if (sequence % 2 != 0 || page.sequence.load(kOrdered) != sequence) continue;
+    const char* name = reinterpret_cast<const char*>(words.data());
+    state.call.assign(name, ::strnlen(name, HeartbeatPage::kNameBytes));
+    state.leaves = page.leaves.load(kOrdered) != 0;
+    return state;
+  }
+  return std::nullopt;
+}
 
 }  // namespace clrscope

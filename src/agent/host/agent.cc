@@ -188,11 +188,11 @@ void Agent::OnShutdown() {
 }
 
 void Agent::Run() {
-  heartbeat_.Share();
   native_map_ = NativeMap::Make();
   native_unloads_ = NativeMap::Unloads();
   sampler_->SetNativeMap(native_map_.get());
   if (Status s = control_.Listen(options_.control_folder); !s.ok()) failure_ = s.error().message;
+  heartbeat_.Share();
   (void)gc_threads_.Take();
   thread_cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
   owner_deadline_ns_ = Now() + kOwnerPatience;
@@ -307,6 +307,7 @@ bool Agent::LetGo() {
   (void)spool_.Flush(kLastFlush);
   GiveBackTermSignal();
   // Before the runtime lets go: the next agent's socket has the same name.
+  heartbeat_.Leave();
   control_.StopListening();
   control_.Flush(ending_.load() ? 500 : 5000);
   sampler_->Follow(nullptr);
@@ -329,6 +330,7 @@ void Agent::GiveUp() noexcept {
   constexpr std::string_view kWords = "clrscope agent: there is no memory; it lets go\n";
   (void)!::write(2, kWords.data(), kWords.size());
   sampler_->Follow(nullptr);
+  heartbeat_.Leave();
   try {
     control_.Close();
     if (counts()) (void)SetMask(/*counting=*/false);

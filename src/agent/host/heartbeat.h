@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which call of the runtime the agent's thread is in, or has made last, and since when. That thread
-// answers `status`, so that one which hangs is read from outside (base/heartbeat_page.h). On the
-// agent's thread, and before that begins.
+// also answers `status`: when it hangs, clrscope reads this from outside (base/heartbeat_page.h).
+// Used by one thread at a time: the one that starts the agent, the agent's, the one that frees it.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ class Heartbeat {
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
+
+  // The agent listens no more, and is about to be let go.
+  void Leave() { page_->leaves.store(1, std::memory_order_release); }
 
   // From now on it can be read from outside; where the system refuses that, it cannot. On the
   // agent's thread, which blocks the signal of a limit on files (RLIMIT_FSIZE).

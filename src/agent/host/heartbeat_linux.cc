@@ -14,14 +14,23 @@
 namespace clrscope::agent {
 namespace {
 
-// Kernels before 6.3 do not know the second flag; later ones may refuse files without it (sysctl
+// Source: linux include/uapi/linux/memfd.h, fcntl.h; older C libraries do not have all of them.
+constexpr unsigned kCloseOnExec = 1, kAllowSealing = 2, kNoExecSeal = 8;
+constexpr int kAddSeals = 1033, kSealSeal = 1, kSealShrink = 2, kSealGrow = 4;
+
+// Kernels before 6.3 do not know the last flag; later ones may refuse files without it (sysctl
 // vm.memfd_noexec).
 int MakeFile() {
-  constexpr unsigned kCloseOnExec = 1, kNoExecSeal = 8;
-  for (const unsigned flags : {kCloseOnExec | kNoExecSeal, kCloseOnExec})
+  constexpr unsigned kAlways = kCloseOnExec | kAllowSealing;
+  for (const unsigned flags : {kAlways | kNoExecSeal, kAlways})
     if (const long fd = ::syscall(SYS_memfd_create, HeartbeatPage::kFileName, flags); fd >= 0)
       return static_cast<int>(fd);
   return -1;
+}
+
+// A mark on a page that somebody has cut off, through /proc/PID/fd, would be a SIGBUS.
+bool Seal(int fd) {
+  return ::syscall(SYS_fcntl, fd, kAddSeals, kSealShrink | kSealGrow | kSealSeal) == 0;
 }
 
 }  // namespace
@@ -33,15 +42,17 @@ Heartbeat::~Heartbeat() {
 void Heartbeat::Share() {
   AgentFd file(MakeFile());
   const std::array<std::byte, sizeof(HeartbeatPage)> zeros{};
-  if (!file.valid() || ::write(file.get(), zeros.data(), zeros.size()) != sizeof zeros) return;
+  if (!file.valid() || ::write(file.get(), zeros.data(), zeros.size()) != sizeof zeros ||
+      !Seal(file.get()))
+    return;
   void* at = ::mmap(nullptr, sizeof zeros, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) return;
   page_ = new (at) HeartbeatPage();
   file_ = std::move(file);
 }
 
-// A reader that sees the same even number before and after has seen nothing half written: each
-// store is seen with all stores before it.
+// Who sees a store sees all stores before it: the reader finds the same even number before and
+// after (ReadHeartbeatPage).
 void Heartbeat::Begin(std::string_view name) {
   call_ = name;
   begin_ns_ = MonotonicNs();

@@ -66,7 +66,7 @@ class Lookup {
   std::invoke_result_t<Read> Look(Read&& read) {
     const LookupGate::Question may_ask(gate_, stamp_);
     if (may_ask) {
-      const Heartbeat::Call call(heartbeat_, "a read of memory");
+      const Heartbeat::Call call(heartbeat_, "read");
       return read();
     }
     refused_ = true;

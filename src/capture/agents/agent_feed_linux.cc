@@ -119,9 +119,8 @@ void AgentFeed::Abandon(std::string_view why) {
   if (last_) return;
   last_ = true;
   link_.reset();
-  const std::string words = DescribeHeartbeat(pid_);
   notes_.push_back(
-      fmt::format("the agent of process {} {}{}{}", pid_, why, words.empty() ? "" : ": ", words));
+      fmt::format("the agent of process {} {}{}", pid_, why, HeartbeatSuffix(ReadHeartbeat(pid_))));
 }
 
 void AgentFeed::EndOfProcess() {

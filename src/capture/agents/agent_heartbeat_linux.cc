@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -17,80 +20,83 @@
 namespace clrscope::capture {
 namespace {
 
-constexpr int kTries = 1000;  // a writer that is stopped half way leaves an odd number for good
+// The agent's thread waits for no more than a second at a time.
+constexpr std::chrono::milliseconds kLongestWait{1500};
 
-// Whatever the process made of a file of that name: nothing that waits is opened.
-bool ReadPage(const std::string& path, HeartbeatPage& page) {
+// Whatever the process made of a file of that name: nothing that waits is opened, and nothing is
+// mapped that may become shorter.
+std::optional<HeartbeatState> ReadFile(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat file {};
-  if (!fd.valid() || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return false;
-  const auto read = [&] {
-    return ::pread(fd.get(), &page, sizeof page, 0) == sizeof page &&
-           page.magic == HeartbeatPage::kMagic;
-  };
-  for (int i = 0; i < kTries && read(); ++i) {
-    const uint64_t sequence = page.sequence.load();
-    if (!read()) return false;
-    if (sequence % 2 == 0 && page.sequence.load() == sequence) return true;
-  }
-  return false;
+  if (!fd.valid() || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+      file.st_size < static_cast<off_t>(sizeof(HeartbeatPage)))
+    return std::nullopt;
+  const int seals = ::fcntl(fd.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return std::nullopt;
+  void* at = ::mmap(nullptr, sizeof(HeartbeatPage), PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (at == MAP_FAILED) return std::nullopt;
+  std::optional<HeartbeatState> state = ReadHeartbeatPage(*static_cast<const HeartbeatPage*>(at));
+  (void)::munmap(at, sizeof(HeartbeatPage));
+  return state;
 }
 
-bool FindPage(pid_t pid, HeartbeatPage& page) {
+}  // namespace
+
+Result<AgentHeartbeat> ReadHeartbeat(pid_t pid) {
   const std::string target = std::string("/memfd:") + HeartbeatPage::kFileName;
   const std::string folder = fmt::format("/proc/{}/fd/", pid);
-  for (const std::string& name : ipc::ListFolder(folder))
-    if (ipc::ReadLink(folder + name).starts_with(target) && ReadPage(folder + name, page))
-      return true;
-  return false;
+  if (::access(folder.c_str(), R_OK) != 0 && errno == EACCES)
+    return Error{ErrorCode::kPermission, fmt::format("{}: permission denied", folder)};
+  // An agent that has let go may still have its own, until the runtime frees it.
+  std::optional<HeartbeatState> latest;
+  for (const std::string& name : ipc::ListFolder(folder)) {
+    if (!ipc::ReadLink(folder + name).starts_with(target)) continue;
+    std::optional<HeartbeatState> state = ReadFile(folder + name);
+    if (state && (!latest || state->begin_ns > latest->begin_ns)) latest = std::move(state);
+  }
+  if (!latest)
+    return Error{ErrorCode::kNotFound, fmt::format("process {} has no clrscope agent", pid)};
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  AgentHeartbeat beat;
+  beat.call = std::move(latest->call);
+  beat.in_call = latest->begin_ns != 0 && latest->end_ns == 0;
+  beat.leaves = latest->leaves;
+  beat.process_stopped = ipc::IsStopped(pid);
+  const int64_t since_ns = beat.in_call ? latest->begin_ns : latest->end_ns;
+  // In a time namespace of its own the process may have a later clock.
+  if (since_ns != 0) beat.since = std::chrono::nanoseconds(std::max<int64_t>(0, now_ns - since_ns));
+  return beat;
 }
 
-std::string Words(const AgentHeartbeat& beat, bool stopped) {
+bool IsStuck(const AgentHeartbeat& beat, std::chrono::nanoseconds for_at_least) {
+  return beat.process_stopped ||
+         (beat.in_call && beat.call != HeartbeatPage::kWait && beat.since >= for_at_least);
+}
+
+std::string InWords(const AgentHeartbeat& beat) {
   const double seconds = std::chrono::duration<double>(beat.since).count();
-  if (stopped) return "the process is stopped, by a signal or a debugger";
+  if (beat.process_stopped) return "the process is stopped, by a signal or a debugger";
   if (beat.call.empty()) return "its thread has made no call of the runtime yet";
+  if (beat.call == HeartbeatPage::kWait && !beat.in_call)
+    return fmt::format("its thread has made no call of the runtime since it woke up {:.1f} s ago",
+                       seconds);
+  if (beat.call == HeartbeatPage::kWait && beat.since < kLongestWait)
+    return "its thread waits for something to do";
   if (beat.call == HeartbeatPage::kWait)
-    return beat.in_call ? fmt::format(
-                              "its thread has not run for {:.1f} s; does the process get "
-                              "CPU time?",
-                              seconds)
-                        : fmt::format(
-                              "its thread came out of its wait {:.1f} s ago, and has made "
-                              "no call of the runtime since",
-                              seconds);
+    return fmt::format("its thread has not run for {:.1f} s: does the process get CPU time?",
+                       seconds);
   return beat.in_call ? fmt::format("its thread has been in {} for {:.1f} s", beat.call, seconds)
                       : fmt::format("the last call of its thread, {}, ended {:.1f} s ago",
                                     beat.call, seconds);
 }
 
-}  // namespace
-
-std::optional<AgentHeartbeat> ReadHeartbeat(pid_t pid) {
-  HeartbeatPage page;
-  if (!FindPage(pid, page)) return std::nullopt;
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto now_ns = std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-  const char* name = reinterpret_cast<const char*>(page.name.data());
-  AgentHeartbeat beat;
-  beat.call.assign(name, ::strnlen(name, HeartbeatPage::kNameBytes));
-  beat.in_call = page.begin_ns.load() != 0 && page.end_ns.load() == 0;
-  const int64_t since = beat.in_call ? page.begin_ns.load() : page.end_ns.load();
-  if (since != 0) beat.since = now_ns - std::chrono::nanoseconds(since);
-  return beat;
-}
-
-bool IsStuck(pid_t pid, std::chrono::nanoseconds for_at_least) {
-  if (ipc::IsStopped(pid)) return true;
-  const std::optional<AgentHeartbeat> beat = ReadHeartbeat(pid);
-  return beat.has_value() && beat->in_call && beat->call != HeartbeatPage::kWait &&
-         beat->since >= for_at_least;
-}
-
-std::string DescribeHeartbeat(pid_t pid) {
-  const std::optional<AgentHeartbeat> beat = ReadHeartbeat(pid);
-  if (!beat.has_value()) return {};
-  return Words(*beat, ipc::IsStopped(pid));
+std::string HeartbeatSuffix(const Result<AgentHeartbeat>& beat) {
+  if (beat.ok()) return ": " + InWords(*beat);
+  if (beat.error().code == ErrorCode::kPermission)
+    return fmt::format(": what its thread does cannot be read ({})", beat.error().message);
+  return {};
 }
 
 }  // namespace clrscope::capture

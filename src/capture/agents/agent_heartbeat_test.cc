@@ -3,98 +3,66 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <string>
-#include <string_view>
-
-#include "base/fd.h"
-#include "base/heartbeat_page.h"
+#include "capture/testing/own_heartbeat.h"
 
 namespace clrscope::capture {
 namespace {
 
-int64_t MonotonicNs() {
-  timespec t{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
+using namespace std::chrono_literals;
 
-// This process has a heartbeat, as an agent in it would write it.
-class AgentHeartbeatTest : public ::testing::Test {
- protected:
-  void Write(std::string_view call, int64_t begin_ns, int64_t end_ns, uint64_t sequence = 2) {
-    page_.sequence.store(sequence);
-    page_.begin_ns.store(begin_ns);
-    page_.end_ns.store(end_ns);
-    char name[HeartbeatPage::kNameBytes] = {};
-    std::memcpy(name, call.data(), call.size());
-    for (size_t i = 0; i < page_.name.size(); ++i) {
-      uint64_t word = 0;
-      std::memcpy(&word, name + 8 * i, 8);
-      page_.name[i].store(word);
-    }
-    Save(sizeof page_);
-  }
-  void Save(size_t bytes) {
-    ASSERT_EQ(::ftruncate(file_.get(), 0), 0);
-    ASSERT_EQ(::pwrite(file_.get(), &page_, bytes, 0), static_cast<ssize_t>(bytes));
-  }
-  static std::string Describe() { return DescribeHeartbeat(::getpid()); }
+Result<AgentHeartbeat> ReadOwn() { return ReadHeartbeat(::getpid()); }
 
-  HeartbeatPage page_;
-  Fd file_{::memfd_create(HeartbeatPage::kFileName, MFD_CLOEXEC)};
-};
-
-TEST_F(AgentHeartbeatTest, ReadsTheCallThatGoesOn) {
-  Write("SuspendRuntime", MonotonicNs() - 12'300'000'000, 0);
-  const auto beat = ReadHeartbeat(::getpid());
-  ASSERT_TRUE(beat.has_value());
+TEST(AgentHeartbeat, IsTheCallThatGoesOn) {
+  const OwnHeartbeat own("SuspendRuntime", 12s, /*in_call=*/true);
+  const auto beat = ReadOwn();
+  ASSERT_TRUE(beat.ok());
   EXPECT_EQ(beat->call, "SuspendRuntime");
   EXPECT_TRUE(beat->in_call);
-  EXPECT_GE(beat->since, std::chrono::milliseconds(12'300));
-  EXPECT_TRUE(Describe().starts_with("its thread has been in SuspendRuntime for 12."))
-      << Describe();
-  EXPECT_TRUE(IsStuck(::getpid(), std::chrono::seconds(12)));
-  EXPECT_FALSE(IsStuck(::getpid(), std::chrono::minutes(10)));
+  EXPECT_FALSE(beat->leaves);
+  EXPECT_FALSE(beat->process_stopped);
+  EXPECT_GE(beat->since, 12s);
 }
 
-TEST_F(AgentHeartbeatTest, ReadsTheLastCall) {
-  const int64_t now = MonotonicNs();
-  Write("GetFunctionInfo2", now - 9'000'000'000, now - 5'000'000'000);
-  const auto beat = ReadHeartbeat(::getpid());
-  ASSERT_TRUE(beat.has_value());
+TEST(AgentHeartbeat, IsTheLastCallAndItsEnd) {
+  const OwnHeartbeat own("GetFunctionInfo2", 5s, /*in_call=*/false);
+  const auto beat = ReadOwn();
+  ASSERT_TRUE(beat.ok());
+  EXPECT_EQ(beat->call, "GetFunctionInfo2");
   EXPECT_FALSE(beat->in_call);
-  EXPECT_FALSE(IsStuck(::getpid(), std::chrono::seconds(1)));
-  EXPECT_GE(beat->since, std::chrono::seconds(5));
-  EXPECT_TRUE(Describe().starts_with("the last call of its thread, GetFunctionInfo2, ended 5."))
-      << Describe();
+  EXPECT_GE(beat->since, 5s);
 }
 
-TEST_F(AgentHeartbeatTest, TellsTheWaitFromCalls) {
-  const int64_t now = MonotonicNs();
-  Write("poll", now - 5'000'000'000, 0);
-  EXPECT_TRUE(Describe().starts_with("its thread has not run for 5.")) << Describe();
-  EXPECT_FALSE(IsStuck(::getpid(), std::chrono::seconds(1)));
-  Write("poll", now - 9'000'000'000, now - 5'000'000'000);
-  EXPECT_TRUE(Describe().starts_with("its thread came out of its wait 5.")) << Describe();
-}
-
-TEST_F(AgentHeartbeatTest, SaysThatNoCallWasMade) {
-  Write("", 0, 0, 0);
-  const auto beat = ReadHeartbeat(::getpid());
-  ASSERT_TRUE(beat.has_value());
+TEST(AgentHeartbeat, HasNoCallAtFirst) {
+  const OwnHeartbeat own;
+  const auto beat = ReadOwn();
+  ASSERT_TRUE(beat.ok());
+  EXPECT_EQ(beat->call, "");
   EXPECT_FALSE(beat->in_call);
-  EXPECT_EQ(beat->since, std::chrono::nanoseconds(0));
-  EXPECT_EQ(Describe(), "its thread has made no call of the runtime yet");
+  EXPECT_EQ(beat->since, 0s);
 }
 
-TEST_F(AgentHeartbeatTest, SaysThatTheProcessIsStopped) {
-  Write("SuspendRuntime", MonotonicNs(), 0);
+TEST(AgentHeartbeat, OfTwoTheLatestCounts) {
+  const OwnHeartbeat old("RequestProfilerDetach", 9s, /*in_call=*/false);
+  const OwnHeartbeat now("SuspendRuntime", 1s, /*in_call=*/true);
+  const OwnHeartbeat older("ResumeRuntime", 99s, /*in_call=*/false);
+  const auto beat = ReadOwn();
+  ASSERT_TRUE(beat.ok());
+  EXPECT_EQ(beat->call, "SuspendRuntime");
+}
+
+// The process is in a time namespace.
+TEST(AgentHeartbeat, ALaterClockIsNotAnAge) {
+  const OwnHeartbeat own("SuspendRuntime", -3600s, /*in_call=*/true);
+  const auto beat = ReadOwn();
+  ASSERT_TRUE(beat.ok());
+  EXPECT_EQ(beat->since, 0s);
+}
+
+TEST(AgentHeartbeat, KnowsThatTheProcessIsStopped) {
+  const OwnHeartbeat own("poll", 0s, /*in_call=*/true);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -103,24 +71,64 @@ TEST_F(AgentHeartbeatTest, SaysThatTheProcessIsStopped) {
   ASSERT_EQ(::kill(child, SIGSTOP), 0);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
-  EXPECT_EQ(DescribeHeartbeat(child), "the process is stopped, by a signal or a debugger");
-  EXPECT_TRUE(IsStuck(child, std::chrono::minutes(10)));
+  const auto beat = ReadHeartbeat(child);
+  EXPECT_TRUE(beat.ok() && beat->process_stopped);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(ReadHeartbeat(child).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(AgentHeartbeatTest, KnowsNothingOfWhatIsNoHeartbeat) {
-  Write("SuspendRuntime", MonotonicNs(), 0, /*sequence=*/3);
-  EXPECT_FALSE(ReadHeartbeat(::getpid()).has_value()) << "half written, and nobody goes on";
-  Write("SuspendRuntime", MonotonicNs(), 0);
-  Save(sizeof page_ - 1);
-  EXPECT_FALSE(ReadHeartbeat(::getpid()).has_value()) << "too short";
-  page_.magic = 0;
-  Save(sizeof page_);
-  EXPECT_FALSE(ReadHeartbeat(::getpid()).has_value()) << "another layout";
-  file_.reset();
-  EXPECT_FALSE(ReadHeartbeat(::getpid()).has_value()) << "there is none";
-  EXPECT_EQ(Describe(), "");
+TEST(AgentHeartbeat, OtherFilesOfItsNameAreNone) {
+  const auto none = [] {
+    const auto beat = ReadOwn();
+    return !beat.ok() && beat.error().code == ErrorCode::kNotFound && HeartbeatSuffix(beat).empty();
+  };
+  EXPECT_TRUE(none()) << "there is none";
+  {
+    OwnHeartbeat own("SuspendRuntime", 1s, true);
+    EXPECT_FALSE(none());
+    own.page().magic = 0;
+    EXPECT_TRUE(none()) << "of another layout";
+  }
+  {
+    OwnHeartbeat own("SuspendRuntime", 1s, true);
+    own.page().sequence.store(3);
+    EXPECT_TRUE(none()) << "its writer stands still half way";
+  }
+  {
+    const OwnHeartbeat unsealed("SuspendRuntime", 1s, true, sizeof(HeartbeatPage), false);
+    EXPECT_TRUE(none()) << "it may become shorter";
+  }
+  const OwnHeartbeat small("SuspendRuntime", 1s, true, sizeof(HeartbeatPage) - 1);
+  EXPECT_TRUE(none()) << "too short";
+}
+
+TEST(AgentHeartbeat, IsStuckInALongCallOrAStoppedProcess) {
+  AgentHeartbeat beat{"SuspendRuntime", true, 5s};
+  EXPECT_TRUE(IsStuck(beat, 5s));
+  EXPECT_FALSE(IsStuck(beat, 5001ms));
+  beat.in_call = false;
+  EXPECT_FALSE(IsStuck(beat, 5s));
+  beat.process_stopped = true;
+  EXPECT_TRUE(IsStuck(beat, 5s));
+  EXPECT_FALSE(IsStuck({"poll", true, 99s}, 5s));
+}
+
+TEST(AgentHeartbeat, InWords) {
+  EXPECT_EQ(InWords({"SuspendRuntime", true, 12'345ms}),
+            "its thread has been in SuspendRuntime for 12.3 s");
+  EXPECT_EQ(InWords({"GetModuleInfo2", false, 2'000ms}),
+            "the last call of its thread, GetModuleInfo2, ended 2.0 s ago");
+  EXPECT_EQ(InWords({"", false, 0ms}), "its thread has made no call of the runtime yet");
+  EXPECT_EQ(InWords({"poll", true, 900ms}), "its thread waits for something to do");
+  EXPECT_EQ(InWords({"poll", true, 9'000ms}),
+            "its thread has not run for 9.0 s: does the process get CPU time?");
+  EXPECT_EQ(InWords({"poll", false, 9'000ms}),
+            "its thread has made no call of the runtime since it woke up 9.0 s ago");
+  EXPECT_EQ(InWords({"SuspendRuntime", true, 9'000ms, false, true}),
+            "the process is stopped, by a signal or a debugger");
+  EXPECT_EQ(HeartbeatSuffix(Error{ErrorCode::kPermission, "/proc/1/fd/: permission denied"}),
+            ": what its thread does cannot be read (/proc/1/fd/: permission denied)");
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ namespace clrscope::capture {
 namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
-constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000}, kConnect{200};
+constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000}, kConnect{200},
+    kAnswers{2000};
 
 std::string SocketOf(const ipc::ProcessFacts& facts) {
   std::string folder = facts.tmp_dir;
@@ -94,18 +95,31 @@ bool HadAgent(pid_t pid) {
   return false;
 }
 
-Result<std::string> Ask(pid_t pid, std::string_view command, ipc::Deadline deadline) {
-  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
-  RETURN_IF_ERROR(SendLine(fd.get(), command, deadline));
-  return ReadLine(fd.get(), deadline);
+Result<std::string> AskOn(int fd, std::string_view command, ipc::Deadline deadline) {
+  RETURN_IF_ERROR(SendLine(fd, command, deadline));
+  return ReadLine(fd, deadline);
 }
 
-bool Answers(pid_t pid, ipc::Deadline deadline) { return Ask(pid, "status", deadline).ok(); }
+Result<std::string> Ask(pid_t pid, std::string_view command, ipc::Deadline deadline) {
+  ASSIGN_OR_RETURN(const Fd fd, Connect(pid, deadline));
+  return AskOn(fd.get(), command, deadline);
+}
 
-// "", or what its agent does as the end of a sentence.
-std::string WhatItDoes(pid_t pid) {
-  const std::string words = DescribeHeartbeat(pid);
-  return words.empty() ? words : ": " + words;
+bool Answers(pid_t pid) { return Ask(pid, "status", ipc::Deadline::After(kAnswers)).ok(); }
+
+// What it means that the agent could not be asked, by its heartbeat.
+Error Unanswered(pid_t pid, const Error& error) {
+  const bool nobody_listens = error.code == ErrorCode::kNotFound;
+  if (!nobody_listens && error.code != ErrorCode::kTimeout) return error;
+  const Result<AgentHeartbeat> beat = ReadHeartbeat(pid);
+  const auto silent = [&](std::string_view what) {
+    return Error{ErrorCode::kTimeout,
+                 fmt::format("the agent of process {} {}{}", pid, what, HeartbeatSuffix(beat))};
+  };
+  if (!nobody_listens) return silent("does not answer");
+  // One that was let go is as good as gone, unless it hangs.
+  if (!beat.ok() || (beat->leaves && !IsStuck(*beat, kAnswers))) return error;
+  return silent(beat->leaves ? "does not go" : "has lost its socket");
 }
 
 void Pause(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
@@ -126,6 +140,22 @@ Status CheckStarted(pid_t pid, const std::string& status, ipc::Deadline deadline
   (void)AskAgent(pid, "detach", deadline);
   return Error{ErrorCode::kRefused,
                fmt::format("the agent cannot sample process {}: {}", pid, failure)};
+}
+
+// A runtime takes one profiler, and has one.
+Error WhoHasTheSlot(pid_t pid) {
+  if (Answers(pid))
+    return {ErrorCode::kRefused, fmt::format("process {} has a clrscope agent already: `clrscope "
+                                             "detach -p {}` takes it out",
+                                             pid, pid)};
+  if (const Result<AgentHeartbeat> beat = ReadHeartbeat(pid); beat.ok())
+    return {ErrorCode::kRefused,
+            fmt::format("process {} has a clrscope agent that {}: {}", pid,
+                        beat->leaves ? "has yet to go" : "does not answer", InWords(*beat))};
+  return {ErrorCode::kRefused,
+          fmt::format("process {} has another profiler loaded, and a runtime "
+                      "takes only one: `clrscope record -p {}` works beside it",
+                      pid, pid)};
 }
 
 Error Ended(pid_t pid) {
@@ -160,27 +190,13 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
   // The runtime lets go of an agent some time after that has gone quiet.
   const auto gone = ipc::Deadline::After(kLetsGo);
   while (SlotIsTaken(attached) && !deadline.expired() && !gone.expired() && HadAgent(pid) &&
-         !Answers(pid, deadline)) {
+         !Answers(pid)) {
     Pause(std::chrono::milliseconds(50));
     attached = attach();
   }
   if (!attached.ok()) {
     const Error& error = attached.error();
-    if (SlotIsTaken(attached)) {
-      const bool ours = Answers(pid, deadline);
-      const std::string last_words = ours ? "" : DescribeHeartbeat(pid);
-      return Error{ErrorCode::kRefused,
-                   ours
-                       ? fmt::format("process {} has a clrscope agent already: `clrscope detach -p "
-                                     "{}` takes it out",
-                                     pid, pid)
-                   : !last_words.empty()
-                       ? fmt::format("process {} has a clrscope agent that has yet to go: {}", pid,
-                                     last_words)
-                       : fmt::format("process {} has another profiler loaded, and a runtime takes "
-                                     "only one: `clrscope record -p {}` works beside it",
-                                     pid, pid)};
-    }
+    if (SlotIsTaken(attached)) return WhoHasTheSlot(pid);
     if (error.code != ErrorCode::kRefused && ipc::IsEnding(pid, std::chrono::milliseconds(500)))
       return Ended(pid);
     return error;
@@ -192,23 +208,16 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
     if (deadline.expired())
       return Error{ErrorCode::kTimeout,
                    fmt::format("the agent was loaded into process {} but does not answer{}", pid,
-                               WhatItDoes(pid))};
+                               HeartbeatSuffix(ReadHeartbeat(pid)))};
     Pause(std::chrono::milliseconds(5));
   }
 }
 
 Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline) {
   Result<std::string> answer = Ask(pid, command, deadline);
-  if (answer.ok() && answer->starts_with("error "))
+  if (!answer.ok()) return Unanswered(pid, answer.error());
+  if (answer->starts_with("error "))
     return Error{ErrorCode::kRefused, "the agent says: " + answer->substr(6)};
-  if (answer.ok()) return answer;
-  if (answer.error().code == ErrorCode::kTimeout)
-    return Error{ErrorCode::kTimeout,
-                 fmt::format("the agent of process {} does not answer{}", pid, WhatItDoes(pid))};
-  if (answer.error().code == ErrorCode::kNotFound)
-    if (const std::string words = DescribeHeartbeat(pid); !words.empty())
-      return Error{ErrorCode::kNotFound,
-                   fmt::format("the agent of process {} is about to go: {}", pid, words)};
   return answer;
 }
 
@@ -216,12 +225,12 @@ Result<std::unique_ptr<AgentSubscription>> AgentSubscription::Open(pid_t pid,
                                                                    ipc::Deadline deadline) {
   ASSIGN_OR_RETURN(std::string path, AgentSocket(pid));
   ASSIGN_OR_RETURN(Fd fd, Connect(pid, deadline));
-  RETURN_IF_ERROR(SendLine(fd.get(), "subscribe", deadline));
-  ASSIGN_OR_RETURN(const std::string answer, ReadLine(fd.get(), deadline));
-  if (answer != "ok")
+  const Result<std::string> answer = AskOn(fd.get(), "subscribe", deadline);
+  if (!answer.ok()) return Unanswered(pid, answer.error());
+  if (*answer != "ok")
     return Error{ErrorCode::kRefused,
                  fmt::format("the agent of process {} says: {}", pid,
-                             answer.starts_with("error ") ? answer.substr(6) : answer)};
+                             answer->starts_with("error ") ? answer->substr(6) : *answer)};
   return std::unique_ptr<AgentSubscription>(new AgentSubscription(std::move(fd), std::move(path)));
 }
 

@@ -23,7 +23,7 @@ namespace clrscope::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kAttachPatience{30'000}, kAnswerPatience{10'000},
-    kFirstPatience{2000};
+    kFirstPatience{5000};
 
 // What attach and env have in common: the agent's options.
 struct AgentArguments {
@@ -177,14 +177,17 @@ void WriteStatus(const report::Json& s, Output& out) {
   if (!text("failure").empty()) line("failure", text("failure"));
 }
 
-// Of an agent that does not answer: what its heartbeat says, if we may read it.
-std::string SilentJson(int pid) {
-  report::Json out = {{"schema_version", 1}, {"pid", pid}, {"answers", false}};
-  if (const auto beat = capture::ReadHeartbeat(pid); beat.has_value()) {
-    out["call"] = beat->call;
-    out["in_call"] = beat->in_call;
-    out["since_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(beat->since).count();
-  }
+// Of an agent that does not answer: what its heartbeat says; null where that cannot be read.
+std::string SilentJson(int pid, const Result<capture::AgentHeartbeat>& beat) {
+  report::Json out = {{"schema_version", 1},       {"pid", pid},         {"answers", false},
+                      {"call", nullptr},           {"in_call", nullptr}, {"since_ms", nullptr},
+                      {"process_stopped", nullptr}};
+  if (!beat.ok()) return out.dump();
+  out["process_stopped"] = beat->process_stopped;
+  if (beat->call.empty()) return out.dump();
+  out["call"] = beat->call;
+  out["in_call"] = beat->in_call;
+  out["since_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(beat->since).count();
   return out.dump();
 }
 
@@ -192,6 +195,7 @@ std::string SilentJson(int pid) {
 Result<bool> TakeUpAgent(int pid, const std::string& options) {
   const auto deadline = ipc::Deadline::After(kAnswerPatience);
   const Result<std::string> there = capture::AskAgent(pid, "status", deadline);
+  if (!there.ok() && there.error().code == ErrorCode::kTimeout) return there.error();
   if (!there.ok()) return false;
   const report::Json status = report::Json::parse(*there, nullptr, /*allow_exceptions=*/false);
   if (status.is_discarded() || status.value("owned", false))
@@ -268,7 +272,9 @@ int RunDetach(const Args& args) {
     (void)::nanosleep(&pause, nullptr);
   }
   if (hung_up) return Fail(answer.error());
-  return Fail({ErrorCode::kTimeout, fmt::format("the agent of process {} does not go", pid)});
+  return Fail(
+      {ErrorCode::kTimeout, fmt::format("the agent of process {} does not go{}", pid,
+                                        capture::HeartbeatSuffix(capture::ReadHeartbeat(pid)))});
 }
 
 int RunStatus(const Args& args) {
@@ -282,16 +288,16 @@ int RunStatus(const Args& args) {
   if (const auto code = verb.Parse(args)) return *code;
   Result<std::string> answer =
       capture::AskAgent(pid, "status", ipc::Deadline::After(kFirstPatience));
-  if (!answer.ok() && answer.error().code == ErrorCode::kTimeout &&
-      !capture::IsStuck(pid, kFirstPatience))
-    answer = capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience));
   Output out;
-  if (!answer.ok()) {
-    const bool silent = answer.error().code == ErrorCode::kTimeout;
-    if (json && silent) out.Write(SilentJson(pid) + "\n");
+  if (!answer.ok() && answer.error().code == ErrorCode::kTimeout) {
+    const Result<capture::AgentHeartbeat> beat = capture::ReadHeartbeat(pid);
+    if (!beat.ok() || !capture::IsStuck(*beat, kFirstPatience))
+      answer =
+          capture::AskAgent(pid, "status", ipc::Deadline::After(kAnswerPatience - kFirstPatience));
+    if (!answer.ok() && json) out.Write(SilentJson(pid, beat) + "\n");
     (void)out.Flush();
-    return Fail(answer.error());
   }
+  if (!answer.ok()) return Fail(answer.error());
   if (json) {
     out.Write(*answer + "\n");
   } else {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents that do not answer: this process has the socket and the heartbeat of one.
+#include "capture/agents/agent_link.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "capture/testing/own_heartbeat.h"
+#include "ipc/transport/socket.h"
+
+namespace clrscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string Own(std::string_view words) {
+  return "the agent of process " + std::to_string(::getpid()) + " " + std::string(words);
+}
+
+class AgentLink : public ::testing::Test {
+ protected:
+  ~AgentLink() override { (void)::unlink(path_.c_str()); }
+  void Listen() { listener_ = ipc::ListenUnix(path_).Take(); }
+  static Error Ask() { return AskAgent(::getpid(), "status", ipc::Deadline::After(50ms)).error(); }
+
+  std::string path_ = AgentSocket(::getpid()).Take();
+  Fd listener_;
+};
+
+TEST_F(AgentLink, SaysWhatASilentAgentIsIn) {
+  Listen();
+  const OwnHeartbeat own("SuspendRuntime", 3600s, /*in_call=*/true);
+  const Error error = Ask();
+  EXPECT_EQ(error.code, ErrorCode::kTimeout);
+  EXPECT_TRUE(error.message.starts_with(
+      Own("does not answer: its thread has been in SuspendRuntime for 36")))
+      << error.message;
+  const auto feed = AgentSubscription::Open(::getpid(), ipc::Deadline::After(50ms));
+  ASSERT_FALSE(feed.ok());
+  EXPECT_TRUE(feed.error().message.starts_with(Own("does not answer: its thread has been in")))
+      << feed.error().message;
+}
+
+TEST_F(AgentLink, AnAgentWithoutAHeartbeatDoesNotAnswer) {
+  Listen();
+  const Error error = Ask();
+  EXPECT_EQ(error.code, ErrorCode::kTimeout);
+  EXPECT_EQ(error.message, Own("does not answer"));
+}
+
+TEST_F(AgentLink, WithoutAnAgentThereIsNone) {
+  const Error error = Ask();
+  EXPECT_EQ(error.code, ErrorCode::kNotFound);
+  EXPECT_EQ(error.message, "process " + std::to_string(::getpid()) + " has no clrscope agent");
+}
+
+// It is there until the runtime has freed it.
+TEST_F(AgentLink, OneThatWasLetGoIsAsGoodAsGone) {
+  OwnHeartbeat own("RequestProfilerDetach", 3600s, /*in_call=*/false);
+  own.page().leaves.store(1);
+  EXPECT_EQ(Ask().code, ErrorCode::kNotFound);
+}
+
+TEST_F(AgentLink, OneThatHangsWhileItLeavesIsNotGone) {
+  OwnHeartbeat own("RequestProfilerDetach", 3600s, /*in_call=*/true);
+  own.page().leaves.store(1);
+  const Error error = Ask();
+  EXPECT_EQ(error.code, ErrorCode::kTimeout);
+  EXPECT_TRUE(error.message.starts_with(
+      Own("does not go: its thread has been in RequestProfilerDetach for 36")))
+      << error.message;
+}
+
+TEST_F(AgentLink, OneWithoutASocketIsNotGone) {
+  const OwnHeartbeat own("poll", 0s, /*in_call=*/true);
+  const Error error = Ask();
+  EXPECT_EQ(error.code, ErrorCode::kTimeout);
+  EXPECT_EQ(error.message, Own("has lost its socket: its thread waits for something to do"));
+}
+
+}  // namespace
+}  // namespace clrscope::capture
