@@ -3,6 +3,8 @@
 // answer: a memfd that the agent has open, sealed to its size. Both sides agree on this layout.
 #pragma once
 
+#include <time.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -37,9 +39,9 @@ struct HeartbeatState {
   bool leaves = false;
 };
 
-// nullopt: it is no such page, or its writer stands still half way.
+// nullopt: it is no such page, or its writer has stood still half way for 0.2 s.
 inline std::optional<HeartbeatState> ReadHeartbeatPage(const HeartbeatPage& page) {
-  constexpr int kTries = 100'000;
+  constexpr int kTries = 20'000, kAtOnce = 100;
   constexpr auto kOrdered = std::memory_order_acquire;
   if (page.magic != HeartbeatPage::kMagic) return std::nullopt;
   for (int i = 0; i < kTries; ++i) {
@@ -49,7 +51,11 @@ inline std::optional<HeartbeatState> ReadHeartbeatPage(const HeartbeatPage& page
     state.end_ns = page.end_ns.load(kOrdered);
     std::array<uint64_t, HeartbeatPage::kNameBytes / 8> words;
     for (size_t w = 0; w < words.size(); ++w) words[w] = page.name[w].load(kOrdered);
-    if (sequence % 2 != 0 || page.sequence.load(kOrdered) != sequence) continue;
+    if (sequence % 2 != 0 || page.sequence.load(kOrdered) != sequence) {
+      const timespec pause{0, 1'000'000};
+      if (i % kAtOnce == kAtOnce - 1) (void)::nanosleep(&pause, nullptr);
+      continue;
+    }
     const char* name = reinterpret_cast<const char*>(words.data());
     state.call.assign(name, ::strnlen(name, HeartbeatPage::kNameBytes));
     state.leaves = page.leaves.load(kOrdered) != 0;

@@ -69,7 +69,7 @@ class Commands(AgentCase):
                 answer = json.loads(told.stdout)
                 since_ms = answer.pop("since_ms")
                 self.assertEqual(answer, {"schema_version": 1, "pid": work.pid, "answers": False, "call": "EventPipeStartSession",
-                                          "in_call": True})
+                                          "in_call": True, "process_stopped": False})
                 self.assertLess(since_ms / 1000, time.monotonic() - begun)
                 work.go()  # the handler returns
                 wait_until(lambda: (status(work.pid) or {}).get("sampling"), 60, "the agent samples")
@@ -87,8 +87,9 @@ class Commands(AgentCase):
         self.assertEqual(clrscope("attach", "-p", work.pid).returncode, 0)
         os.kill(work.pid, signal.SIGSTOP)
         self.addCleanup(os.kill, work.pid, signal.SIGCONT)
-        told = clrscope("status", "-p", work.pid)
+        told = clrscope("status", "-p", work.pid, "--json")
         self.assertEqual(told.returncode, 1)
+        self.assertTrue(json.loads(told.stdout)["process_stopped"])
         self.assertIn("does not answer: the process is stopped, by a signal or a debugger", told.stderr)
         os.kill(work.pid, signal.SIGCONT)
         self.assertTrue(status(work.pid)["answers"])

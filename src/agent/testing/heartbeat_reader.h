@@ -14,8 +14,8 @@
 
 namespace clrscope::agent {
 
-// nullopt: there is none.
-inline std::optional<HeartbeatState> ReadHeartbeatHere() {
+// Its page, for good; null: there is none.
+inline const HeartbeatPage* MapHeartbeatHere() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     if (!std::filesystem::read_symlink(entry, gone)
@@ -24,12 +24,15 @@ inline std::optional<HeartbeatState> ReadHeartbeatHere() {
       continue;
     const Fd fd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     void* at = ::mmap(nullptr, sizeof(HeartbeatPage), PROT_READ, MAP_SHARED, fd.get(), 0);
-    if (at == MAP_FAILED) return std::nullopt;
-    auto state = ReadHeartbeatPage(*static_cast<const HeartbeatPage*>(at));
-    (void)::munmap(at, sizeof(HeartbeatPage));
-    return state;
+    return at == MAP_FAILED ? nullptr : static_cast<const HeartbeatPage*>(at);
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+// nullopt: there is none.
+inline std::optional<HeartbeatState> ReadHeartbeatHere() {
+  const HeartbeatPage* page = MapHeartbeatHere();
+  return page == nullptr ? std::nullopt : ReadHeartbeatPage(*page);
 }
 
 }  // namespace clrscope::agent
