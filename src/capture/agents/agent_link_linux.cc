@@ -119,6 +119,8 @@ Error Unanswered(pid_t pid, const Error& error) {
   if (!nobody_listens) return silent("does not answer");
   // One that was let go is as good as gone, unless it hangs.
   if (!beat.ok() || (beat->leaves && !IsStuck(*beat, kAnswers))) return error;
+  // One that began to listen meanwhile was not there when it was asked.
+  if (!beat->leaves && Connect(pid, ipc::Deadline::After(kConnect)).ok()) return error;
   return silent(beat->leaves ? "does not go" : "has lost its socket");
 }
 
