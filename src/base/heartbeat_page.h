@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -17,8 +18,9 @@
 namespace clrscope {
 
 struct HeartbeatPage {
-  static constexpr const char* kFileName = "clrscope-heartbeat";  // /memfd:… in /proc/PID/fd
-  static constexpr uint64_t kMagic = 0x31'74'61'65'62'72'6c'63;   // "clrbeat1"
+  static constexpr const char* kFileName = "clrscope-heartbeat";
+  static constexpr std::string_view kLink = "/memfd:clrscope-heartbeat";  // in /proc/PID/fd
+  static constexpr uint64_t kMagic = 0x31'74'61'65'62'72'6c'63;           // "clrbeat1"
   static constexpr size_t kNameBytes = 56;
   // The wait for something to do, which is marked as calls are.
   static constexpr std::string_view kWait = "poll";
@@ -29,6 +31,13 @@ struct HeartbeatPage {
   std::atomic<int64_t> end_ns{0};     // of that call; 0 = it goes on
   std::array<std::atomic<uint64_t>, kNameBytes / 8> name{};  // its bytes, and zeros
   std::atomic<uint64_t> leaves{0};  // 1 = the agent listens no more, and is about to be let go
+
+  // Cuts a name that is too long.
+  void SetName(std::string_view text) {
+    std::array<uint64_t, kNameBytes / 8> words{};
+    std::memcpy(words.data(), text.data(), std::min(text.size(), kNameBytes));
+    for (size_t i = 0; i < words.size(); ++i) name[i].store(words[i], std::memory_order_release);
+  }
 };
 static_assert(sizeof(HeartbeatPage) == 96 && std::atomic<uint64_t>::is_always_lock_free);
 

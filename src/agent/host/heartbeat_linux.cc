@@ -3,9 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 
 #include "agent/host/clock.h"
@@ -56,14 +54,11 @@ void Heartbeat::Share() {
 void Heartbeat::Begin(std::string_view name) {
   call_ = name;
   begin_ns_ = MonotonicNs();
-  std::array<uint64_t, HeartbeatPage::kNameBytes / 8> words{};
-  std::memcpy(words.data(), name.data(), std::min(name.size(), HeartbeatPage::kNameBytes));
   const uint64_t sequence = page_->sequence.load(std::memory_order_relaxed);
   page_->sequence.store(sequence + 1, std::memory_order_release);
   page_->begin_ns.store(begin_ns_, std::memory_order_release);
   page_->end_ns.store(0, std::memory_order_release);
-  for (size_t i = 0; i < words.size(); ++i)
-    page_->name[i].store(words[i], std::memory_order_release);
+  page_->SetName(name);
   page_->sequence.store(sequence + 2, std::memory_order_release);
 }
 

@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "base/fd.h"
 #include "base/heartbeat_page.h"
@@ -18,9 +17,7 @@ namespace clrscope::agent {
 inline const HeartbeatPage* MapHeartbeatHere() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
-    if (!std::filesystem::read_symlink(entry, gone)
-             .string()
-             .starts_with(std::string("/memfd:") + HeartbeatPage::kFileName))
+    if (!std::filesystem::read_symlink(entry, gone).string().starts_with(HeartbeatPage::kLink))
       continue;
     const Fd fd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     void* at = ::mmap(nullptr, sizeof(HeartbeatPage), PROT_READ, MAP_SHARED, fd.get(), 0);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/fd.h"
 #include "base/heartbeat_page.h"
 #include "capture/agents/agent_heartbeat.h"
+#include "capture/sessions/clock.h"
 #include "ipc/processes/proc_linux.h"
 #include "ipc/processes/proc_stat.h"
 
@@ -43,22 +43,19 @@ std::optional<HeartbeatState> ReadFile(const std::string& path) {
 }  // namespace
 
 Result<AgentHeartbeat> ReadHeartbeat(pid_t pid) {
-  const std::string target = std::string("/memfd:") + HeartbeatPage::kFileName;
   const std::string folder = fmt::format("/proc/{}/fd/", pid);
   if (::access(folder.c_str(), R_OK) != 0 && errno == EACCES)
     return Error{ErrorCode::kPermission, fmt::format("{}: permission denied", folder)};
   // An agent that has let go may still have its own, until the runtime frees it.
   std::optional<HeartbeatState> latest;
   for (const std::string& name : ipc::ListFolder(folder)) {
-    if (!ipc::ReadLink(folder + name).starts_with(target)) continue;
+    if (!ipc::ReadLink(folder + name).starts_with(HeartbeatPage::kLink)) continue;
     std::optional<HeartbeatState> state = ReadFile(folder + name);
     if (state && (!latest || state->begin_ns > latest->begin_ns)) latest = std::move(state);
   }
   if (!latest)
     return Error{ErrorCode::kNotFound, fmt::format("process {} has no clrscope agent", pid)};
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  const int64_t now_ns = Clock::System().monotonic_ns();
   AgentHeartbeat beat;
   beat.call = std::move(latest->call);
   beat.in_call = latest->begin_ns != 0 && latest->end_ns == 0;

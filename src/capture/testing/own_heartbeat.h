@@ -4,19 +4,17 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string_view>
 
 #include "base/fd.h"
 #include "base/heartbeat_page.h"
+#include "capture/sessions/clock.h"
 
 namespace clrscope::capture {
 
@@ -35,14 +33,10 @@ class OwnHeartbeat {
     if (at == MAP_FAILED) std::abort();
     page_ = new (at) HeartbeatPage();
     if (call.empty()) return;
-    timespec now{};
-    (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t then = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - since.count();
+    const int64_t then = Clock::System().monotonic_ns() - since.count();
     page_->begin_ns.store(in_call ? then : then - 1);
     page_->end_ns.store(in_call ? 0 : then);
-    std::array<uint64_t, HeartbeatPage::kNameBytes / 8> words{};
-    std::memcpy(words.data(), call.data(), call.size());
-    for (size_t i = 0; i < words.size(); ++i) page_->name[i].store(words[i]);
+    page_->SetName(call);
   }
   ~OwnHeartbeat() { (void)::munmap(page_, sizeof(HeartbeatPage)); }
   OwnHeartbeat(const OwnHeartbeat&) = delete;
