@@ -116,6 +116,30 @@ class AgentCase(Case):
             self.skipTest(holder.stderr.read())
         return holder
 
+    WALK_FALLBACKS = ("walk_new", "walk_no_rule", "walk_stub", "walk_disagree", "walk_outside", "walk_no_room")
+    # How many of the stacks the rules may leave to the runtime, but for code that is new: one handler in six of `funclets` is a
+    # filter, which runs above the frames that threw.
+    LEFT_OVER = {"funclets": 0.25}
+
+    def compare_walks(self, flavour, mode):
+        """The agent walks each stack both ways, and the program runs until it has compared enough of them. How many stacks hold
+        code that is new depends on how soon the agent's thread gets a processor."""
+        work = self.workload(flavour, "--mode", mode, "--threads", "2", "--rate", "max", "--seconds", "120", "--start-on-stdin",
+                             "--stop-on-stdin", "--hold-on-stdin")
+        probe = Probe(work.pid, 90, "selftest=1,native=1,lines=1")
+        work.go()
+        wait_until(lambda: (status(work.pid) or {}).get("selftest_equal", 0) > 3000, 60, "both walks of 3,000 stacks are the same")
+        work.go()
+        work.truth()
+        state = status(work.pid)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
+        probe.report()
+        work.end()
+        self.assertEqual(sum(state[reason] for reason in self.WALK_FALLBACKS), state["walk_fallbacks"])
+        self.assertLessEqual(state["selftest_different"], state["selftest_equal"] * 0.001, state)
+        left = state["walk_fallbacks"] - state["walk_new"]
+        self.assertLessEqual(left, state["samples"] * self.LEFT_OVER.get(mode, 0.01), state)
+
     def held(self, holder):
         """How often; it lets go."""
         holder.terminate()

@@ -91,32 +91,11 @@ class Totals(AgentCase):
 
 
 class Stacks(AgentCase):
-    REASONS = ("walk_new", "walk_no_rule", "walk_stub", "walk_disagree", "walk_outside", "walk_no_room")
-    # How many of the stacks the rules may leave to the runtime, but for code that is new: one handler in six of `funclets` is a
-    # filter, which runs above the frames that threw.
-    LEFT_OVER = {"funclets": 0.25}
-
-    def walk(self, flavour, mode):
-        work = self.workload(flavour, "--mode", mode, "--threads", "2", "--rate", "max", "--bytes", "5e8", "--seconds", "60",
-                             "--start-on-stdin", "--hold-on-stdin")
-        probe = Probe(work.pid, 60, "selftest=1,native=1,lines=1")
-        work.go()
-        work.truth()
-        state = status(work.pid)
-        self.assert_ok(clrscope("detach", "-p", work.pid))
-        probe.report()
-        work.end()
-        self.assertEqual(sum(state[reason] for reason in self.REASONS), state["walk_fallbacks"])
-        self.assertGreater(state["selftest_equal"], 1000)
-        self.assertLessEqual(state["selftest_different"], state["selftest_equal"] * 0.001, state)
-        left = state["walk_fallbacks"] - state["walk_new"]
-        self.assertLessEqual(left, state["samples"] * self.LEFT_OVER.get(mode, 0.01), state)
-
     def test_own_walk_is_the_runtimes(self):
         for flavour in FLAVOURS:
             for mode in ("mix", "deep", "generic", "async", "dynamic", "funclets", "stackalloc", "interop", "osr", "values"):
                 with self.subTest(flavour=flavour, mode=mode):
-                    self.walk(flavour, mode)
+                    self.compare_walks(flavour, mode)
 
 
 class Names(AgentCase):

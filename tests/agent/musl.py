@@ -87,19 +87,7 @@ class Musl(AgentCase):
         """Stacks end where a thread begins, though nothing in musl says so."""
         for mode in ("mix", "deep", "generic", "async", "funclets"):
             with self.subTest(mode):
-                work = self.workload("alloc-musl", "--mode", mode, "--threads", "2", "--rate", "max", "--bytes", "5e8", "--seconds", "60",
-                                     "--start-on-stdin", "--hold-on-stdin")
-                probe = Probe(work.pid, 60, "selftest=1,native=1,lines=1")
-                work.go()
-                work.truth()
-                state = status(work.pid)
-                self.assert_ok(clrscope("detach", "-p", work.pid))
-                probe.report()
-                work.end()
-                self.assertGreater(state["selftest_equal"], 1000)
-                self.assertLessEqual(state["selftest_different"], state["selftest_equal"] * 0.001, state)
-                left = state["walk_fallbacks"] - state["walk_new"]
-                self.assertLessEqual(left, state["samples"] * (0.25 if mode == "funclets" else 0.01), state)
+                self.compare_walks("alloc-musl", mode)
 
     def test_it_comes_and_goes(self):
         work = self.workload("alloc-musl", "--threads", "2", "--rate", "200e6", "--seconds", "900", "--start-on-stdin")
