@@ -272,6 +272,8 @@ class Case(unittest.TestCase):
         """Records all that a workload does which stands ready: from before its work until after it."""
         recorder = start_recording("-p", w.pid, "-f", "-o", path, *options)
         self.addCleanup(recorder.kill)
+        if "--live" in options:
+            await_sampling(w.pid)
         w.go()
         w.truth()
         recorder.send_signal(signal.SIGINT)

@@ -43,9 +43,11 @@ def site_of(frames):
 
 
 class Lines(Case):
+    LEAST_TURNS = 60  # of each place, some thousands of samples: as many as the checks need, on a busy machine, too
+
     def recorded(self, flavour, *options, program=(), env=None):
         path = self.path(f"{flavour}.clrscope")
-        with Workload(*program, flavour=flavour, env=env) as w:
+        with Workload("--turns", str(self.LEAST_TURNS), *program, flavour=flavour, env=env) as w:
             self.record_to_its_end(w, path, "--lines", *options)
         return path
 

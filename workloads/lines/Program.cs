@@ -7,9 +7,10 @@ namespace Clrscope.Workloads.Lines;
 static class Program
 {
     const string Help = """
-        usage: lines [--seconds N] [--kinds LIST] [--rounds N]
+        usage: lines [--seconds N] [--turns N] [--kinds LIST] [--rounds N]
 
           --seconds N   go on for N seconds after the line that starts it (default 5)
+          --turns N     and until each place has had N turns, however long that takes (default 0)
           --kinds LIST  of: sites (default), burns, backs, keeps
           --rounds N    of each place before the next one's turn (default 200)
 
@@ -19,11 +20,12 @@ static class Program
     static int Main(string[] args)
     {
         double seconds = 5;
-        int rounds = 200;
+        int rounds = 200, leastTurns = 0;
         string kinds = "sites";
         for (int i = 0; i < args.Length; i++)
         {
             if (args[i] is "--seconds" && i + 1 < args.Length) seconds = double.Parse(args[++i], CultureInfo.InvariantCulture);
+            else if (args[i] is "--turns" && i + 1 < args.Length) leastTurns = int.Parse(args[++i], CultureInfo.InvariantCulture);
             else if (args[i] is "--rounds" && i + 1 < args.Length) rounds = int.Parse(args[++i], CultureInfo.InvariantCulture);
             else if (args[i] is "--kinds" && i + 1 < args.Length) kinds = args[++i];
             else
@@ -36,7 +38,7 @@ static class Program
         Console.In.ReadLine();
         long end = Environment.TickCount64 + (long)(seconds * 1000);
         int turns = 0;
-        for (; Environment.TickCount64 < end; turns++)
+        for (; turns < leastTurns || Environment.TickCount64 < end; turns++)
         {
             if (kinds.Contains("sites")) AllSites(rounds);
             if (kinds.Contains("keeps")) Keeps.Fill(rounds);
@@ -59,7 +61,7 @@ static class Program
         Sites.Inlined(rounds);
         Sites.Locals(rounds);
         Sites.Iterated(rounds);
-        Sites.Async(rounds);
+        Sites.Async(rounds / 10);  // each waits for other threads, on a busy machine for milliseconds
         Sites.Generics(rounds);
         Sites.Blocks(rounds);
         Sites.Initialised(rounds);
