@@ -116,6 +116,13 @@ class AgentCase(Case):
             self.skipTest(holder.stderr.read())
         return holder
 
+    def held(self, holder):
+        """How often; it lets go."""
+        holder.terminate()
+        told, words = holder.communicate(timeout=60)
+        self.assertEqual(holder.returncode, 0, words)
+        return json.loads(told)["held"]
+
     WALK_FALLBACKS = ("walk_new", "walk_no_rule", "walk_stub", "walk_disagree", "walk_outside", "walk_no_room")
     # How many of the stacks the rules may leave to the runtime, but for code that is new: one handler in six of `funclets` is a
     # filter, which runs above the frames that threw.
@@ -139,13 +146,6 @@ class AgentCase(Case):
         self.assertLessEqual(state["selftest_different"], state["selftest_equal"] * 0.001, state)
         left = state["walk_fallbacks"] - state["walk_new"]
         self.assertLessEqual(left, state["samples"] * self.LEFT_OVER.get(mode, 0.01), state)
-
-    def held(self, holder):
-        """How often; it lets go."""
-        holder.terminate()
-        told, words = holder.communicate(timeout=60)
-        self.assertEqual(holder.returncode, 0, words)
-        return json.loads(told)["held"]
 
     def load_variables(self, options):
         return {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": CLSID,
