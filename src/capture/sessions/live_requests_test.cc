@@ -328,9 +328,9 @@ TEST_F(LiveRequestsTest, LeaksTellAndAreNarrowedByTheirRoutes) {
 TEST(EndedRequestsTest, AreKeptForSomeSecondsAndBounded) {
   EndedRequests ended;
   const auto path = [](uint32_t n) { return analysis::ActivityPath::Of(TestId{n}.bytes()); };
-  EXPECT_TRUE(ended.Add({path(1), 0, 0, 7, true}));
-  EXPECT_TRUE(ended.Add({path(2), kLiveSecond, kLiveSecond, 8, true}));
-  EXPECT_TRUE(ended.Add({path(1), 2 * kLiveSecond, 2 * kLiveSecond, 9, true}));  // once more
+  EXPECT_TRUE(ended.Add({path(1), 0, 0, 0, 7, true}));
+  EXPECT_TRUE(ended.Add({path(2), kLiveSecond, 0, kLiveSecond, 8, true}));
+  EXPECT_TRUE(ended.Add({path(1), 2 * kLiveSecond, 0, 2 * kLiveSecond, 9, true}));  // once more
   ASSERT_NE(ended.Find(path(1)), nullptr);
   EXPECT_EQ(ended.Find(path(1))->route, 9u);
   ended.ForgetUpTo(EndedRequests::kKeptNs + kLiveSecond / 2);
@@ -341,9 +341,9 @@ TEST(EndedRequestsTest, AreKeptForSomeSecondsAndBounded) {
   EXPECT_EQ(ended.size(), 0u);
   bool room = true;
   for (uint32_t n = 1; n <= EndedRequests::kMost; ++n)
-    room = ended.Add({path(n), 0, 0, n, true}) && room;
+    room = ended.Add({path(n), 0, 0, 0, n, true}) && room;
   EXPECT_TRUE(room);
-  EXPECT_FALSE(ended.Add({path(EndedRequests::kMost + 1), 0, 0, 5, true}));
+  EXPECT_FALSE(ended.Add({path(EndedRequests::kMost + 1), 0, 0, 0, 5, true}));
   EXPECT_EQ(ended.size(), EndedRequests::kMost);
   EXPECT_EQ(ended.Find(path(1)), nullptr);
   EXPECT_EQ(ended.Find(path(2))->route, 2u);

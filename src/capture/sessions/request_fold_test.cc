@@ -224,6 +224,30 @@ TEST(RequestFold, SessionsAreReadOneAfterTheOther) {
   EXPECT_EQ(f.By(Source::kException, {}, true), (Sums{{"GET /a 100 ms", {1, 0, 1}}}));
 }
 
+// On a busy machine, an event may be read seconds after its request's end.
+TEST(RequestFold, WhatIsReadWhenItsRequestHasEndedHasItsRouteAndDuration) {
+  RequestFeeder f;
+  f.Template(1, "/a");
+  f.Template(1, "/b");
+  f.Start(5 * kOneMs, {1}, "/b");
+  f.Start(100 * kOneMs, {1, {3}}, "/a");
+  f.Stop(200 * kOneMs, {1, {3}});
+  f.Collected(kOneSecond);
+  f.fold().requests().Advance(kOneSecond);
+  EXPECT_EQ(f.By(Source::kRequest, RequestPart::kEnded).count("GET /a"), 1u);
+  f.Allocate(150 * kOneMs, TestId{1, {3}});
+  f.Allocate(160 * kOneMs, TestId{1, {3, 2}});
+  f.Throw(199 * kOneMs, TestId{1, {3}});
+  f.Allocate(201 * kOneMs, TestId{1, {3}});
+  f.Allocate(99 * kOneMs, TestId{1, {3}});  // before it began: another's
+  f.Stop(1500 * kOneMs, {1});
+  f.Finish();
+  EXPECT_EQ(
+      f.By(Source::kSampled),
+      (Sums{{"GET /a", {2, 64, 0}}, {"(after the response)", {1, 32, 0}}, {"GET /b", {1, 32, 0}}}));
+  EXPECT_EQ(f.By(Source::kException, {}, true), (Sums{{"GET /a 100 ms", {1, 0, 1}}}));
+}
+
 TEST(RequestFold, WhatBeganWithinARequestIsTheInnermostOnes) {
   RequestFeeder f;
   f.Template(1, "/a");

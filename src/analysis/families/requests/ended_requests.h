@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests that ended within the last seconds, by the path of their activity: what they
-// allocated may be told later.
+// The requests that ended within the last seconds, by the path of their activity: what happened for
+// them may be read later.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,14 @@ namespace clrscope::analysis {
 class EndedRequests {
  public:
   // The agent tells an object's activity within two seconds, and its frames wait for five at most.
+  // Events wait in the process or here while their thread gets no processor.
   static constexpr int64_t kKeptNs = 10'000'000'000;
   static constexpr size_t kMost = 300'000;
 
   struct Ended {
     ActivityPath path;
     int64_t told_ns = 0;
+    int64_t from_ns = 0;
     int64_t to_ns = 0;   // it ended, or was no longer followed
     uint32_t route = 0;  // index into the process's routes
     bool ended = true;   // what is later is after the response; else nobody knows what it is
@@ -44,6 +46,7 @@ class EndedRequests {
   void Shift(int64_t shift_ns) {
     for (Ended& e : all_) {
       e.told_ns -= shift_ns;
+      e.from_ns -= shift_ns;
       e.to_ns -= shift_ns;
     }
   }

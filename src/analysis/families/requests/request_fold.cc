@@ -306,8 +306,14 @@ void RequestFold::Attach(Request& r, const Event& event) {
 void RequestFold::Add(Event event) {
   tables_->source_samples[static_cast<size_t>(event.key.source())] += event.sums.samples;
   if (event.bytes > 0) event.epoch = Share(event.bytes);
-  const uint32_t slot = index_.FindWithin(event.path);
-  if (slot != kNone) return Attach(requests_[slot], event);
+  for (size_t n = event.path.size(); n > 0; --n) {
+    const ActivityPath prefix = event.path.Prefix(n);
+    if (const uint32_t slot = index_.Find(prefix); slot != kNone)
+      return Attach(requests_[slot], event);
+    if (const EndedRequests::Ended* ended = ended_requests_.Find(prefix);
+        ended != nullptr && AddLate(*ended, event))
+      return;
+  }
   if (!event.path.empty() && unknown_.size() < kMostEvents) return unknown_.push_back(event);
   HandOut(event);
 }
@@ -364,7 +370,7 @@ void RequestFold::HandOut(const Event& e, uint64_t route, uint16_t step, const W
 void RequestFold::HandOutOne(Request& r, const Event& e, uint32_t route, uint16_t step) {
   const bool after = r.stopped() && e.time_ns > r.stop_ns;
   if (after) UncountEvent(r, e);
-  const std::optional<Watched> watched = WatchedAt(r, e, {});
+  const std::optional<Watched> watched = WatchedAt(r.start_ns, e, {});
   if (!watched) return HandOut(e);
   HandOut(e, (after ? book_.After() : route) + uint64_t{1}, after ? DurationScale::kUnknown : step,
           after ? Watched{} : *watched, 1);

@@ -296,9 +296,9 @@ class RequestFold {
   const IdleWatch* IdleWatchOf(int64_t start_ns) const;
   // Whether it is known how long the request was watched.
   bool IdleKnown(const Request& r) const;
-  // How what happened then counts to a request that is over; nullopt: to none. CPU time counts
-  // where it was told what threads did for it.
-  std::optional<Watched> WatchedAt(const Request& r, const Event& e, const Watched& others) const;
+  // How what happened then counts to a request that began at `start_ns` and is over; nullopt: to
+  // none. CPU time counts where it was told what threads did for it.
+  std::optional<Watched> WatchedAt(int64_t start_ns, const Event& e, const Watched& others) const;
   // `ended`: the request did, at `to_ns`.
   // What it comes to where the whole of it was watched.
   std::optional<profile::IdleTime> CountIdle(const Request& r, uint32_t route, int64_t to_ns,
@@ -333,6 +333,9 @@ class RequestFold {
   void TakePauses();
   void CountCaused();
   void Free(uint32_t slot);
+  // An event that is read when its request has ended and its route was told. Returns false where it
+  // is not of that request.
+  bool AddLate(const EndedRequests::Ended& request, const Event& event);
   // It is followed no more, from `to_ns` on.
   void Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended);
   // Routes are known of all that ended up to then.

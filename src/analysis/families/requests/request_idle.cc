@@ -101,13 +101,13 @@ bool RequestFold::AddCpu(uint64_t thread, int64_t time_ns, profile::SeriesKey ke
   return true;
 }
 
-std::optional<RequestFold::Watched> RequestFold::WatchedAt(const Request& r, const Event& e,
+std::optional<RequestFold::Watched> RequestFold::WatchedAt(int64_t start_ns, const Event& e,
                                                            const Watched& others) const {
   if (e.key.source() != profile::Source::kCpuClock) return others;
-  const IdleWatch* w = IdleWatchOf(r.start_ns);
+  const IdleWatch* w = IdleWatchOf(start_ns);
   if (w == nullptr || (w->closed() && e.time_ns > w->to_ns)) return std::nullopt;
   if (w->group == 0) return Watched{};
-  return Watched{w->group, DurationScale::AgeOf(e.time_ns - r.start_ns)};
+  return Watched{w->group, DurationScale::AgeOf(e.time_ns - start_ns)};
 }
 
 std::optional<profile::IdleTime> RequestFold::CountIdle(const Request& r, uint32_t route,

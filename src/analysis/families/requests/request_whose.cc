@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// To which request something belonged that is told late: what the agent follows.
+// To which request something belonged that is told late: what the agent follows, and events that
+// are read when their request has ended.
 #include <algorithm>
 
 #include "analysis/families/requests/live_requests.h"
 #include "analysis/families/requests/request_fold.h"
+#include "profile/estimate/duration_scale.h"
 
 namespace clrscope::analysis {
+
+using profile::DurationScale;
+
 namespace {
 
 // The agent's clock and that of the runtime's events are told apart by so much.
@@ -19,9 +24,24 @@ profile::IntervalSink* RequestFold::FollowLive(profile::IntervalSink* next) {
 }
 
 void RequestFold::Remember(const Request& r, uint32_t route, int64_t to_ns, bool ended) {
-  if (live_ == nullptr && !remembers_) return;
-  if (!ended_requests_.Add({r.path, std::max(to_ns, advanced_ns_), to_ns, route, ended}))
+  const bool asked = live_ != nullptr || remembers_;
+  if (!asked && !ended) return;
+  const int64_t told_ns = std::max(to_ns, advanced_ns_);
+  if (!ended_requests_.Add({r.path, told_ns, r.start_ns, to_ns, route, ended}) && asked)
     tables_->losses.Add(Loss::kRequestsForgotten);
+}
+
+bool RequestFold::AddLate(const EndedRequests::Ended& request, const Event& e) {
+  if (!request.ended || e.time_ns < request.from_ns || e.time_ns > request.to_ns + kGraceNs)
+    return false;
+  const bool after = e.time_ns > request.to_ns;
+  const uint16_t step = DurationScale::StepOf(request.to_ns - request.from_ns);
+  const std::optional<Watched> watched = WatchedAt(request.from_ns, e, {});
+  if (!watched) return false;
+  HandOut(e, (after ? book_.After() : request.route) + uint64_t{1},
+          after ? DurationScale::kUnknown : DurationScale::Rounded(step),
+          after ? Watched{} : *watched, 1);
+  return true;
 }
 
 int64_t RequestFold::SettledTo(int64_t now_ns) const {

@@ -66,7 +66,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
       UncountEvent(r, e);
       return HandOut(e);
     }
-    const auto watched = WatchedAt(r, e, at(e.time_ns - r.start_ns));
+    const auto watched = WatchedAt(r.start_ns, e, at(e.time_ns - r.start_ns));
     if (!watched) return HandOut(e);
     HandOut(e, route + uint64_t{1}, DurationScale::Rounded(step), *watched, weight);
   });
