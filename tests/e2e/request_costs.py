@@ -42,7 +42,7 @@ class Requests(RequestCase):
                 continue
             row = rows[name]
             half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
-            self.assertLess(abs(row["bytes"] - sums["bytes"]), SIGMAS * half, (name, row, sums))
+            self.assertLess(abs(row["bytes"] - sums["bytes"]), SIGMAS * half, (name, row, sums, rows.get("(no request)"), self.said))
             checked += 1
         return checked, rows
 
