@@ -1,3 +1,14 @@
+# The tests of a program; those that the patterns `clock` name are found apart.
+function(clrscope_discover_tests program clock)
+  if(clock)
+    list(JOIN clock ":" pattern)
+    gtest_discover_tests(${program} ${ARGN} TEST_FILTER "${pattern}" TEST_LIST ${program}_clock DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 300 LABELS clock RUN_SERIAL ON)
+    set(others TEST_FILTER "-${pattern}")
+  endif()
+  gtest_discover_tests(${program} ${ARGN} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
+
 # clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT] [CLOCK pattern …])
 # One folder of src/ = one static library of every .cc in it, and one test program of every
 # *_test.cc. DEPS are other modules: they are the layer rule (tools/check_layers.py reads them).
@@ -26,12 +37,6 @@ function(clrscope_module name)
     target_link_libraries(${name}_test PRIVATE clrscope_${name} clrscope_options
       GTest::gtest GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    if(arg_CLOCK)
-      list(JOIN arg_CLOCK ":" clock)
-      gtest_discover_tests(${name}_test TEST_FILTER "${clock}" TEST_LIST ${name}_clock_TESTS DISCOVERY_TIMEOUT 60
-        PROPERTIES TIMEOUT 300 LABELS clock RUN_SERIAL ON)
-      set(others TEST_FILTER "-${clock}")
-    endif()
-    gtest_discover_tests(${name}_test ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    clrscope_discover_tests(${name}_test "${arg_CLOCK}")
   endif()
 endfunction()

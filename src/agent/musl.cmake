@@ -35,4 +35,4 @@ set_target_properties(blocking-library-musl PROPERTIES LIBRARY_OUTPUT_DIRECTORY 
 add_dependencies(agent_musl_test blocking-library-musl)
 target_compile_definitions(agent_musl_test PRIVATE CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   CLRSCOPE_BLOCKING_LIBRARY="$<TARGET_FILE:blocking-library-musl>")
-gtest_discover_tests(agent_musl_test TEST_PREFIX musl. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+clrscope_discover_tests(agent_musl_test "${agent_clock_tests}" TEST_PREFIX musl.)
