@@ -132,19 +132,37 @@ abstract class Kind
         const int quietMs = 20;
         while (true)
         {
-            while (!Waiters.All(w => w.Begun >= round && (!Blocks || Stands(w, round)))) Thread.Sleep(1);
+            while (!AllStand(round)) Thread.Sleep(1);
             long since = Stopwatch.GetTimestamp();
             if (!Blocks) return (since, 0);
             long used = CpuNanoseconds();
-            if (!Waiters.All(Sleeps)) continue;
+            if (!AllSleep()) continue;
             Thread.Sleep(quietMs);
-            if (Waiters.All(Sleeps) && used == CpuNanoseconds()) return (since, used);
+            if (AllSleep() && used == CpuNanoseconds()) return (since, used);
         }
     }
 
-    long CpuNanoseconds() => Waiters.Sum(w => Os.CpuNanoseconds(w.OsThread));
+    // Loops, as a lambda is an object: an allocation of the owner's before Fill() could be what is sampled of it.
+    bool AllStand(int round)
+    {
+        foreach (Waiter w in Waiters)
+            if (w.Begun < round || (Blocks && !Stands(w, round))) return false;
+        return true;
+    }
 
-    bool Sleeps(Waiter waiter) => waiter.Ended >= _round || Os.Sleeps(waiter.OsThread);
+    bool AllSleep()
+    {
+        foreach (Waiter w in Waiters)
+            if (w.Ended < _round && !Os.Sleeps(w.OsThread)) return false;
+        return true;
+    }
+
+    long CpuNanoseconds()
+    {
+        long sum = 0;
+        foreach (Waiter w in Waiters) sum += Os.CpuNanoseconds(w.OsThread);
+        return sum;
+    }
 
     // A megabyte each millisecond: whoever samples allocations sees it at once.
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 using System.Runtime.InteropServices;
-using System.Text;
+using System.Text.Unicode;
 
 namespace Clrscope.Workloads.Locks;
 
@@ -19,9 +19,11 @@ static class Os
     // It neither runs nor waits for a processor. Of one of our threads.
     public static bool Sleeps(int osThread)
     {
-        int file = Open(Encoding.ASCII.GetBytes($"/proc/self/task/{osThread}/stat\0"), 0);
+        // Nothing is allocated here: who holds a lock is to be seen at what it does afterwards.
+        Span<byte> path = stackalloc byte[64];
+        Utf8.TryWrite(path, $"/proc/self/task/{osThread}/stat\0", out _);
+        int file = Open(ref path[0], 0);
         if (file < 0) return false;
-        // Next to nothing is allocated here: who holds a lock is to be seen at what it does afterwards.
         Span<byte> stat = stackalloc byte[512];
         nint length = Read(file, ref stat[0], stat.Length);
         _ = Close(file);
@@ -29,7 +31,7 @@ static class Os
         return name >= 0 && stat[name + 2] == 'S';
     }
 
-    [DllImport("libc", EntryPoint = "open")] static extern int Open(byte[] path, int flags);
+    [DllImport("libc", EntryPoint = "open")] static extern int Open(ref byte path, int flags);
     [DllImport("libc", EntryPoint = "read")] static extern nint Read(int file, ref byte buffer, nint count);
     [DllImport("libc", EntryPoint = "close")] static extern int Close(int file);
 
