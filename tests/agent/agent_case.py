@@ -128,6 +128,12 @@ class AgentCase(Case):
     # filter, which runs above the frames that threw.
     LEFT_OVER = {"funclets": 0.25}
 
+    def check_interval(self, estimate, real, what="bytes"):
+        """The interval, made as wide as chance may need, holds the truth."""
+        more = (harness.MOST_HALVES - 1) * (estimate["high"] - estimate["low"]) / 2
+        self.assertLess(estimate["low"] - more, real, what)
+        self.assertGreater(estimate["high"] + more, real, what)
+
     def compare_walks(self, flavour, mode):
         """The agent walks each stack both ways, and the program runs until it has compared enough of them. How many stacks hold
         code that is new depends on how soon the agent's thread gets a processor."""

@@ -40,6 +40,7 @@ class Totals(AgentCase):
         time.sleep(0.3)
         work.go()
         truth = work.truth()
+        self.state = status(work.pid)
         self.assert_ok(clrscope("detach", "-p", work.pid))
         report = probe.report()
         self.assertTrue(report["last"])
@@ -50,11 +51,8 @@ class Totals(AgentCase):
     def test_net10_total_is_within_its_interval(self):
         truth, report = self.measure("alloc")
         total, real = report["total"], truth["total_allocated_bytes"]
-        # Twice the 95 % interval: about one run in ten thousand misses it.
-        slack = (total["high"] - total["low"]) / 2
-        self.assertLess(total["low"] - slack, real)
-        self.assertGreater(total["high"] + slack, real)
-        self.assertLess(slack / real, 0.03)
+        self.check_interval(total, real)
+        self.assertLess((total["high"] - total["low"]) / 2, 0.03 * real)
 
     def test_net10_a_periodic_program_misleads_nobody(self):
         truth, report = self.measure("alloc", "periodic")
@@ -77,8 +75,10 @@ class Totals(AgentCase):
                 _, report = self.measure(flavour)
                 self.assertGreater(report["gcs"], 5)
                 self.assertLess(report["meter"]["agent_bytes"], 20e6)
-                # Few stacks are left to the runtime: those with code that was new.
-                self.assertLess(report["meter"]["fallbacks"], report["meter"]["samples"] * 0.2)
+                # Few stacks are left to the runtime, but for those with code that was new: how many these are depends on how
+                # soon the agent's thread gets a processor.
+                left = self.state["walk_fallbacks"] - self.state["walk_new"]
+                self.assertLessEqual(left, self.state["samples"] * self.LEFT_OVER.get("mix", 0.01), self.state)
 
     def test_the_cause_of_gcs_stays_concurrent(self):
         """MONITOR_GC is not asked for, and HIGH_BASIC_GC changes nothing: generation 2 is still collected in the background."""
@@ -157,9 +157,7 @@ class Live(AgentCase):
                     real = bytes_of(truth, name)
                     estimate = next(v for k, v in live.items() if k.endswith("." + name))
                     if flavour == "alloc":
-                        slack = (estimate["high"] - estimate["low"]) / 2
-                        self.assertLess(estimate["low"] - slack, real, name)
-                        self.assertGreater(estimate["high"] + slack, real, name)
+                        self.check_interval(estimate, real, name)
                     # A tick comes when an allocation context is used up, which small objects among larger ones do more often than
                     # their bytes say: its figures claim nothing. But whatever was sampled of these types is still there.
                     sampled = next(v for k, v in report["types"].items() if k.endswith("." + name))
@@ -179,10 +177,7 @@ class Live(AgentCase):
         report = probe.report()
         self.assertLessEqual(report["meter"]["handles"], 256)
         estimate = next(v for k, v in report["live"].items() if k.endswith(".Block[]"))
-        slack = (estimate["high"] - estimate["low"]) / 2
-        real = bytes_of(truth, "Block[]")
-        self.assertLess(estimate["low"] - slack, real)
-        self.assertGreater(estimate["high"] + slack, real)
+        self.check_interval(estimate, bytes_of(truth, "Block[]"))
 
 
 class RealGenerations(AgentCase):
@@ -258,9 +253,7 @@ class GcStress(AgentCase):
             real = bytes_of(truth, "." + name)
             estimate = next(v for k, v in report["live"].items() if k.endswith("." + name))
             if flavour == "alloc":
-                slack = (estimate["high"] - estimate["low"]) / 2
-                self.assertLess(estimate["low"] - slack, real, name)
-                self.assertGreater(estimate["high"] + slack, real, name)
+                self.check_interval(estimate, real, name)
             sampled = next(v for k, v in report["types"].items() if k.endswith("." + name))
             self.assertAlmostEqual(estimate["bytes"] / sampled["bytes"], 1, delta=0.01, msg=name)
         self.assertLess(report["live"].get("byte[]", {"bytes": 0})["bytes"], 0.02 * truth["bytes"])
@@ -357,6 +350,7 @@ class ComingAndGoing(AgentCase):
                 self.assert_ok(clrscope("detach", "-p", work.pid, "--stay"))
                 stopped = status(work.pid)
                 self.assertEqual((stopped["sampling"], stopped["stopped"]), (False, True))
+                wait_until(lambda: status(work.pid)["files_waiting"] == 0, 60, "the last file is written")
                 files = len(glob.glob(f"{folder}/*.pb"))
                 time.sleep(2.5)
                 self.assertEqual(status(work.pid)["samples"], stopped["samples"])

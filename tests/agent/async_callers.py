@@ -69,7 +69,7 @@ class Tally:
 
 
 class AsyncCallers(AgentCase):
-    # Of the samples of a kind: those whose awaiter had not come to its await yet, and the first of a type.
+    # Of the samples whose types and code are known: some awaiter has not come to its await yet.
     LEAST = 0.95
 
     def follow(self, flavour, *program, env=None, seconds=8):
@@ -92,7 +92,11 @@ class AsyncCallers(AgentCase):
         for kind, k in tally.kinds.items():
             self.assertEqual(k["wrong"], [], kind)
             self.assertGreater(tally.samples(kind), 20, f"{kind}\n{tally}")
-        self.assertGreater(tally.share(), least, f"{tally}\n{state}")
+        # A stack with code or a type that is new has no callers yet: for how long depends on how soon the agent's thread gets a
+        # processor.
+        new = (state["async_new_type"] + state["walk_new"]) / state["samples"]
+        self.assertLess(new, 0.5, state)
+        self.assertGreater(tally.share(), least * (1 - new), f"{tally}\n{state}")
 
     def test_every_kind_of_chain(self):
         for flavour in FLAVOURS:

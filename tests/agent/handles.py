@@ -49,8 +49,8 @@ class Handles(AgentCase):
         """Agents come and go while collections are held where they sort the table without its lock. A handle that is destroyed by a thread
         that the collection did not stop makes such a program stand still within seconds."""
         library = os.path.join(harness.WORKLOADS, "alloc-net8", "libcoreclr.so")
-        work = self.workload("alloc-net8", "--mode", "mix", "--threads", "4", "--rate", "max", "--seconds", str(self.SECONDS),
-                             "--start-on-stdin", "--hold-on-stdin")
+        work = self.workload("alloc-net8", "--mode", "mix", "--threads", "4", "--rate", "max", "--seconds", "300",
+                             "--start-on-stdin", "--stop-on-stdin", "--hold-on-stdin")
         self.assertEqual(build_id(library), BUILD_ID, "another runtime: find the place in it")
         reports = []
 
@@ -63,9 +63,10 @@ class Handles(AgentCase):
         stays.start()
         wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
         holder = self.hold(work.pid)
-        work.truth()  # or what its threads do, where it stands still
-        stays.join(60)
+        stays.join(sum(self.STAYS_S) + 120)
         self.assertFalse(stays.is_alive())
+        work.go()
+        work.truth()  # or what its threads do, where it stands still
         self.assertGreater(self.held(holder), 10)
         self.assertEqual(len(reports), len(self.STAYS_S))
         for report in reports:

@@ -124,7 +124,9 @@ class Hazards(AgentCase):
                 begin = time.monotonic()
                 work.process.terminate()
                 self.assertIn(work.process.wait(20), (-signal.SIGTERM, 143))
-                self.assertLess(time.monotonic() - begin, 6)
+                # The agent waits for a disk for two seconds at the signal, and for two at the program's end; the rest is the
+                # runtime's own end, on a machine that may be busy.
+                self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_stalled_disk_is_told_and_detaching_does_not_wait(self):
         folder = os.path.join(self.dir, "spool")

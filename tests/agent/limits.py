@@ -49,10 +49,12 @@ class Limits(AgentCase):
                 self.assertTrue(any("windows of time" in c for c in file.comments), file.comments)
                 column = file.sample_types.index("alloc_space/bytes")
                 total = sum(values[column] for values, _ in file.samples)
-                # A window of 90 ms among some: by chance a program that allocates steadily is off by their number's part. Fewer than
-                # eight are not scaled to the time: how many there are is left to chance as well (a Poisson law at most).
+                # A window of 90 ms among some: on a busy machine the program allocates 40 % more or less in one, which is five standard
+                # errors of so many. Fewer than eight are not scaled to the time: how many there are is left to chance as well (a
+                # Poisson law at most).
                 windows = part(told, "allocations")["windows"]
-                self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), 0.35 if windows >= 8 else 0.35 + SIGMAS / windows ** 0.5)
+                most = 5 * 0.4 / windows ** 0.5 if windows >= 8 else 0.35 + SIGMAS / windows ** 0.5
+                self.assertLess(abs(total / truth["total_allocated_bytes"] - 1), most)
 
     @clock
     def test_a_recording_of_live_objects_keeps_its_limit(self):

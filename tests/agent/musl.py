@@ -78,9 +78,7 @@ class Musl(AgentCase):
         for name in ("Kept", "Block[]"):
             real = bytes_of(truth, name)
             estimate = next(v for k, v in report["live"].items() if k.endswith("." + name))
-            slack = (estimate["high"] - estimate["low"]) / 2
-            self.assertLess(estimate["low"] - slack, real, name)
-            self.assertGreater(estimate["high"] + slack, real, name)
+            self.check_interval(estimate, real, name)
         self.assertLess(report["live"].get("byte[]", {"bytes": 0})["bytes"], 0.01 * truth["bytes"])
 
     def test_own_walk_is_the_runtimes(self):

@@ -73,7 +73,7 @@ class CpuHazards(Case):
             with self.subTest(flavour), Workload("--kinds", "hardware", "--rounds", "2000000000", "--without-first-chance", flavour=flavour) as w:
                 path = self.path(f"{flavour}.clrscope")
                 begun = harness.cpu_clock_ns(w.pid)
-                result = clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "agent", "--rate", "1000", "-d", "2", "-q", "-f", "-o", path)
+                result = clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "agent", "--rate", "1000", "-d", "5", "-q", "-f", "-o", path)
                 used = harness.cpu_clock_ns(w.pid) - begun
                 self.assert_ok(result)
                 self.assertIsNone(w.process.poll())

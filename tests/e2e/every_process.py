@@ -185,7 +185,7 @@ class EveryProcess(Case):
         container = subprocess.Popen([*unshare, "sh", "-c", shell], stdout=subprocess.PIPE, text=True)
         try:
             self.assertIn("ready", container.stdout.readline())
-            time.sleep(3.0)
+            wait_until(lambda: self.written("samples") > 20, 60, "samples are in the file")
             recording.send_signal(signal.SIGINT)
             _, words = recording.communicate(timeout=60)
             self.assertEqual(recording.returncode, 0, words)

@@ -19,6 +19,9 @@ import clock
 
 CLRSCOPE = ""
 WORKLOADS = ""
+# How far a sum of samples may be off, in halves of its 95 % interval: 5 standard errors, by chance once in some 100,000
+# comparisons of few samples, and in a million of many. At 4 it was once in 10,000, and a run has more than 30 comparisons.
+MOST_HALVES = 5 / 1.96
 
 
 def threads_of(pid):
@@ -268,6 +271,14 @@ class Case(unittest.TestCase):
             ended(w.pid)
         return truth, words
 
+    def written(self, what):
+        """Of a recording that goes on, what its file has by now: it is written each second, in a transaction."""
+        result = clrscope("report", self.path(), "--json")
+        if not result.stdout:
+            return 0
+        document = json.loads(result.stdout)
+        return document["totals"].get(what, document.get(what))
+
     def record_to_its_end(self, w, path, *options):
         """Records all that a workload does which stands ready: from before its work until after it."""
         recorder = start_recording("-p", w.pid, "-f", "-o", path, *options)
@@ -278,7 +289,8 @@ class Case(unittest.TestCase):
         w.truth()
         recorder.send_signal(signal.SIGINT)
         _, said = recorder.communicate(timeout=60)
-        self.assertEqual(recorder.returncode, 0, said)
+        self.said = recorder.said + said
+        self.assertEqual(recorder.returncode, 0, self.said)
 
     def check_waited(self, wait_ns, kind):
         """Within 2 % of what the workload `locks` measured: at least what its threads stood still, at most what the calls took, spinning before it and waking up included."""

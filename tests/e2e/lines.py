@@ -187,7 +187,7 @@ class Lines(Case):
 
     def test_a_recording_without_lines_knows_where_methods_begin(self):
         path = self.path("plain.clrscope")
-        with Workload("--seconds", "3", flavour="lines") as w:
+        with Workload("--seconds", "60", flavour="lines") as w:
             w.go()
             self.assert_ok(clrscope("record", "-p", w.pid, "-d", "2s", "-o", path))
         document = report(path, "--by", "line")
@@ -207,7 +207,7 @@ class Lines(Case):
         os.mkdir(symbols)
         shutil.move(os.path.join(program, "lines.pdb"), symbols)
         path = self.path("later.clrscope")
-        process = subprocess.Popen(["dotnet", os.path.join(program, "lines.dll"), "--seconds", "3"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(["dotnet", os.path.join(program, "lines.dll"), "--seconds", "60"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         try:
             pid = json.loads(process.stdout.readline())["ready"]

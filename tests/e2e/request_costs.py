@@ -4,11 +4,9 @@ import threading
 
 from clock import clock
 import routes
-from harness import clrscope, report
+from harness import MOST_HALVES, clrscope, report
 from request_case import RequestCase, known, no_route
 
-# Of the columns of two rows, how far a sum of samples may be off: its 95 % interval is 2 standard errors, a test takes 4.
-SIGMAS = 2
 EVERYTHING = {name: 6 for name in routes.ASKS}
 
 
@@ -42,7 +40,7 @@ class Requests(RequestCase):
                 continue
             row = rows[name]
             half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
-            self.assertLess(abs(row["bytes"] - sums["bytes"]), SIGMAS * half, (name, row, sums, rows.get("(no request)"), self.said))
+            self.assertLess(abs(row["bytes"] - sums["bytes"]), MOST_HALVES * half, (name, row, sums, rows.get("(no request)"), self.said))
             checked += 1
         return checked, rows
 
@@ -122,7 +120,7 @@ class Requests(RequestCase):
         outside = ledger.raw["outside"]["bytes"]
         rest = marked["(no request)"]
         half = max(rest["bytes_high"] - rest["bytes"], rest["bytes"] - rest["bytes_low"])
-        self.assertLess(abs(rest["bytes"] - outside), SIGMAS * half + 0.1 * outside, (rest, outside))
+        self.assertLess(abs(rest["bytes"] - outside), MOST_HALVES * half + 0.1 * outside, (rest, outside))
         # The same bytes, by request or not.
         of_all = [report(path, "--by", by)["totals"]["bytes"] for by in ("type", "request")]
         self.assertLess(abs(of_all[1] / of_all[0] - 1), 0.05, of_all)

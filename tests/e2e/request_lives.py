@@ -11,11 +11,9 @@ import urllib.parse
 from clock import clock
 import harness
 import routes
-from harness import clrscope, report, start_clrscope, start_recording
+from harness import MOST_HALVES, clrscope, report, start_clrscope, start_recording
 from request_case import RequestCase, known
 
-# The half of a 95 % interval is 2 standard errors, a test takes 4.
-SIGMAS = 2
 HOLD, MARKS = "GET /hold/{group:int}", r"Routes\.Markers\."
 NO_ROUTE = {"(no request)", "(after the response)", "(other)"}
 
@@ -28,6 +26,7 @@ class Lives(RequestCase):
         self.addCleanup(recorder.kill)
         time.sleep(1)
         service.reset()
+        self.held_before = service.ledger().raw["background_held_bytes"]  # of all that the program has done
         work(service)
         service.ledger()
         for _ in range(3):  # of generation 2: what is garbage is gone, what stays has survived one
@@ -37,6 +36,7 @@ class Lives(RequestCase):
         recorder.terminate()
         out, err = recorder.communicate(timeout=60)
         self.assertEqual(recorder.returncode, 0, out + err)
+        self.held_after = service.ledger().raw["background_held_bytes"]
         return ledger, path
 
     def lives(self, path, *options):
@@ -47,7 +47,13 @@ class Lives(RequestCase):
 
     def check_near(self, row, truth):
         half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
-        self.assertLess(abs(row["bytes"] - truth), SIGMAS * half, (row, truth))
+        self.assertLess(abs(row["bytes"] - truth), MOST_HALVES * half, (row, truth))
+
+    def check_within(self, row, least, most):
+        """What goes on all along: the agent saw some of what was before the work, and of what came after it."""
+        half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
+        self.assertGreater(row["bytes"], least - MOST_HALVES * half, (row, least))
+        self.assertLess(row["bytes"], most + MOST_HALVES * half, (row, most))
 
     def check_counts(self, ledger, path):
         rows = {row["request"]: row for row in report(path, "--by", "request")["rows"]}
@@ -74,7 +80,7 @@ class Lives(RequestCase):
         lives = self.lives(path, "--method", MARKS)
         self.check_near(lives[HOLD], held)
         self.check_near(lives["GET /keep"], kept)
-        self.check_near(lives["(no request)"], ledger.raw["background_held_bytes"])
+        self.check_within(lives["(no request)"], ledger.raw["background_held_bytes"] - self.held_before, self.held_after)
         # The last array that any marker made is still in its sink.
         for name, row in lives.items():
             if name not in (HOLD, "GET /keep", "(no request)"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What requests call, and what a program does apart from requests (`--activities`), on a web service that counts both."""
 import threading
+import time
 
 import routes
 from clock import clock
@@ -11,6 +12,8 @@ CALLS, FAN, STEPS = "GET /calls/{n:int}/{ms:int}", "GET /fan/{n:int}/{ms:int}", 
 STEP, CONSUME = "step (Clrscope.Steps)", "activity consume (Clrscope.Queue)"
 # What each operation of a route waits for at least, and those of the queue's consumer.
 WAITS_MS = {CALLS: 40, FAN: 60, STEPS: 30, "GET /refused": 0, None: 20}
+# The runtime's timers go by CLOCK_MONOTONIC_COARSE, and may be early by one of its ticks.
+TICK_NS = time.clock_getres(6) * 1e9
 
 
 class RequestOperations(RequestCase):
@@ -37,7 +40,7 @@ class RequestOperations(RequestCase):
         meanwhile; what it waits for lies within the operation. Quantiles are those of buckets, 3.4 and 1 % wide."""
         p50, median_ns = row["duration_ns"]["p50"], ledger.quantile_ns(truth, 0.5)
         self.assertLess(p50, 1.05 * median_ns, (route, row, median_ns))
-        self.assertGreater(p50, 0.95e6 * WAITS_MS[route], (route, row, median_ns))
+        self.assertGreater(p50, 0.95 * (1e6 * WAITS_MS[route] - TICK_NS), (route, row, median_ns))
         self.assertGreaterEqual(row["duration_ns"]["p99"], p50, route)
 
     LOAD = {"/calls/3/40": 40, "/fan/3/60": 30, "/refused": 5, "/steps/2/30": 20, "/small": 20}

@@ -53,8 +53,11 @@ class Stacks(Case):
             self.assertLess(time.monotonic(), deadline, harness.threads_of(w.pid))
             time.sleep(0.01)
         for task in os.listdir(f"/proc/{w.pid}/task"):
-            with open(f"/proc/{w.pid}/task/{task}/status", encoding="utf-8") as file:
-                status = dict(line.split(":", 1) for line in file.read().splitlines())
+            try:
+                with open(f"/proc/{w.pid}/task/{task}/status", encoding="utf-8") as file:
+                    status = dict(line.split(":", 1) for line in file.read().splitlines())
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it has ended
             self.assertNotIn(status["State"].split()[0], "tT", harness.threads_of(w.pid))
             self.assertEqual(status["TracerPid"].strip(), "0")
 

@@ -9,15 +9,15 @@ from harness import Case, Workload, clrscope, report
 
 
 class StandardOutput(Case):
-    def record(self, target, *options, **kwargs):
-        return subprocess.run([harness.CLRSCOPE, "record", *options, "-d", "1s", "-o", "-", *map(str, target)],
+    def record(self, target, *options, seconds=1, **kwargs):
+        return subprocess.run([harness.CLRSCOPE, "record", *options, "-d", f"{seconds}s", "-o", "-", *map(str, target)],
                               stderr=subprocess.PIPE, text=True, timeout=60, cwd=self.dir, check=False, **kwargs)
 
     def test_it_is_the_capture_that_a_file_would_be(self):
         with Workload("--seconds", "60", "--rate", "100000000") as w:
             with open(self.path("out"), "wb") as out:
-                result = self.record(("-p", w.pid), "--live", "--exceptions", stdout=out)
-            self.assert_ok(clrscope("record", "-d", "1s", "--live", "--exceptions", "-o", self.path("file"), "-p", w.pid))
+                result = self.record(("-p", w.pid), "--live", "--exceptions", seconds=4, stdout=out)
+            self.assert_ok(clrscope("record", "-d", "4s", "--live", "--exceptions", "-o", self.path("file"), "-p", w.pid))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Wrote to standard output (", result.stderr)
         self.assertNotIn("Next:", result.stderr)

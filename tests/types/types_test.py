@@ -123,8 +123,8 @@ class Types(Case):
         self.assertIn("end of a process was not seen", " ".join(p["notes"]))
 
     def test_a_recording_that_ends_first_is_exact_as_far_as_it_goes(self):
-        self.assert_ok(clrscope("record", "--types", "all", "-d", "1s", "-o", self.path(), "--", *command("alloc"),
-                                "--seconds", "2", "--rate", "10000000"))
+        self.assert_ok(clrscope("record", "--types", "all", "-d", "3s", "-o", self.path(), "--", *command("alloc"),
+                                "--seconds", "6", "--rate", "10000000"))
         p = report(self.path())
         self.assertTrue(p["exact"])
         self.assertGreater(p["totals"]["objects"], 1000)
