@@ -352,10 +352,14 @@ TEST_F(Unnamed, CodeOfManyMethodsIsLookedUpInSomeSuspensions) {
   for (uintptr_t i = 0; i < kMany; ++i)
     a.runtime.AddMethod(1000 + i, kApp, /*dynamic=*/true, 0x400000 + i * 256, 200);
   // Three suspensions or more. Where they are long the agent lets the program run for 5 s each.
-  ASSERT_TRUE(Until(60, [&] {
-    for (uintptr_t i = 0; i < kMany; ++i) AllocateAt(0x400000 + i * 256 + 16);
-    return named() == kMany;
-  }));
+  ASSERT_TRUE(Until(60,
+                    [&] {
+                      for (uintptr_t i = 0; i < kMany; ++i) AllocateAt(0x400000 + i * 256 + 16);
+                      return named() == kMany;
+                    }))
+      << named() << " of " << kMany << " have names after " << a.runtime.suspensions()
+      << " suspensions of " << a.Status("suspended_ns") << " ns; " << a.Status("unnamed_code")
+      << " wait";
   EXPECT_LT(a.runtime.suspensions(), kMany / 4);
   EXPECT_EQ(a.runtime.looked_up_outside(), 0u);
 }

@@ -23,11 +23,10 @@ CodeTable::~CodeTable() {
   FreeLazy(frames_, kMaxFrames);
 }
 
-uint32_t CodeTable::NewFrame(uint64_t ip, size_t slot) {
+uint32_t CodeTable::NewFrame(uint64_t ip) {
   const uint32_t id = next_frame_.fetch_add(1, std::memory_order_acq_rel);
   frames_[id].ip = ip;
   frames_[id].epoch = gate_ == nullptr ? 0 : gate_->epoch();
-  frames_[id].slot.store(static_cast<uint32_t>(slot) + 1, std::memory_order_release);
   return id;
 }
 
@@ -36,8 +35,9 @@ const CodeTable::Slot* CodeTable::HasFrame(Slot& s, size_t i) {
   if (s.frame.load(std::memory_order_acquire) != 0) return &s;
   if (next_frame_.load(std::memory_order_relaxed) >= kMaxFrames - 4096) return nullptr;
   // Should another thread be first, this frame belongs to no slot: nobody will ask for it.
-  (void)s.frame.compare_exchange_strong(none, NewFrame(s.ip.load(std::memory_order_relaxed), i),
-                                        std::memory_order_acq_rel);
+  const uint32_t id = NewFrame(s.ip.load(std::memory_order_relaxed));
+  (void)s.frame.compare_exchange_strong(none, id, std::memory_order_acq_rel);
+  Publish(id, i);
   return &s;
 }
 
@@ -57,7 +57,9 @@ const CodeTable::Slot* CodeTable::FindOrAdd(uint64_t ip) {
     }
     entries_.fetch_add(1, std::memory_order_relaxed);
     s.rule.store(unwind::FrameRule{}.Pack(), std::memory_order_relaxed);
-    s.frame.store(NewFrame(ip, i), std::memory_order_relaxed);
+    const uint32_t id = NewFrame(ip);
+    s.frame.store(id, std::memory_order_relaxed);
+    Publish(id, i);
     s.ip.store(ip, std::memory_order_release);
     return &s;
   }

@@ -115,7 +115,12 @@ class CodeTable {
   size_t memory_bytes() const;
 
  private:
-  uint32_t NewFrame(uint64_t ip, size_t slot);
+  // A frame that nobody sees before Publish(), which comes when its slot has it: who sees a frame
+  // that its slot does not have takes it for one that is no longer asked about.
+  uint32_t NewFrame(uint64_t ip);
+  void Publish(uint32_t id, size_t slot) {
+    frames_[id].slot.store(static_cast<uint32_t>(slot) + 1, std::memory_order_release);
+  }
   const Slot* HasFrame(Slot& s, size_t i);
 
   const LookupGate* gate_;

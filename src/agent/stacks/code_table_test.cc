@@ -57,6 +57,26 @@ TEST(CodeTable, ManyThreadsAddTheSameAddresses) {
   }
 }
 
+// A frame that its address does not mean is not asked about again.
+TEST(CodeTable, AFrameIsItsAddresssFromTheMomentThatItIsSeen) {
+  constexpr uint32_t kAll = 50'000;
+  CodeTable t;
+  uint32_t next = kFirstFrame, wrong = 0;
+  for (int sighting = 1; sighting <= 2; ++sighting) {  // the second one after it was retired
+    std::thread adds([&] {
+      for (uint32_t n = 1; n <= kAll; ++n) (void)t.FindOrAdd(n * 16);
+    });
+    for (uint32_t n = 0; n < kAll; ++n, ++next) {
+      while (t.frame(next) == nullptr) {
+      }
+      if (!t.current(next)) ++wrong;
+    }
+    adds.join();
+    for (uint32_t n = 1; n <= kAll; ++n) t.Retire(t.Find(n * 16)->frame.load());
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST(CodeTable, IsFullAtSomePointAndCanBeCleared) {
   CodeTable t;
   uint64_t ip = 2;
