@@ -115,8 +115,8 @@ class CodeTable {
   size_t memory_bytes() const;
 
  private:
-  // A frame that nobody sees before Publish(), which comes when its slot has it: who sees a frame
-  // that its slot does not have takes it for one that is no longer asked about.
+  // A frame that frame() has from Publish() on, which comes when its slot refers to it: where the
+  // slot does not, it is taken for one that nobody asks about any more.
   uint32_t NewFrame(uint64_t ip);
   void Publish(uint32_t id, size_t slot) {
     frames_[id].slot.store(static_cast<uint32_t>(slot) + 1, std::memory_order_release);

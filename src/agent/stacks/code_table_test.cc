@@ -58,7 +58,7 @@ TEST(CodeTable, ManyThreadsAddTheSameAddresses) {
 }
 
 // A frame that its address does not mean is not asked about again.
-TEST(CodeTable, AFrameIsItsAddresssFromTheMomentThatItIsSeen) {
+TEST(CodeTable, AFrameIsOfItsAddressFromTheMomentThatItIsSeen) {
   constexpr uint32_t kAll = 50'000;
   CodeTable t;
   uint32_t next = kFirstFrame, wrong = 0;

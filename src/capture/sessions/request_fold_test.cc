@@ -743,6 +743,25 @@ TEST(RequestFold, ARequestGoesOnInTheNextRecording) {
   EXPECT_EQ(f.all_lost(), 0u);
 }
 
+// The recording that follows has other numbers for its routes.
+TEST(RequestFold, WhatIsReadInTheNextRecordingHasNoOtherRequestsRoute) {
+  RequestFeeder f;
+  f.Template(1, "/a");
+  f.Template(1, "/b");
+  f.Start(10 * kOneMs, {1}, "/a");
+  f.Stop(900 * kOneMs, {1});
+  f.Allocate(910 * kOneMs, {});
+  f.Rotate(kOneSecond);
+  f.Start(-50 * kOneMs, {2}, "/b");
+  f.Stop(50 * kOneMs, {2});
+  f.Allocate(60 * kOneMs, {});
+  f.fold().requests().Advance(kOneSecond);
+  f.Allocate(-101 * kOneMs, TestId{1});
+  f.Allocate(0, TestId{2});
+  f.Finish();
+  EXPECT_EQ(f.By(Source::kSampled), (Sums{{"-", {2, 64, 0}}, {"GET /b", {1, 32, 0}}}));
+}
+
 TEST(RequestFold, ItsRowsBecomeFigures) {
   RequestFeeder f;
   f.Start(10 * kOneMs, {1}, "/items/17");

@@ -50,6 +50,9 @@ class EndedRequests {
       e.to_ns -= shift_ns;
     }
   }
+  void Clear() {
+    while (!all_.empty()) DropFirst();
+  }
   size_t size() const { return all_.size(); }
 
  private:

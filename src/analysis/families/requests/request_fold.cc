@@ -603,6 +603,7 @@ void RequestFold::MoveTo(StringPool* strings, const LateSlices::Home& home) {
   tables_ = home.tables;
   slices_.MoveTo(home);
   book_.MoveTo(strings, home.tables);
+  ended_requests_.Clear();  // their routes were those of the old tables
   children_.MoveTo(strings, home.tables);
 }
 

@@ -139,8 +139,8 @@ class RequestFold {
     bool certain = true;
   };
   Whose WhoseIs(const ActivityPath& path, int64_t time_ns);
-  // The same of a throw, as well as is known by now. From RememberEnded() on those that have ended
-  // are known for some seconds.
+  // The same of a throw, as well as is known by now. From RememberEnded() on, it is also known for
+  // some seconds of requests that were not followed to their end.
   uint64_t RequestOf(const ActivityPath& path, int64_t time_ns);
   void RememberEnded() { remembers_ = true; }
 
