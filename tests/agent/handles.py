@@ -64,7 +64,7 @@ class Handles(AgentCase):
         wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
         holder = self.hold(work.pid)
         stays.join(sum(self.STAYS_S) + 120)
-        self.assertFalse(stays.is_alive())
+        self.assertFalse(stays.is_alive(), harness.threads_of(work.pid))
         work.go()
         work.truth()  # or what its threads do, where it stands still
         self.assertGreater(self.held(holder), 10)

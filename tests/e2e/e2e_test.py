@@ -217,11 +217,16 @@ class Survival(Case):
         self.assertEqual(loss(p, "unresolved_frames"), 0)
         self.assertEqual(loss(p, "target_lost"), 1)
 
+    def state(self, pid):
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0]
+
     def test_a_stopped_target_holds_nobody_up(self):
         with Workload("--seconds", "30", "--rate", "50000000") as w:
             recording = start_recording("-p", w.pid, "-o", self.path())
             time.sleep(2.0)
             os.kill(w.pid, signal.SIGSTOP)
+            wait_until(lambda: self.state(w.pid) == "T", 60, "the program stands still")
             recording.send_signal(signal.SIGINT)
             _, words = recording.communicate(timeout=60)  # the program stands still until then
             self.assertIn("is stopped", words)

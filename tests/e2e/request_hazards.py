@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from clock import clock
 import harness
@@ -109,14 +110,16 @@ class RequestHazards(RequestCase):
         service = self.service()
         service.wrk("/small", 2)
         service.reset()
-        answers, enough = Counter(), threading.Event()
+        enough = threading.Event()
 
         def keep_loading():
+            answers = Counter()
             while not enough.is_set():
                 answers.update(subprocess_wrk(service, "/items/5", 6))
+            return answers
 
-        load = threading.Thread(target=keep_loading)
-        load.start()
+        pool = ThreadPoolExecutor()
+        load = pool.submit(keep_loading)
         recordings = 0
         try:
             for options in 2 * (["--requests"], ["--requests=all", "--exceptions"]):
@@ -132,7 +135,8 @@ class RequestHazards(RequestCase):
                 recordings += 1
         finally:
             enough.set()
-            load.join()
+            answers = load.result()
+            pool.shutdown()
         self.assertEqual(answers["bad"], 0, answers)
         ledger = known(service.ledger())["GET /items/{id:int}"]
         self.assertEqual(ledger["errors"], 0)

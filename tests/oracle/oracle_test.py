@@ -49,8 +49,8 @@ def record_web(name, config):
     url = "http://127.0.0.1:5199"
     with open(os.path.join(FOLDER, name + ".log"), "w") as log:
         server = subprocess.Popen(["dotnet", os.path.join(WORKLOADS, "web/web.dll"), "--urls", url], env=env, stdout=log, stderr=log)
-        end = None  # three seconds after the first answer
-        while end is None or time.monotonic() < end:
+        end, latest = None, time.monotonic() + 60  # three seconds after the first answer
+        while time.monotonic() < (end or latest) and server.poll() is None:
             try:
                 urllib.request.urlopen(url + "/orders/20", timeout=1).read()
                 urllib.request.urlopen(url + "/text/2000", timeout=1).read()
