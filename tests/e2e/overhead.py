@@ -176,7 +176,13 @@ class OverheadOfRequests(request_case.RequestCase):
         self.assertLess(abs(rows["GET /delay/{ms:int}"]["duration_ns"]["mean"] / mean_ns - 1), 0.15)
         # The same bytes, by request or not; but for what following a request makes the program allocate, 0.7 to 1.3 KB, which the
         # requests of a window have and the others have not.
-        of_all = [report(path, "--by", by)["totals"]["bytes"] for by in ("type", "request")]
+        totals = [report(path, "--by", by)["totals"] for by in ("type", "request")]
+        of_all = [t["bytes"] for t in totals]
+        if 0 < part(report(path), "allocations")["windows"] < 3:
+            # So few windows of allocations stand for the rest of the time that only the interval says something.
+            self.assertLess(totals[1]["bytes_low"], of_all[0], totals)
+            self.assertGreater(totals[1]["bytes_high"], 0.95 * of_all[0], totals)
+            return
         followed = 1300 * sum(sums["count"] for sums in truth.values())
         self.assertGreater(of_all[1], 0.95 * of_all[0], of_all)
         self.assertLess(of_all[1], 1.05 * of_all[0] + followed, of_all)
