@@ -46,8 +46,7 @@ class Lives(RequestCase):
         return {row["request"]: row for row in rows}
 
     def check_near(self, row, truth):
-        half = max(row["bytes_high"] - row["bytes"], row["bytes"] - row["bytes_low"])
-        self.assertLess(abs(row["bytes"] - truth), MOST_HALVES * half, (row, truth))
+        self.check_within(row, truth, truth)
 
     def check_within(self, row, least, most):
         """What goes on all along: the agent saw some of what was before the work, and of what came after it."""
