@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/ptrace.h>
 #include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <thread>
 
+#include "capture/kernel/thread_stops.h"
 #include "capture/proc/maps_line.h"
 #include "inspect/stack_copies.h"
 #include "ipc/processes/proc_linux.h"
@@ -18,14 +13,11 @@
 namespace clrscope::inspect {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr uint64_t kMaxStack = 1 << 20;     // of one thread, from its leaf on
 constexpr uint64_t kMaxStacks = 256 << 20;  // of all
 constexpr uint64_t kRedZone = 128;          // below the stack pointer, used by leaf functions
 constexpr size_t kThreadObject = 4096;      // more than the runtime's Thread of any version
 constexpr int kQuietTries = 3;
-constexpr std::chrono::milliseconds kStopWait{50};
 constexpr std::chrono::milliseconds kAllStops{2000};
 
 // Where a stack ends: the end of the mapping that it is in.
@@ -56,11 +48,12 @@ class Mappings {
 
 class Copier {
  public:
-  Copier(pid_t pid, TargetMemory& memory, StackCopies& out)
-      : threads_(pid), maps_(pid), memory_(memory), out_(out) {}
+  Copier(pid_t pid, TargetMemory& memory, StackCopies& out, capture::ThreadStops& stops)
+      : threads_(pid), maps_(pid), memory_(memory), out_(out), stops_(stops) {}
 
   void Copy(const dac::SnapshotThread& t) {
     const auto id = static_cast<pid_t>(t.os_id);
+    if (stops_.late() != 0) stops_.LetGoLate();
     for (int i = 0; i < kQuietTries; ++i)
       if (CopyQuietly(id, t.object)) return;
     CopyStopped(id, t.object);
@@ -109,54 +102,44 @@ class Copier {
     return true;
   }
 
-  bool WaitForStop(pid_t id, int* status) {
-    const Clock::time_point deadline = Clock::now() + kStopWait;
-    while (true) {
-      const pid_t got = ::waitpid(id, status, __WALL | __WNOTHREAD | WNOHANG);
-      if (got == id) return true;
-      if ((got < 0 && errno != EINTR) || Clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-  }
-
   void CopyStopped(pid_t id, uint64_t object) {
-    if (stopping_ > kAllStops) {
+    using Stops = capture::ThreadStops;
+    if (stops_.total() + late_ > kAllStops) {
       out_.missed[id] = "there was no time left to copy its stack";
       return;
     }
-    if (::ptrace(PTRACE_SEIZE, id, nullptr, nullptr) != 0) {
-      out_.missed[id] = Refused(id, errno);
-      return;
-    }
-    const Clock::time_point begin = Clock::now();
-    int status = 0;
-    if (::ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr) != 0 || !WaitForStop(id, &status) ||
-        !WIFSTOPPED(status)) {
-      // It is let go when this thread ends.
-      out_.missed[id] = "it could not be made to stand still";
-      stopping_ += Clock::now() - begin;
-      return;
-    }
-    user_regs_struct r;
-    std::memset(&r, 0, sizeof r);
     Piece piece;
-    const bool taken = ::ptrace(PTRACE_GETREGS, id, nullptr, &r) == 0 && Take(r.rsp, object, piece);
-    KernelThread seen = threads_.ReadOne(id);
-    // A signal that was on its way goes on.
-    const uintptr_t signal = status >> 16 == 0 ? static_cast<uintptr_t>(WSTOPSIG(status)) : 0;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): ptrace takes the number so
-    ::ptrace(PTRACE_DETACH, id, nullptr, reinterpret_cast<void*>(signal));
-    const Clock::duration stood = Clock::now() - begin;
-    stopping_ += stood;
-    ++out_.stopped;
-    out_.longest_stop_us =
-        std::max(out_.longest_stop_us,
-                 static_cast<uint64_t>(
-                     std::chrono::duration_cast<std::chrono::microseconds>(stood).count()));
-    if (!taken) {
-      out_.missed[id] = "its stack could not be read";
-      return;
+    bool taken = false;
+    KernelThread seen;
+    dac::ThreadRegisters registers;
+    const Stops::End end = stops_.Stop(id, [&](const user_regs_struct& r) {
+      taken = Take(r.rsp, object, piece);
+      seen = threads_.ReadOne(id);
+      registers = RegistersOf(id, r);
+    });
+    switch (end) {
+      case Stops::End::kStood:
+        break;
+      case Stops::End::kRefused:
+        out_.missed[id] = "it runs, and " + capture::WhyNoStop(id, stops_.error());
+        return;
+      case Stops::End::kEnded:
+      case Stops::End::kLate:
+        // It is let go when this thread ends.
+        if (end == Stops::End::kLate) late_ += Stops::kPatience;
+        out_.missed[id] = "it could not be made to stand still";
+        return;
     }
+    ++out_.stopped;
+    out_.longest_stop_us = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(stops_.longest()).count());
+    if (taken)
+      Keep(id, object, std::move(piece), registers, std::move(seen));
+    else
+      out_.missed[id] = "its stack could not be read";
+  }
+
+  static dac::ThreadRegisters RegistersOf(pid_t id, const user_regs_struct& r) {
     dac::ThreadRegisters registers;
     registers.os_id = static_cast<uint64_t>(id);
     registers.have = dac::ThreadRegisters::kAll;
@@ -165,29 +148,16 @@ class Copier {
     registers.r8 = r.r8, registers.r9 = r.r9, registers.r10 = r.r10, registers.r11 = r.r11;
     registers.r12 = r.r12, registers.r13 = r.r13, registers.r14 = r.r14, registers.r15 = r.r15;
     registers.rip = r.rip;
-    Keep(id, object, std::move(piece), registers, std::move(seen));
-  }
-
-  static std::string Refused(pid_t id, int error) {
-    const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/status", id), 4096);
-    if (text.ok()) {
-      const size_t at = text->find("TracerPid:\t");
-      if (at != std::string::npos) {
-        const std::string_view number = std::string_view(*text).substr(at + 11);
-        const std::string_view pid = number.substr(0, number.find('\n'));
-        if (pid != "0")
-          return fmt::format("it runs, and process {} traces it already (gdb, strace)", pid);
-      }
-    }
-    return fmt::format("it runs, and may not be stopped: {}", std::strerror(error));
+    return registers;
   }
 
   KernelThreads threads_;
   Mappings maps_;
   TargetMemory& memory_;
   StackCopies& out_;
+  capture::ThreadStops& stops_;
   uint64_t total_ = 0;
-  Clock::duration stopping_{};
+  capture::ThreadStops::Clock::duration late_{};
 };
 
 }  // namespace
@@ -195,11 +165,10 @@ class Copier {
 StackCopies CopyStacks(pid_t pid, const std::vector<dac::SnapshotThread>& threads,
                        TargetMemory& memory) {
   StackCopies copies;
-  // A thread of its own: its end lets go whatever it still traces.
-  std::thread([&] {
-    Copier copier(pid, memory, copies);
+  capture::TraceOnOwnThread(pid, [&](capture::ThreadStops& stops) {
+    Copier copier(pid, memory, copies, stops);
     for (const dac::SnapshotThread& t : threads) copier.Copy(t);
-  }).join();
+  });
   return copies;
 }
 

@@ -151,6 +151,13 @@ Launch::~Launch() {
 std::optional<int> Launch::ExitCode() {
   if (exit_code_ || pid_ == 0) return exit_code_;
   int status = 0;
+  // Looks first: a child whose threads are stopped by this process (ThreadStops) is told of at each
+  // of these stops, and who takes that hides it from the thread that waits for it. Source: Linux
+  // kernel/exit.c, wait_consider_task
+  siginfo_t seen{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      seen.si_pid != pid_ || seen.si_code == CLD_TRAPPED || seen.si_code == CLD_STOPPED)
+    return std::nullopt;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return exit_code_;

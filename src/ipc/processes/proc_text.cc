@@ -59,6 +59,8 @@ ProcStatus ParseProcStatus(std::string_view text) {
     } else if (key == "Gid:") {
       NextWord(line);
       ToNumber(NextWord(line), status.gid);
+    } else if (key == "TracerPid:") {
+      ToNumber(NextWord(line), status.tracer_pid);
     } else if (key == "VmRSS:") {
       uint64_t kib = 0;
       if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;
