@@ -57,7 +57,7 @@ enum class Loss : uint8_t {
   kOperationsCapped,      // operations that count as (other), or not at all: too many
   kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
   kRequestsForgotten,     // requests that ended too long before the agent told what lives of them
-  kCpuSamplesLost,        // samples of CPU time that the kernel had no room for
+  kCpuSamplesLost,        // samples of CPU time that found no room, or came too late
   kCpuSamplesDropped,     // … that clrscope had no room for
   kCpuThreadsMissed,      // threads whose CPU time could not be sampled
   kCpuCallersMissed,      // samples of CPU time whose caller could not be told

@@ -14,7 +14,7 @@ import harness
 from harness import Case, CpuSpan, Workload, clrscope, loss, report
 from nobody import Nobody, paranoid
 
-SAMPLERS = ("kernel", "agent")
+SAMPLERS = ("kernel", "ptrace", "agent")
 
 
 class CpuHazards(Case):

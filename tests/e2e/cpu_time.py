@@ -2,6 +2,7 @@
 """`record --cpu` on programs that burn CPU time in known methods and read their own clocks."""
 import contextlib
 import glob
+import itertools
 import json
 import os
 import signal
@@ -52,11 +53,11 @@ class CpuTime(Case):
 
     @clock
     def test_methods_use_what_they_say(self):
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
+        for flavour, sampler in itertools.product(FLAVOURS, ("kernel", "ptrace")):
+            with self.subTest(flavour, sampler=sampler):
                 # .NET 8 throws by way of a library's unwinder, of which a good part has no callers.
                 kinds = KINDS.replace("exceptions,", "") if flavour == "burns-net8" else KINDS
-                truth, path = self.record(flavour, program=("--seconds", "0.8", "--kinds", kinds))
+                truth, path = self.record(flavour, "--sampler", sampler, program=("--seconds", "0.8", "--kinds", kinds))
                 document = report(path, "--measure", "cpu", "--by", "method")
                 self.check_cpu_total(document["totals"]["cpu_ns"], self.span.within_ns, self.span.around_ns)
                 methods, _ = self.methods(path)

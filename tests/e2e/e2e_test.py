@@ -35,6 +35,7 @@ from request_lives import Lives  # noqa: F401
 from request_operations import RequestOperations  # noqa: F401
 from runtime_sampler import CpuCompared, LiveProcessors, RuntimeSampler  # noqa: F401
 from routes_workload import RoutesWorkload  # noqa: F401
+from stops import Stops  # noqa: F401
 from standard_output import StandardOutput  # noqa: F401
 from together import Together  # noqa: F401
 from wall import Wall  # noqa: F401

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
@@ -10,11 +9,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <random>
 #include <string_view>
 #include <utility>
 
+#include "capture/kernel/look_pace.h"
 #include "capture/kernel/perf_open.h"
+#include "capture/kernel/thread_look.h"
 #include "capture/kernel/wall_sampler.h"
 #include "profile/stacks/made_up_frames.h"
 
@@ -23,43 +23,13 @@ namespace {
 
 using profile::ThreadState;
 
-constexpr int64_t kListEveryNs = 50'000'000;
+constexpr int64_t kListEveryNs = 50'000'000, kLongestSleepNs = 100'000'000;
 constexpr int64_t kTellEveryNs = 500'000'000;
-// Looking takes at most this part of a CPU. What it did not take is saved for looks that cost more:
-// the first, and those that read maps and images of code anew. As much may be missing at the most:
-// looks are at least one a second then.
-constexpr int64_t kLookPart = 50, kMostSavedNs = 20'000'000;
 constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
 constexpr size_t kStackWindowBytes = 16 << 10;
 constexpr size_t kMostStackFrames = 127;
 constexpr int64_t kAgainAfterNs = 260'000'000;
 constexpr int kMostTries = 4;
-
-int64_t ClockNow(clockid_t clock) {
-  timespec t{};
-  (void)::clock_gettime(clock, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-Fd OpenOfThread(int tasks, pid_t id, const char* file) {
-  return Fd(::openat(tasks, fmt::format("{}/{}", id, file).c_str(), O_RDONLY | O_CLOEXEC));
-}
-
-std::string_view ReadAgain(const Fd& fd, char (&room)[512]) {
-  const ssize_t n = fd.valid() ? ::pread(fd.get(), room, sizeof room, 0) : -1;
-  return {room, n > 0 ? static_cast<size_t>(n) : 0};
-}
-
-// "RAN READY TURNS"
-bool ParseSchedule(std::string_view text, ScheduleTimes& out) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  auto r = std::from_chars(at, end, out.ran_ns);
-  if (r.ec != std::errc{} || r.ptr == end) return false;
-  r = std::from_chars(r.ptr + 1, end, out.ready_ns);
-  if (r.ec != std::errc{} || r.ptr == end) return false;
-  return std::from_chars(r.ptr + 1, end, out.turns).ec == std::errc{};
-}
 
 // When a thread began, by CLOCK_MONOTONIC; 0: not known. The system tells it in its ticks.
 int64_t BeginOf(std::string_view stat) {
@@ -168,26 +138,15 @@ std::string WallSampler::Take(std::vector<WallSpan>& spans) {
   return std::exchange(maps_, {});
 }
 
-// Looks come at random times, so that no periodic program keeps step with them.
 void WallSampler::Run() {
-  std::mt19937_64 random(static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
-  std::uniform_real_distribution<double> part(0.5, 1.5);
-  int64_t period_ns = period_ns_, saved_ns = kMostSavedNs, last = ClockNow(CLOCK_MONOTONIC);
+  LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
   while (!over_) {
     const int64_t begin = ClockNow(CLOCK_THREAD_CPUTIME_ID), now = ClockNow(CLOCK_MONOTONIC);
-    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * period_ns)) ListThreads();
+    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * pace.period_ns()))
+      ListThreads();
     Look(ClockNow(CLOCK_MONOTONIC));
-    const int64_t cost = ClockNow(CLOCK_THREAD_CPUTIME_ID) - begin;
-    saved_ns = std::min(kMostSavedNs, saved_ns + (now - last) / kLookPart);
-    saved_ns = std::max(-kMostSavedNs, saved_ns - cost);
-    last = now;
-    period_ns = std::max(period_ns_, -saved_ns * kLookPart);
-    const auto wait = static_cast<int64_t>(static_cast<double>(period_ns) * part(random));
-    const int64_t until = now + wait;
-    for (int64_t left = until - ClockNow(CLOCK_MONOTONIC); left > 0 && !over_;
-         left = until - ClockNow(CLOCK_MONOTONIC)) {
-      const timespec pause{0, std::min<int64_t>(left, 100'000'000)};
-      (void)::nanosleep(&pause, nullptr);
+    const int64_t next = pace.Next(now, ClockNow(CLOCK_THREAD_CPUTIME_ID) - begin);
+    while (!over_ && !SleepUntil(next, kLongestSleepNs)) {
     }
   }
   const int64_t now = ClockNow(CLOCK_MONOTONIC);
@@ -206,8 +165,6 @@ void WallSampler::ListThreads() {
     if (threads_.size() >= kMostWatched) continue;
     Thread t;
     t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
-    if (!t.schedule.valid() && errno == EMFILE && RaiseDescriptorLimit())
-      t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
     t.call = OpenOfThread(tasks_.get(), id, "syscall");
     t.seen = true;
     if (any_listed_) {

@@ -37,6 +37,7 @@ Result<ChosenSampler> ChooseSampler(SamplerChoice choice, std::span<const pid_t>
                                     bool agent_can) {
   using profile::CpuSampler;
   if (choice == SamplerChoice::kKernel) return ChosenSampler{CpuSampler::kKernel, {}};
+  if (choice == SamplerChoice::kPtrace) return ChosenSampler{CpuSampler::kPtrace, {}};
   if (choice == SamplerChoice::kAgent) return ChosenSampler{CpuSampler::kAgent, {}};
   if (choice == SamplerChoice::kRuntime)
     return ChosenSampler{CpuSampler::kRuntime,

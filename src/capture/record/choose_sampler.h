@@ -15,7 +15,7 @@
 namespace clrscope::capture {
 
 // What the user asked for.
-enum class SamplerChoice : uint8_t { kAuto, kKernel, kAgent, kRuntime };
+enum class SamplerChoice : uint8_t { kAuto, kKernel, kPtrace, kAgent, kRuntime };
 
 struct ChosenSampler {
   profile::CpuSampler sampler = profile::CpuSampler::kKernel;

@@ -49,13 +49,24 @@ Status OpenKernelSampler(const TargetOptions& options, OpenedTarget& out) {
   // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
   constexpr size_t kMostCpusAsAWhole = 32;
   sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
-  Result<std::unique_ptr<KernelSampler>> cpu = KernelSampler::Open(out.process.pid, sampler);
-  if (cpu.ok())
-    out.cpu = cpu.Take();
-  else if (options.cpu_may_lack && cpu.error().code != ErrorCode::kNotFound)
-    out.notes.push_back("CPU time is not sampled: " + cpu.error().message);
-  else
-    return cpu.error();
+  ASSIGN_OR_RETURN(out.cpu, KernelSampler::Open(out.process.pid, sampler));
+  return OkStatus();
+}
+
+Status OpenSampler(const TargetOptions& options, OpenedTarget& out) {
+  Status opened = OkStatus();
+  if (options.sampler == profile::CpuSampler::kKernel) {
+    opened = OpenKernelSampler(options, out);
+  } else if (options.sampler == profile::CpuSampler::kPtrace) {
+    Result<std::unique_ptr<StopSampler>> stops = StopSampler::Open(out.process.pid, options.cpu_hz);
+    if (stops.ok())
+      out.stops = stops.Take();
+    else
+      opened = stops.error();
+  }
+  if (opened.ok() || !options.cpu_may_lack || opened.error().code == ErrorCode::kNotFound)
+    return opened;
+  out.notes.push_back("CPU time is not sampled: " + opened.error().message);
   return OkStatus();
 }
 
@@ -84,8 +95,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   }
   // First: what the others tell is to have ids from its first event on.
   if (options.requests) RETURN_IF_ERROR(OpenRequests(options, out));
-  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kKernel)
-    RETURN_IF_ERROR(OpenKernelSampler(options, out));
+  if (options.cpu_hz != 0) RETURN_IF_ERROR(OpenSampler(options, out));
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(
       OpenedStream main,

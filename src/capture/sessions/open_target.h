@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "capture/kernel/kernel_sampler.h"
+#include "capture/kernel/stop_sampler.h"
 #include "capture/sessions/runtime_link.h"
 #include "capture/sessions/target_options.h"
 #include "ipc/processes/dotnet_process.h"
@@ -66,6 +67,7 @@ struct OpenedTarget {
   std::optional<symbol_files::ModuleFiles> files;  // nothing: they may not be seen
   std::string request_counter;                     // the identifier of that session
   std::unique_ptr<KernelSampler> cpu;
+  std::unique_ptr<StopSampler> stops;
   std::vector<std::string> notes;
   bool rundown_failed = false;
   bool fresh = false;

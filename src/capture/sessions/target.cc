@@ -62,7 +62,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       task_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
       meter_(options.max_overhead),
       native_namer_(process_.pid, home.names) {
-  if (options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr)
+  if ((options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr) ||
+      (options_.sampler == profile::CpuSampler::kPtrace && opened.stops == nullptr))
     options_.cpu_hz = 0;  // refused, see cpu_may_lack
   MakeTables();
   profile::Process& info = tables_->info;
@@ -150,7 +151,8 @@ void Target::Take(OpenedTarget opened) {
   ResetTasks();
   ResetRouting();
   cpu_ = std::move(opened.cpu);
-  if (cpu_ != nullptr) BeginCpu();
+  stops_ = std::move(opened.stops);
+  if (samples_cpu()) BeginCpu();
   BeginAgentCpu();
   if (options_.wall_hz != 0) BeginWall();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
@@ -270,7 +272,7 @@ bool Target::Pump() {
     StopInBackground({*settings_});
     settings_.reset();
   }
-  if (cpu_ != nullptr) any |= PumpCpu();
+  if (samples_cpu()) any |= PumpCpu();
   AdvanceCpu();
   if (wall_ != nullptr) any |= PumpWall();
   if (!any) Settle();
@@ -434,7 +436,7 @@ void Target::Tick(int64_t now_ns) {
   fold_->storm().Advance(now_ns);
   fold_->allocations().Advance(now_ns);
   fold_->requests().Advance(now_ns - kLateNs);
-  if (cpu_ != nullptr)
+  if (samples_cpu())
     ReadCpuTimes(now_ns);
   else
     fold_->cpu().Advance(now_ns);

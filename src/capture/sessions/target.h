@@ -256,8 +256,12 @@ class Target final : public Feed {
   void EndTasks(const Live& live);
   void StopRequests();
   // CPU time: target_cpu.cc
+  bool samples_cpu() const { return cpu_ != nullptr || stops_ != nullptr; }
   void BeginCpu();
   bool PumpCpu();
+  bool PumpKernelSamples();
+  bool PumpStops();
+  void NoteCpuLosses(uint64_t lost, uint64_t missed);
   void ReadCpuTimes(int64_t now_ns);
   CodeRules* KnowCode();
   std::function<void(uint64_t, uint64_t)> RetireLater();
@@ -347,9 +351,11 @@ class Target final : public Feed {
   int64_t rated_ns_ = 0;
   double whole_allocations_ = 0;  // a second, while all are recorded
   double whole_tasks_ = 0;        // … their events
+  // Who samples CPU time from outside: one of the two, or none.
   std::unique_ptr<KernelSampler> cpu_;
+  std::unique_ptr<StopSampler> stops_;
   std::unique_ptr<CodeRules> code_rules_;  // where stacks are walked here
-  std::unique_ptr<CpuStacks> cpu_stacks_;  // of the kernel's samples
+  std::unique_ptr<CpuStacks> cpu_stacks_;  // of their samples
   std::unique_ptr<WallSampler> wall_;
   std::vector<WallSpan> wall_spans_;
   uint64_t wall_dropped_ = 0;

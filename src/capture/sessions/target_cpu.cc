@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU time: samples by the kernel, and once a second what the system says that threads have used.
+// CPU time: samples by the kernel or by stops, and once a second what the system says that threads
+// have used.
 // docs/decisions/0017-cpu.md
 #include <fmt/format.h>
 
@@ -32,41 +33,75 @@ class CpuSink final : public KernelSampler::Sink {
   const RecordingClock& clock_;
 };
 
+class StopSink final : public StopSampler::Sink {
+ public:
+  StopSink(CpuStacks* stacks, const RecordingClock* clock, uint64_t period_ns)
+      : stacks_(*stacks), clock_(*clock), period_ns_(period_ns) {}
+  void OnSample(const StopSample& s) override {
+    stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), period_ns_,
+                      s.chain, s.regs, s.stack, s.in_kernel, false});
+  }
+
+ private:
+  CpuStacks& stacks_;
+  const RecordingClock& clock_;
+  uint64_t period_ns_;
+};
+
 }  // namespace
 
 void Target::BeginCpu() {
   FlushCpu();
-  fold_->cpu().Begin(cpu_->sees_kernel());
+  // A thread that stops at the end of a system call was in the kernel.
+  fold_->cpu().Begin(/*kernel_told=*/cpu_ == nullptr || cpu_->sees_kernel());
   cpu_stacks_ = std::make_unique<CpuStacks>(process_.pid, KnowCode(), &fold_->cpu(), RetireLater());
   fold_->TellCode(cpu_stacks_.get());
   if (options_.requests) fold_->requests().FollowRuns();
   cpu_lost_ = cpu_missed_ = 0;
   ReadCpuTimes(home_.clock->now_ns());
-  if (!cpu_->sees_kernel())
+  if (cpu_ != nullptr && !cpu_->sees_kernel())
     notes_.push_back(
         "time in the kernel cannot be sampled here: it is shown as [kernel], by how much of it "
         "each thread used (CAP_PERFMON or kernel.perf_event_paranoid=1 would allow it)");
 }
 
 bool Target::PumpCpu() {
+  const bool any = cpu_ != nullptr ? PumpKernelSamples() : PumpStops();
+  SeeMaps(cpu_stacks_->TakeMaps());
+  return any;
+}
+
+bool Target::PumpKernelSamples() {
   CpuSink sink(cpu_stacks_.get(), home_.clock);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
-  SeeMaps(cpu_stacks_->TakeMaps());
   const KernelSampler::Losses& losses = cpu_->losses();
-  tables_->losses.Add(Loss::kCpuSamplesLost, losses.lost + losses.malformed - cpu_lost_);
-  tables_->losses.Add(Loss::kCpuThreadsMissed, losses.unopened - cpu_missed_);
-  cpu_lost_ = losses.lost + losses.malformed;
-  cpu_missed_ = losses.unopened;
+  NoteCpuLosses(losses.lost + losses.malformed, losses.unopened);
   return any;
+}
+
+bool Target::PumpStops() {
+  StopSink sink(cpu_stacks_.get(), home_.clock, stops_->period_ns());
+  const bool any = stops_->Read(sink);
+  const StopSampler::Figures figures = stops_->figures();
+  NoteCpuLosses(figures.lost, figures.refused);
+  return any;
+}
+
+// Since sampling began.
+void Target::NoteCpuLosses(uint64_t lost, uint64_t missed) {
+  tables_->losses.Add(Loss::kCpuSamplesLost, lost - cpu_lost_);
+  tables_->losses.Add(Loss::kCpuThreadsMissed, missed - cpu_missed_);
+  cpu_lost_ = lost;
+  cpu_missed_ = missed;
 }
 
 void Target::AdvanceCpu() {
   const int64_t now_ns = home_.clock->now_ns();
-  if (cpu_ != nullptr || agent_cpu_ != nullptr) LookAround(now_ns);
-  if (cpu_ != nullptr) cpu_stacks_->Advance(now_ns, rundown_pending());
+  if (samples_cpu() || agent_cpu_ != nullptr) LookAround(now_ns);
+  if (samples_cpu()) cpu_stacks_->Advance(now_ns, rundown_pending());
   if (agent_cpu_ != nullptr) agent_cpu_->Advance(now_ns, rundown_pending());
   if (CpuStacks* walked = WaitingStacks()) SeeMaps(walked->TakeMaps());
-  if ((cpu_ != nullptr || agent_cpu_ != nullptr) && code_rules_->blind() &&
+  if ((samples_cpu() || agent_cpu_ != nullptr) && code_rules_->blind() &&
       !std::exchange(stacks_blind_told_, true))
     notes_.push_back(fmt::format(
         "stacks of process {} may lack callers: its memory may not be read, which takes the right "
@@ -102,19 +137,21 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 }
 
 void Target::ReadCpuTimes(int64_t now_ns) {
-  ThreadTimes times = ReadThreadTimes(process_.pid, !cpu_->sees_kernel());
+  ThreadTimes times = ReadThreadTimes(process_.pid, cpu_ != nullptr && !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
   cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
 // What is sampled by now is read before the system is asked for the last time.
 void Target::StopCpu() {
-  if (cpu_ == nullptr) return;
-  cpu_->Stop();
+  if (!samples_cpu()) return;
+  if (cpu_ != nullptr) cpu_->Stop();
+  if (stops_ != nullptr) stops_->Stop();
   while (PumpCpu()) {
   }
   ReadCpuTimes(home_.clock->now_ns());
   cpu_.reset();
+  stops_.reset();
 }
 
 }  // namespace clrscope::capture

@@ -40,8 +40,9 @@ void Target::MeterEvents() {
   spend(MeterPart::kRequests, metered_tasks_, fold_->requests().tasks(), TaskWatch::kNsPerEvent);
   spend(MeterPart::kCpu, metered_cpu_,
         tables_->source_samples[static_cast<size_t>(profile::Source::kCpuClock)],
-        options_.sampler == profile::CpuSampler::kAgent ? profile::kNsPerAgentSample
-                                                        : profile::kNsPerKernelSample);
+        options_.sampler == profile::CpuSampler::kAgent    ? profile::kNsPerAgentSample
+        : options_.sampler == profile::CpuSampler::kPtrace ? profile::kNsPerStop
+                                                           : profile::kNsPerKernelSample);
 }
 
 // What is over the limit is to be known at once, not within the second.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/kernel/kernel_sampler.h"
+#include "capture/kernel/thread_stops.h"
 #include "profile/overhead/overhead_prices.h"
 
 namespace clrscope::cli {
@@ -120,17 +121,19 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "looks at them from outside; brings --cpu");
     const bool agent = activities;  // `record` alone loads it
     verb.Add("--sampler", a.sampler,
-             agent ? "who takes them: kernel (perf_event_open), or agent, by timers of CPU clocks "
-                     "inside of the process, which needs no privilege; auto, the default, is the "
-                     "kernel where it may, else the agent. runtime is the runtime's own sampler: "
-                     "it stops the program 1,000 times a second and tells managed code alone, and "
-                     "wall time too"
-                   : "who takes them: kernel (perf_event_open), the default, or runtime, the "
-                     "runtime's own sampler: it stops the program 1,000 times a second and tells "
+             agent ? "who takes them: kernel (perf_event_open); ptrace, by stopping each thread "
+                     "that runs for some 10 µs, as a debugger does; or agent, by timers of CPU "
+                     "clocks inside of the process, which needs no privilege. auto, the default, "
+                     "is the kernel where it may, else the agent. runtime is the runtime's own "
+                     "sampler: it stops the program 1,000 times a second and reports managed code "
+                     "alone, and wall time too"
+                   : "who takes them: kernel (perf_event_open), the default; ptrace, by stopping "
+                     "each thread that runs for some 10 µs, as a debugger does; or runtime, the "
+                     "runtime's own sampler: it stops the program 1,000 times a second and reports "
                      "managed code alone, and wall time too")
         .Value("WHO")
-        .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "agent", "runtime"}
-                     : std::vector<std::string>{"auto", "kernel", "runtime"});
+        .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "ptrace", "agent", "runtime"}
+                     : std::vector<std::string>{"auto", "kernel", "ptrace", "runtime"});
     verb.Add("--rate", a.rate,
              "samples for each second of CPU time that a thread uses, and looks at each thread a "
              "second; 99 by default")
@@ -176,8 +179,9 @@ Status LimitOverhead(const MeasureArguments& a, capture::TargetOptions& o) {
                  "--sampler runtime stops the program 1,000 times a second, and cannot be told "
                  "otherwise: --max-overhead needs another one"};
   // Half of it: the rest is for everything else.
-  const double most =
-      o.max_overhead / 2 * 1e9 / (profile::kNsPerKernelSample + profile::kNsPerSampleRead);
+  const double taken = a.sampler == "ptrace" ? profile::kNsPerStop + profile::kNsPerStopMade
+                                             : profile::kNsPerKernelSample;
+  const double most = o.max_overhead / 2 * 1e9 / (taken + profile::kNsPerSampleRead);
   if (most < 1)
     return Error{ErrorCode::kUsage,
                  fmt::format("--max-overhead {} leaves less than one sample of CPU time a second",
@@ -225,6 +229,12 @@ Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOption
   if (o.cpu_hz == 0) return OkStatus();
   if (sampler == "runtime") {
     o.sampler = profile::CpuSampler::kRuntime;
+    return OkStatus();
+  }
+  if (sampler == "ptrace") {
+    if (!o.cpu_may_lack) RETURN_IF_ERROR(capture::MayStop(::getpid()));
+    o.sampler = profile::CpuSampler::kPtrace;
+    o.cpu_may_lack = true;
     return OkStatus();
   }
   // Of one's own process it is allowed where it is allowed at all.

@@ -145,6 +145,7 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
   if (a.measures.sampler == "kernel") options.sampler = capture::SamplerChoice::kKernel;
+  if (a.measures.sampler == "ptrace") options.sampler = capture::SamplerChoice::kPtrace;
   if (a.measures.sampler == "runtime") options.sampler = capture::SamplerChoice::kRuntime;
   if (a.measures.sampler == "agent") options.sampler = capture::SamplerChoice::kAgent;
   if (options.sampler == capture::SamplerChoice::kAgent && a.all)

@@ -13,12 +13,13 @@ enum class CpuSampler : uint8_t {
   kKernel = 1,   // perf_event_open
   kAgent = 2,    // timers of the threads' CPU clocks, inside the process
   kRuntime = 3,  // the runtime's own sample profiler
+  kPtrace = 4,   // stops from outside
 };
-inline constexpr uint8_t kCpuSamplers = 4;
+inline constexpr uint8_t kCpuSamplers = 5;
 
 // "" for kNone.
 constexpr std::string_view SamplerName(CpuSampler s) {
-  constexpr std::string_view kNames[kCpuSamplers] = {"", "kernel", "agent", "runtime"};
+  constexpr std::string_view kNames[kCpuSamplers] = {"", "kernel", "agent", "runtime", "ptrace"};
   return kNames[static_cast<uint8_t>(s)];
 }
 

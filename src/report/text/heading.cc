@@ -60,8 +60,10 @@ std::string ClockSourceText(const Profile& p, const Estimate& total) {
     const bool same = std::all_of(p.processes.begin(), p.processes.end(),
                                   [&](const profile::Process& q) { return q.sampler == first; });
     const std::string_view sampler = same ? SamplerName(first) : std::string_view();
-    return fmt::format("; as the system says, split over {} samples of {}{}", samples,
-                       sampler.empty() ? "" : fmt::format("the {}'s ", sampler), p.event());
+    const bool stops = same && first == profile::CpuSampler::kPtrace;
+    return fmt::format("; as the system says, split over {} samples of {}{}{}", samples,
+                       sampler.empty() || stops ? "" : fmt::format("the {}'s ", sampler), p.event(),
+                       stops ? " by ptrace" : "");
   }
   return fmt::format("; by {} samples, {}", samples, p.event());
 }

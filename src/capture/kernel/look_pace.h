@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a sampler looks at a process from outside: at random times, so that no periodic program
+// keeps step with it, and so rarely that its looks take a small part of a CPU.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+
+namespace clrscope::capture {
+
+class LookPace {
+ public:
+  enum class Waits : uint8_t {
+    kAround,  // half of the period to one and a half
+    // However long it was since the last look: several samplers that take turns look as often as
+    // one.
+    kMemoryless,
+  };
+  LookPace(int64_t period_ns, uint64_t seed, Waits waits = Waits::kAround)
+      : asked_ns_(period_ns), period_ns_(period_ns), waits_(waits), random_(seed) {}
+
+  // A look began at `begin_ns` and cost `cpu_ns`. It may have `parts` times a kPart of a CPU.
+  // Returns when the next one begins.
+  int64_t Next(int64_t begin_ns, int64_t cpu_ns, size_t parts = 1) {
+    const int64_t allowed = last_ns_ == 0 ? 0 : (begin_ns - last_ns_) / kPart;
+    const auto times = static_cast<int64_t>(std::max<size_t>(1, parts));
+    last_ns_ = begin_ns;
+    saved_ns_ = std::min(kMostSavedNs, saved_ns_ + allowed * times);
+    saved_ns_ = std::max(-kMostSavedNs, saved_ns_ - cpu_ns);
+    period_ns_ = std::max(asked_ns_, -saved_ns_ * kPart / times);
+    const double periods =
+        waits_ == Waits::kAround ? around_(random_) : std::min(kMostPeriods, memoryless_(random_));
+    return begin_ns + static_cast<int64_t>(static_cast<double>(period_ns_) * periods);
+  }
+  // On average, as of the last look.
+  int64_t period_ns() const { return period_ns_; }
+
+ private:
+  // What a look did not take is saved for looks that cost more: the first, and those that read maps
+  // and images of code anew. As much may be missing at the most: looks are at least one a second
+  // then.
+  static constexpr int64_t kPart = 50, kMostSavedNs = 20'000'000;
+
+  static constexpr double kMostPeriods = 10;
+
+  int64_t asked_ns_, period_ns_, saved_ns_ = kMostSavedNs, last_ns_ = 0;
+  Waits waits_;
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> around_{0.5, 1.5};
+  std::exponential_distribution<double> memoryless_{1};
+};
+
+}  // namespace clrscope::capture

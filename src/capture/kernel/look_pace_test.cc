@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/kernel/look_pace.h"
+
+#include <gtest/gtest.h>
+
+namespace clrscope::capture {
+namespace {
+
+constexpr int64_t kPeriodNs = 10'000'000, kSecondNs = 1'000'000'000;
+
+// How many looks of that cost there are in 100 s.
+int64_t LooksOf(int64_t cpu_ns, size_t parts, LookPace::Waits waits) {
+  LookPace pace(kPeriodNs, 1, waits);
+  int64_t n = 0;
+  for (int64_t now = 0; now < 100 * kSecondNs; ++n) now = pace.Next(now, cpu_ns, parts);
+  return n;
+}
+
+TEST(LookPace, CheapLooksAreAsOftenAsAsked) {
+  // 10,000 of them, whose number has a standard error of 29 or of 100.
+  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, 1, LookPace::Waits::kAround)), 10'000, 5 * 29);
+  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, 1, LookPace::Waits::kMemoryless)), 10'000,
+              5 * 100);
+}
+
+TEST(LookPace, DearOnesTakeAFiftiethOfAProcessor) {
+  // 1 ms each: 20 a second; and twice as many where two threads run.
+  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, 1, LookPace::Waits::kAround)), 2'000, 100);
+  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, 2, LookPace::Waits::kAround)), 4'000, 200);
+}
+
+TEST(LookPace, WaitsAreAtRandom) {
+  LookPace pace(kPeriodNs, 1);
+  int64_t now = 0, least = INT64_MAX, most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t next = pace.Next(now, 0);
+    least = std::min(least, next - now);
+    most = std::max(most, next - now);
+    now = next;
+  }
+  EXPECT_GE(least, kPeriodNs / 2);
+  EXPECT_LT(least, kPeriodNs * 6 / 10);
+  EXPECT_LE(most, kPeriodNs * 3 / 2);
+  EXPECT_GT(most, kPeriodNs * 14 / 10);
+}
+
+}  // namespace
+}  // namespace clrscope::capture
