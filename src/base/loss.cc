@@ -110,9 +110,8 @@ constexpr LossInfo kTable[] = {
      "requests that were forgotten before the agent told what they left alive: that is in "
      "(no request)"},
     {"cpu_samples_lost",
-     "samples of CPU time that the kernel had no room for; what they stand for counts to the "
-     "others "
-     "of their threads"},
+     "samples of CPU time that found no room, or whose thread did not stop in time; what they "
+     "stand for counts to the others of their threads"},
     {"cpu_samples_dropped", "samples of CPU time that clrscope had no room for"},
     {"cpu_threads_missed",
      "threads whose CPU time could not be sampled; it is shown as (not sampled)"},
