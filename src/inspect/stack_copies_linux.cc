@@ -126,7 +126,7 @@ class Copier {
       case Stops::End::kEnded:
       case Stops::End::kLate:
         // It is let go when this thread ends.
-        if (end == Stops::End::kLate) late_ += Stops::kPatience;
+        late_ += end == Stops::End::kLate ? Stops::kPatience : Stops::Clock::duration{};
         out_.missed[id] = "it could not be made to stand still";
         return;
     }

@@ -59,12 +59,13 @@ class StopSampler {
     std::chrono::nanoseconds stopped{}, longest_stop{};
   };
 
-  // errors: of MayStop(); kUsage
+  // Stops nobody before Start(). errors: of MayStop(); kUsage, kFailed
   static Result<std::unique_ptr<StopSampler>> Open(pid_t pid, uint32_t rate_hz);
   ~StopSampler();
   StopSampler(const StopSampler&) = delete;
   StopSampler& operator=(const StopSampler&) = delete;
 
+  void Start();
   // Hands over what there is by now. Returns whether there was anything.
   bool Read(Sink& sink);
   // No more stops; Read() has the rest afterwards. The first call counts.
@@ -79,9 +80,11 @@ class StopSampler {
     int processor = -1;      // as of the last look
     int64_t ran_ns = 0;      // as of the last look at all
     int64_t sampled_ns = 0;  // that it had run at its last sample
-    bool active = false;     // it has run between the last two looks at all, or is new
+    int64_t ran_at_ns = 0;   // CLOCK_MONOTONIC: when it was last seen to have run, or was new
+    bool active = false;     // that is not long ago
     bool held = false;       // it is being stopped
-    bool refused = false;    // … which was refused once
+    bool ended = false;
+    int refusals = 0;  // of stops, in a row
   };
   // One processor's. What is not its own thread's is guarded by mutex_.
   struct Worker {
@@ -107,6 +110,7 @@ class StopSampler {
   class Copy;
 
   StopSampler(pid_t pid, uint32_t rate_hz);
+  // One that does not run: where no thread can be made.
   std::thread StartThread(void (StopSampler::*run)(Worker*), Worker* worker);
   // Looks who has run lately and where, and keeps the workers' waits short.
   void Scout(Worker*);

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "capture/kernel/look_pace.h"
@@ -25,12 +28,15 @@ namespace {
 constexpr uint32_t kMostStopRate = 10'000;
 // All threads are looked at so often for who has run. Few are all looked at each time.
 constexpr int64_t kFollowEveryNs = 100'000'000;
+// Who has run is likely to run again.
+constexpr int64_t kActiveNs = 1'000'000'000;
 constexpr size_t kFewThreads = 32, kMostFollowed = 20'000;
 // One that has run for less since its last sample is where it was: it has waited for a processor.
 constexpr int64_t kHasRunNs = 100'000;
 // Of its stack, while it stands. What throws and collects uses 12 KB and more.
 constexpr size_t kFirstBytes = 4 << 10, kStackBytes = 16 << 10, kMostStackBytes = 128 << 10;
 constexpr size_t kMostStopFrames = 127;
+constexpr int kRefusals = 5;  // in a row: another tracer has the thread, not another clrscope
 constexpr size_t kMostBatchBytes = size_t{64} << 20;
 constexpr int64_t kLongestPauseNs = 20'000'000, kLatePauseNs = 1'000'000;
 // How often waits for a stop are looked at, which have no limit of their own.
@@ -155,14 +161,20 @@ Result<std::unique_ptr<StopSampler>> StopSampler::Open(pid_t pid, uint32_t rate_
   if (rate_hz == 0 || rate_hz > kMostStopRate)
     return Error{ErrorCode::kUsage, "the rate of samples of CPU is from 1 to 10000 per second"};
   RETURN_IF_ERROR(MayStop(pid));
-  return std::unique_ptr<StopSampler>(new StopSampler(pid, rate_hz));
+  std::unique_ptr<StopSampler> sampler(new StopSampler(pid, rate_hz));
+  if (!sampler->tasks_.valid())
+    return Error{ErrorCode::kFailed,
+                 fmt::format("cannot see the threads of process {}: {}", pid, ::strerror(errno))};
+  return sampler;
 }
 
 StopSampler::StopSampler(pid_t pid, uint32_t rate_hz)
     : pid_(pid),
       period_ns_(1'000'000'000 / rate_hz),
-      tasks_(::open(fmt::format("/proc/{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-      scout_(StartThread(&StopSampler::Scout, nullptr)) {}
+      tasks_(
+          ::open(fmt::format("/proc/{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+
+void StopSampler::Start() { scout_ = StartThread(&StopSampler::Scout, nullptr); }
 
 StopSampler::~StopSampler() { Stop(); }
 
@@ -170,7 +182,11 @@ std::thread StopSampler::StartThread(void (StopSampler::*run)(Worker*), Worker* 
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([this, run, worker] { (this->*run)(worker); });
+  std::thread thread;
+  try {
+    thread = std::thread([this, run, worker] { (this->*run)(worker); });
+  } catch (const std::system_error&) {  // as many as the system allows
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }
@@ -185,7 +201,7 @@ void StopSampler::Stop() {
   for (Worker& w : workers_)
     if (w.thread.joinable()) w.thread.join();
   workers_ended_ = true;
-  scout_.join();
+  if (scout_.joinable()) scout_.join();
 }
 
 StopSampler::Figures StopSampler::figures() const {
@@ -248,8 +264,10 @@ void StopSampler::Work(Worker* worker) {
   while (!ended() && !stops.over()) {
     // The timer wakes it where it sleeps.
     const int64_t next_ns = pace.Next(now_ns, cost_ns);
-    while (!ended() && !SleepUntil(next_ns, stops.late() == 0 ? kLongestPauseNs : kLatePauseNs))
+    while (!ended() && !stops.over() &&
+           !SleepUntil(next_ns, stops.late() == 0 ? kLongestPauseNs : kLatePauseNs))
       stops.LetGoLate();
+    if (stops.late() != 0) continue;
     const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
     now_ns = ClockNow(CLOCK_MONOTONIC);
     if (!Sample(*worker, stops, copy) && stops.late() == 0) {
@@ -281,13 +299,18 @@ bool StopSampler::Sample(const Worker& worker, ThreadStops& stops, Copy& copy) {
   const ThreadStops::End end =
       stops.Stop(id, [&copy](const user_regs_struct& registers) { copy.Take(registers); });
   if (end == ThreadStops::End::kStood) copy.FindChain();
-  lock.lock();
+  while (!lock.try_lock()) {
+    (void)SleepUntil(INT64_MAX, kLatePauseNs);
+    stops.LetGoLate();
+  }
   // It is there: who is held is not dropped.
   Thread& t = threads_.at(id);
   t.held = false;
+  // Whatever has come of it: who cannot be stopped is not tried before the others.
+  t.sampled_ns = RanNs(t.schedule);
   switch (end) {
     case ThreadStops::End::kStood: {
-      t.sampled_ns = RanNs(t.schedule);
+      t.refusals = 0;
       figures_.stops += 1;
       figures_.stopped += stops.last();
       figures_.longest_stop =
@@ -299,13 +322,13 @@ bool StopSampler::Sample(const Worker& worker, ThreadStops& stops, Copy& copy) {
       break;
     }
     case ThreadStops::End::kEnded:
-      any_died_ = true;
+      t.ended = any_died_ = true;
       break;
     case ThreadStops::End::kLate:
       ++figures_.lost;
       break;
     case ThreadStops::End::kRefused:
-      if (!std::exchange(t.refused, true)) ++figures_.refused;
+      if (++t.refusals == kRefusals) ++figures_.refused;
       break;
   }
   return true;
@@ -321,7 +344,7 @@ std::unordered_map<pid_t, StopSampler::Thread>::iterator StopSampler::WhoRunsOn(
     if (!t.active || t.held || t.processor != processor) continue;
     bool runs = false;
     if (!LookAt(t, &runs)) {
-      any_died_ = true;
+      t.ended = any_died_ = true;
       continue;
     }
     if (t.processor != processor) {
@@ -355,7 +378,8 @@ void StopSampler::ListIfChanged() {
   any_died_ = false;
   const std::vector<pid_t> now = ThreadsOf(pid_);
   std::erase_if(threads_, [&now](const auto& t) {
-    return !t.second.held && !std::binary_search(now.begin(), now.end(), t.first);
+    return !t.second.held &&
+           (t.second.ended || !std::binary_search(now.begin(), now.end(), t.first));
   });
   for (const pid_t id : now) {
     if (threads_.size() >= kMostFollowed) break;
@@ -364,9 +388,13 @@ void StopSampler::ListIfChanged() {
     Thread& t = it->second;
     t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
     t.stat = OpenOfThread(tasks_.get(), id, "stat");
+    t.ran_at_ns = ClockNow(CLOCK_MONOTONIC);
     t.active = true;
     bool runs = false;
-    if (LookAt(t, &runs)) Want(t.processor);
+    if (LookAt(t, &runs))
+      Want(t.processor);
+    else if (errno == EMFILE || errno == ENFILE)
+      ++figures_.refused;  // it stays in the list, and is not seen
   }
 }
 
@@ -374,8 +402,9 @@ void StopSampler::LookAtAll() {
   looked_ns_ = ClockNow(CLOCK_MONOTONIC);
   for (auto& [id, t] : threads_) {
     const int64_t ran_ns = RanNs(t.schedule);
-    if (ran_ns < 0) any_died_ = true;
-    t.active = ran_ns > t.ran_ns;
+    if (ran_ns < 0 && t.schedule.valid()) t.ended = any_died_ = true;
+    if (ran_ns > t.ran_ns) t.ran_at_ns = looked_ns_;
+    t.active = looked_ns_ - t.ran_at_ns < kActiveNs;
     t.ran_ns = ran_ns;
     bool runs = false;
     if (t.active && LookAt(t, &runs)) Want(t.processor);
@@ -395,6 +424,9 @@ void StopSampler::Want(int processor) {
   w.processor = processor;
   w.wanted = true;
   w.thread = StartThread(&StopSampler::Work, &w);
+  if (w.thread.joinable()) return;
+  workers_.pop_back();
+  ++figures_.lost;
 }
 
 void StopSampler::Push(pid_t id, const Copy& copy) {

@@ -35,8 +35,7 @@ class ThreadStops {
     kEnded,    // it is not there any more
     kRefused,  // see error()
     // It did not reach its stop within kPatience: it waits for a processor, in vfork, or in an
-    // uninterruptible call. LetGoLate() lets it go on when it does; until then it is not stopped
-    // again.
+    // uninterruptible call. LetGoLate() lets it go on when it does; until then nobody is stopped.
     kLate,
   };
   static constexpr std::chrono::milliseconds kPatience{50};

@@ -124,7 +124,11 @@ pid_t ThreadStops::TakeOne(bool wait, bool* stopped, int* signal) {
 
 ThreadStops::End ThreadStops::Begin(pid_t thread) {
   if (over_) return End::kEnded;
-  if (late_.contains(thread)) return End::kLate;
+  // One at a time: PTRACE_SEIZE waits for an exec of the process, which waits until the ends of its
+  // threads that are traced have been taken. Source: Linux fs/exec.c, de_thread; cred_guard_mutex
+  LetGoLate();
+  if (over_) return End::kEnded;
+  if (!late_.empty()) return End::kLate;
   if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
     error_ = errno;
     return error_ == ESRCH || IsZombie(thread) ? End::kEnded : End::kRefused;

@@ -340,7 +340,10 @@ void Target::Settle() {
     TakeAllocationStreams();
     TakeRequestStreams();
   }
-  if (stopped && sessions_.empty() && state_ != State::kEnded) state_ = State::kEnded;
+  if (stopped && sessions_.empty() && state_ != State::kEnded) {
+    state_ = State::kEnded;
+    StopStops();
+  }
 }
 
 void Target::BeginStop() {
@@ -404,6 +407,7 @@ void Target::TakeRundowns() {
 }
 
 void Target::Abandon(std::string_view why) {
+  StopStops();
   TakeRundowns();
   TakeStormStreams();
   TakeAllocationStreams();

@@ -269,6 +269,8 @@ class Target final : public Feed {
   void FlushCpu();
   void AdvanceCpu();
   void StopCpu();
+  // Where clrscope may stand still itself from now on, no thread is to wait for it.
+  void StopStops();
   // Wall time: target_wall.cc
   void BeginWall();
   bool PumpWall();

@@ -52,6 +52,7 @@ class StopSink final : public StopSampler::Sink {
 
 void Target::BeginCpu() {
   FlushCpu();
+  if (stops_ != nullptr) stops_->Start();
   // A thread that stops at the end of a system call was in the kernel.
   fold_->cpu().Begin(/*kernel_told=*/cpu_ == nullptr || cpu_->sees_kernel());
   cpu_stacks_ = std::make_unique<CpuStacks>(process_.pid, KnowCode(), &fold_->cpu(), RetireLater());
@@ -140,6 +141,10 @@ void Target::ReadCpuTimes(int64_t now_ns) {
   ThreadTimes times = ReadThreadTimes(process_.pid, cpu_ != nullptr && !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
   cpu_stacks_->OnTimes(now_ns, std::move(times));
+}
+
+void Target::StopStops() {
+  if (stops_ != nullptr) StopCpu();
 }
 
 // What is sampled by now is read before the system is asked for the last time.

@@ -122,13 +122,13 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
     const bool agent = activities;  // `record` alone loads it
     verb.Add("--sampler", a.sampler,
              agent ? "who takes them: kernel (perf_event_open); ptrace, by stopping each thread "
-                     "that runs for some 10 µs, as a debugger does; or agent, by timers of CPU "
+                     "that runs for some 40 µs, as a debugger does; or agent, by timers of CPU "
                      "clocks inside of the process, which needs no privilege. auto, the default, "
                      "is the kernel where it may, else the agent. runtime is the runtime's own "
                      "sampler: it stops the program 1,000 times a second and reports managed code "
                      "alone, and wall time too"
                    : "who takes them: kernel (perf_event_open), the default; ptrace, by stopping "
-                     "each thread that runs for some 10 µs, as a debugger does; or runtime, the "
+                     "each thread that runs for some 40 µs, as a debugger does; or runtime, the "
                      "runtime's own sampler: it stops the program 1,000 times a second and reports "
                      "managed code alone, and wall time too")
         .Value("WHO")
