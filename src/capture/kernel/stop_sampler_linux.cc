@@ -264,13 +264,17 @@ void StopSampler::Work(Worker* worker) {
   while (!ended() && !stops.over()) {
     // The timer wakes it where it sleeps.
     const int64_t next_ns = pace.Next(now_ns, cost_ns);
-    while (!ended() && !stops.over() &&
-           !SleepUntil(next_ns, stops.late() == 0 ? kLongestPauseNs : kLatePauseNs))
-      stops.LetGoLate();
-    if (stops.late() != 0) continue;
+    while (!ended() && !SleepUntil(next_ns, kLongestPauseNs)) {
+    }
     const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
     now_ns = ClockNow(CLOCK_MONOTONIC);
-    if (!Sample(*worker, stops, copy) && stops.late() == 0) {
+    const bool any = Sample(*worker, stops, copy);
+    // A late one is to go on as soon as it stands.
+    while (stops.late() != 0 && !ended() && !stops.over()) {
+      (void)SleepUntil(INT64_MAX, kLatePauseNs);
+      stops.LetGoLate();
+    }
+    if (!any) {
       std::unique_lock lock(mutex_);
       worker->wanted = false;
       worker->wanted_now.wait(lock, [&] { return worker->wanted || ended(); });
