@@ -13,6 +13,7 @@ struct StatFields {
   int64_t cpu_ticks = -1;     // in user and kernel mode; -1: the text ends before
   int64_t system_ticks = -1;  // of these, in kernel mode
   int64_t start_ticks = -1;   // since boot; -1: the text ends before
+  int processor = -1;         // that it is on, or was last; -1: the text ends before
 };
 
 // Returns false, and leaves anything in `out`, where there is no name or no state, or where one of

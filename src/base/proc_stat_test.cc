@@ -17,6 +17,12 @@ TEST(ProcStat, NamesMayHoldSpacesAndParentheses) {
   EXPECT_EQ(f.state, 'T');
   EXPECT_EQ(f.cpu_ticks, 2);
   EXPECT_EQ(f.start_ticks, 20);
+  EXPECT_EQ(f.processor, -1);
+  ASSERT_TRUE(
+      ParseStat("12 (a) R 1 2 3 4 5 6 7 8 9 10 1 1 13 14 15 16 17 18 20 21 22 23 24 25 26 27 28 "
+                "29 30 31 32 33 34 35 17 3 0 0",
+                &f));
+  EXPECT_EQ(f.processor, 3);
 }
 
 TEST(ProcStat, WhatIsNotThereIsNotTold) {

@@ -53,7 +53,7 @@ class Copier {
 
   void Copy(const dac::SnapshotThread& t) {
     const auto id = static_cast<pid_t>(t.os_id);
-    if (stops_.late() != 0) stops_.LetGoLate();
+    stops_.LetGoLate();
     for (int i = 0; i < kQuietTries; ++i)
       if (CopyQuietly(id, t.object)) return;
     CopyStopped(id, t.object);
@@ -123,10 +123,10 @@ class Copier {
       case Stops::End::kRefused:
         out_.missed[id] = "it runs, and " + capture::WhyNoStop(id, stops_.error());
         return;
-      case Stops::End::kEnded:
       case Stops::End::kLate:
-        // It is let go when this thread ends.
-        late_ += end == Stops::End::kLate ? Stops::kPatience : Stops::Clock::duration{};
+        late_ += Stops::kPatience;
+        [[fallthrough]];
+      case Stops::End::kEnded:
         out_.missed[id] = "it could not be made to stand still";
         return;
     }

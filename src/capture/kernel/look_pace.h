@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <random>
 
@@ -21,15 +20,13 @@ class LookPace {
   LookPace(int64_t period_ns, uint64_t seed, Waits waits = Waits::kAround)
       : asked_ns_(period_ns), period_ns_(period_ns), waits_(waits), random_(seed) {}
 
-  // A look began at `begin_ns` and cost `cpu_ns`. It may have `parts` times a kPart of a CPU.
-  // Returns when the next one begins.
-  int64_t Next(int64_t begin_ns, int64_t cpu_ns, size_t parts = 1) {
+  // A look began at `begin_ns` and cost `cpu_ns`. Returns when the next one begins.
+  int64_t Next(int64_t begin_ns, int64_t cpu_ns) {
     const int64_t allowed = last_ns_ == 0 ? 0 : (begin_ns - last_ns_) / kPart;
-    const auto times = static_cast<int64_t>(std::max<size_t>(1, parts));
     last_ns_ = begin_ns;
-    saved_ns_ = std::min(kMostSavedNs, saved_ns_ + allowed * times);
+    saved_ns_ = std::min(kMostSavedNs, saved_ns_ + allowed);
     saved_ns_ = std::max(-kMostSavedNs, saved_ns_ - cpu_ns);
-    period_ns_ = std::max(asked_ns_, -saved_ns_ * kPart / times);
+    period_ns_ = std::max(asked_ns_, -saved_ns_ * kPart);
     const double periods =
         waits_ == Waits::kAround ? around_(random_) : std::min(kMostPeriods, memoryless_(random_));
     return begin_ns + static_cast<int64_t>(static_cast<double>(period_ns_) * periods);
@@ -38,11 +35,10 @@ class LookPace {
   int64_t period_ns() const { return period_ns_; }
 
  private:
-  // What a look did not take is saved for looks that cost more: the first, and those that read maps
-  // and images of code anew. As much may be missing at the most: looks are at least one a second
-  // then.
+  // Looks take this part of a CPU at most. What a look did not take is saved for looks that cost
+  // more: the first, and those that read maps and images of code anew. As much may be missing at
+  // the most: looks are at least one a second then.
   static constexpr int64_t kPart = 50, kMostSavedNs = 20'000'000;
-
   static constexpr double kMostPeriods = 10;
 
   int64_t asked_ns_, period_ns_, saved_ns_ = kMostSavedNs, last_ns_ = 0;

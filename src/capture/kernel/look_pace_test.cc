@@ -9,24 +9,22 @@ namespace {
 constexpr int64_t kPeriodNs = 10'000'000, kSecondNs = 1'000'000'000;
 
 // How many looks of that cost there are in 100 s.
-int64_t LooksOf(int64_t cpu_ns, size_t parts, LookPace::Waits waits) {
+int64_t LooksOf(int64_t cpu_ns, LookPace::Waits waits) {
   LookPace pace(kPeriodNs, 1, waits);
   int64_t n = 0;
-  for (int64_t now = 0; now < 100 * kSecondNs; ++n) now = pace.Next(now, cpu_ns, parts);
+  for (int64_t now = 0; now < 100 * kSecondNs; ++n) now = pace.Next(now, cpu_ns);
   return n;
 }
 
 TEST(LookPace, CheapLooksAreAsOftenAsAsked) {
   // 10,000 of them, whose number has a standard error of 29 or of 100.
-  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, 1, LookPace::Waits::kAround)), 10'000, 5 * 29);
-  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, 1, LookPace::Waits::kMemoryless)), 10'000,
-              5 * 100);
+  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, LookPace::Waits::kAround)), 10'000, 5 * 29);
+  EXPECT_NEAR(static_cast<double>(LooksOf(10'000, LookPace::Waits::kMemoryless)), 10'000, 5 * 100);
 }
 
 TEST(LookPace, DearOnesTakeAFiftiethOfAProcessor) {
-  // 1 ms each: 20 a second; and twice as many where two threads run.
-  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, 1, LookPace::Waits::kAround)), 2'000, 100);
-  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, 2, LookPace::Waits::kAround)), 4'000, 200);
+  // 1 ms each: 20 a second.
+  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, LookPace::Waits::kAround)), 2'000, 100);
 }
 
 TEST(LookPace, WaitsAreAtRandom) {

@@ -80,9 +80,10 @@ class StopSampler {
     int processor = -1;      // as of the last look
     int64_t ran_ns = 0;      // as of the last look at all
     int64_t sampled_ns = 0;  // that it had run at its last sample
-    int64_t ran_at_ns = 0;   // CLOCK_MONOTONIC: when it was last seen to have run, or was new
-    bool active = false;     // that is not long ago
-    bool held = false;       // it is being stopped
+    int64_t ran_at_ns =
+        0;                // CLOCK_MONOTONIC: when it was last seen to have run, or began; 0: never
+    bool active = false;  // that is not long ago
+    bool held = false;    // it is being stopped
     bool ended = false;
     int refusals = 0;  // of stops, in a row
   };

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/proc_stat.h"
 #include "capture/kernel/look_pace.h"
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/process_memory.h"
@@ -41,25 +41,6 @@ constexpr size_t kMostBatchBytes = size_t{64} << 20;
 constexpr int64_t kLongestPauseNs = 20'000'000, kLatePauseNs = 1'000'000;
 // How often waits for a stop are looked at, which have no limit of their own.
 constexpr int64_t kScoutPauseNs = 10'000'000;
-
-struct StatNow {
-  bool runs = false;  // or waits for its processor
-  int processor = -1;
-};
-// The state is the 3rd field of `stat`, the processor the 39th; the 2nd is the name.
-bool ParseStatNow(std::string_view stat, StatNow& out) {
-  constexpr int kState = 3, kProcessor = 39;
-  const size_t name_end = stat.rfind(") ");
-  if (name_end == std::string_view::npos) return false;
-  stat.remove_prefix(name_end + 2);
-  out.runs = stat.starts_with('R');
-  for (int field = kState; field < kProcessor; ++field) {
-    const size_t space = stat.find(' ');
-    if (space == std::string_view::npos) return false;
-    stat.remove_prefix(space + 1);
-  }
-  return std::from_chars(stat.data(), stat.data() + stat.size(), out.processor).ec == std::errc{};
-}
 
 int64_t RanNs(const Fd& schedule) {
   char room[128];
@@ -366,10 +347,10 @@ std::unordered_map<pid_t, StopSampler::Thread>::iterator StopSampler::WhoRunsOn(
 
 bool StopSampler::LookAt(Thread& t, bool* runs) {
   char room[1024];
-  StatNow now;
-  if (!ParseStatNow(ReadAgain(t.stat, room), now)) return false;
+  StatFields now;
+  if (!ParseStat(ReadAgain(t.stat, room), &now)) return false;
   t.processor = now.processor;
-  *runs = now.runs;
+  *runs = now.state == 'R';  // or it waits for its processor
   return true;
 }
 
@@ -392,13 +373,17 @@ void StopSampler::ListIfChanged() {
     Thread& t = it->second;
     t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
     t.stat = OpenOfThread(tasks_.get(), id, "stat");
+    // It stays in the list, and is not seen.
+    if (!t.stat.valid() && (errno == EMFILE || errno == ENFILE)) ++figures_.refused;
+    // Of those that were there before, most wait: the next look at all says who does not.
+    if (looked_ns_ == 0) {
+      t.ran_ns = RanNs(t.schedule);
+      continue;
+    }
     t.ran_at_ns = ClockNow(CLOCK_MONOTONIC);
     t.active = true;
     bool runs = false;
-    if (LookAt(t, &runs))
-      Want(t.processor);
-    else if (errno == EMFILE || errno == ENFILE)
-      ++figures_.refused;  // it stays in the list, and is not seen
+    if (LookAt(t, &runs)) Want(t.processor);
   }
 }
 
@@ -408,7 +393,7 @@ void StopSampler::LookAtAll() {
     const int64_t ran_ns = RanNs(t.schedule);
     if (ran_ns < 0 && t.schedule.valid()) t.ended = any_died_ = true;
     if (ran_ns > t.ran_ns) t.ran_at_ns = looked_ns_;
-    t.active = looked_ns_ - t.ran_at_ns < kActiveNs;
+    t.active = t.ran_at_ns != 0 && looked_ns_ - t.ran_at_ns < kActiveNs;
     t.ran_ns = ran_ns;
     bool runs = false;
     if (t.active && LookAt(t, &runs)) Want(t.processor);

@@ -164,9 +164,13 @@ TEST(StopSampler, EachThreadHasItsPart) {
 TEST(StopSampler, OneOfAThousandThreadsThatRunsIsFound) {
   const Child child([](Shared& s) {
     for (int i = 0; i < 1000; ++i)
-      std::thread([] {
+      std::thread([&s] {
+        ++s.other;
         for (;;) ::pause();
       }).detach();
+    // Until all of them have begun to wait.
+    while (s.other < 1000) ::usleep(1000);
+    std::this_thread::sleep_for(200ms);
     s.ready = true;
     while (!s.go) ::usleep(1000);
     for (;;) SpinFor(1000);

@@ -125,15 +125,18 @@ TEST(ThreadStops, WhoIsNotThereIsNotStopped) {
   EXPECT_EQ(may.error().code, ErrorCode::kNotFound);
 }
 
-// In vfork the parent waits where no stop reaches it, until its child runs another program.
+// A parent waits in vfork, where no stop reaches it, until its child ends: when it is told to go.
+void WaitInVfork(Shared& s) {
+  s.ready = true;
+  if (::vfork() == 0) {
+    while (!s.go) (void)::usleep(1000);
+    ::_exit(0);
+  }
+}
+
 TEST(ThreadStops, AThreadThatDoesNotStopIsGivenUpAndGoesOn) {
   const Child child([](Shared& s) {
-    s.ready = true;
-    const pid_t own = ::vfork();
-    if (own == 0) {
-      while (!s.go) (void)::usleep(1000);
-      ::_exit(0);
-    }
+    WaitInVfork(s);
     s.other = 1;
     for (;;) ++s.count;
   });
@@ -159,12 +162,7 @@ TEST(ThreadStops, AThreadThatDoesNotStopIsGivenUpAndGoesOn) {
 // The same, but whoever traced it does not let it go: its thread's end does.
 TEST(ThreadStops, TheEndOfTheTracingThreadLetsGoWhoIsLate) {
   const Child child([](Shared& s) {
-    s.ready = true;
-    const pid_t own = ::vfork();
-    if (own == 0) {
-      while (!s.go) (void)::usleep(1000);
-      ::_exit(0);
-    }
+    WaitInVfork(s);
     for (;;) ++s.count;
   });
   child.AwaitReady();
