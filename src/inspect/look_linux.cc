@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "capture/agents/agent_permission.h"
+#include "capture/kernel/trace_right.h"
 #include "capture/proc/maps_line.h"
 #include "inspect/findings.h"
 #include "inspect/kernel_threads.h"
@@ -27,17 +29,11 @@ using KernelView = std::map<pid_t, KernelThread>;
 constexpr size_t kMaxThreads = dac::kMaxThreads;
 
 Error MayNotRead(pid_t pid, int error) {
-  std::string text =
-      fmt::format("the memory of process {} may not be read: {}", pid, std::strerror(error));
-  if (error == EPERM || error == EACCES) {
-    const Result<std::string> yama = ipc::ReadFile("/proc/sys/kernel/yama/ptrace_scope", 16);
-    text = fmt::format("the memory of process {} may not be read", pid);
-    text += yama.ok() && !yama->starts_with('0')
-                ? ": kernel.yama.ptrace_scope forbids it; run clrscope as root, or set it to 0"
-                : ": run clrscope as the process's user, or as root (in a container: with "
-                  "CAP_SYS_PTRACE)";
-  }
-  return Error{error == ESRCH ? ErrorCode::kNotFound : ErrorCode::kPermission, text};
+  const auto refusal = capture::WhyNotRead(pid);
+  if (refusal && refusal->code != ErrorCode::kPermission) return refusal->error();
+  return Error{error == ESRCH ? ErrorCode::kNotFound : ErrorCode::kPermission,
+               fmt::format("the memory of process {} may not be read: {}", pid,
+                           refusal ? refusal->error().message : std::strerror(error))};
 }
 
 // Where the runtime is mapped, by the path of its file.
@@ -158,6 +154,7 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
                  fmt::format("process {} is compiled ahead of time: it has no runtime that knows "
                              "its threads; gdb shows them",
                              pid)};
+  capture::AskForTraceRight(pid);
   const Result<std::string> maps =
       ipc::ReadFile(fmt::format("/proc/{}/maps", pid), size_t{64} << 20);
   if (!maps.ok())

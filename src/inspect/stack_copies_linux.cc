@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "capture/kernel/thread_stops.h"
+#include "capture/kernel/trace_right.h"
 #include "capture/proc/maps_line.h"
 #include "inspect/stack_copies.h"
 #include "ipc/processes/proc_linux.h"

@@ -86,10 +86,10 @@ class AgentCase(Case):
         os.environ["TMPDIR"] = self.tmp
         self.addCleanup(lambda: os.environ.__setitem__("TMPDIR", old) if old else os.environ.pop("TMPDIR", None))
 
-    def workload(self, flavour, *args, env=None):
+    def workload(self, flavour, *args, **options):
         if not os.path.isdir(os.path.join(harness.WORKLOADS, flavour)):
             self.skipTest(f"{flavour} was not built")
-        work = Workload(*args, flavour=flavour, env=env)
+        work = Workload(*args, flavour=flavour, **options)
         self.addCleanup(work.end)
         return work
 

@@ -27,6 +27,7 @@ from hazards import Hazards  # noqa: F401
 from limits import Limits  # noqa: F401
 from metadata import Metadata  # noqa: F401
 from musl import Musl  # noqa: F401
+from permission import Permission  # noqa: F401
 from pprof_file import PprofFile
 from surroundings import Surroundings  # noqa: F401
 

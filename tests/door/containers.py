@@ -120,7 +120,7 @@ def cases(DoorCase):
             self.assertEqual(self.check(run, "agent")[0]["verdict"], "ok")
             self.records(run, "--live", "--cpu")
             shown = clrscope("report", self.path("app.clrscope"), "--measure", "cpu", "--json")
-            self.assertEqual(json.loads(shown.stdout)["sampler"], "agent")
+            self.assertEqual(json.loads(shown.stdout)["sampler"], "ptrace")
             self.assertGreater(json.loads(shown.stdout)["totals"]["samples"], 5)
 
         def test_root_without_ptrace_is_told_what_it_needs(self):
@@ -141,6 +141,8 @@ def cases(DoorCase):
             reach, code = self.check(run, "reach")
             self.assertEqual((reach["verdict"], code), ("warn", 0))
             self.records(run, "--live")
+            refused = run("record", "-p", "1", "-d", "1s", "--cpu", "-o", "-")
+            self.assert_refuses(refused, 5, "CPU time cannot be sampled", "CAP_SYS_PTRACE")
 
         def test_a_sidecar_that_shares_tmp_alone(self):
             tmp = self.shared_tmp()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu --sampler agent` on programs that burn CPU time in known methods; and what it leaves behind."""
-import errno
 import json
 import os
 import signal
@@ -10,7 +9,6 @@ from clock import clock
 import cpu_time
 import harness
 from harness import Case, CpuSpan, Workload, clrscope, loss, report, start_recording
-from seccomp import without_perf
 
 
 def timers(pid):
@@ -87,26 +85,6 @@ class AgentCpu(Case):
         self.assertGreater(by_kind["native"], 0.8 * truth["methods"]["Native"])  # memset
         self.assertGreater(by_kind["kernel"], 0.5 * truth["methods"]["Kernel"])
         self.assertGreater(by_kind["managed"], 0.8 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
-
-    @clock
-    def test_where_the_kernel_refuses_the_agent_samples(self):
-        for error in (errno.EPERM, errno.ENOSYS):
-            with self.subTest(error):
-                truth, path = self.sampled("burns", program=("--seconds", "1", "--kinds", "loops"), env=cpu_time.AT_ONCE,
-                                           preexec_fn=without_perf(error))
-                self.assertIn("so the agent samples CPU time, and is taken out at the end", self.said)
-                self.check_total(path)
-                methods, _ = self.methods(path)
-                self.check_near(methods["LoopLong"], truth["methods"]["LoopLong"], "LoopLong")
-        with Workload("--start-on-stdin", flavour="burns") as w:
-            refused = clrscope("record", "-p", w.pid, "--cpu", "--sampler", "kernel", "-d", "1", "-o", self.path("no.clrscope"), preexec_fn=without_perf())
-            self.assertNotEqual(refused.returncode, 0)
-            self.assertIn("the kernel's sampler is refused", refused.stderr)
-            checks = json.loads(clrscope("doctor", w.pid, "--json", preexec_fn=without_perf()).stdout)["checks"]
-            cpu = next(check for check in checks if check["name"] == "cpu")
-            self.assertEqual(cpu["verdict"], "warn")
-            self.assertIn("loads the agent", cpu["what"])
-            self.assertIn("perf_event_paranoid", cpu["fix"])
 
     @clock
     def test_the_kernel_is_preferred(self):

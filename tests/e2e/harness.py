@@ -72,10 +72,10 @@ class Workload:
     PATIENCE_S = 120
     stuck = None
 
-    def __init__(self, *args, flavour="alloc", env=None):
+    def __init__(self, *args, flavour="alloc", env=None, preexec_fn=None):
         self.process = subprocess.Popen(
             command(flavour) + list(args), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, **(env or {})})
+            env={**os.environ, **(env or {})}, preexec_fn=preexec_fn)
         self.ready = json.loads(self.line("ready"))
         self.pid = self.ready["ready"]
 

@@ -221,7 +221,8 @@ class Stacks(Case):
         with self.hang("deadlock") as w:
             result = clrscope("stacks", "-p", w.pid, user=65534, group=65534, extra_groups=[])
             self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
-            self.assertRegex(result.stderr, r"the memory of process \d+ may not be read: run clrscope as the process's user, or as root")
+            self.assertRegex(result.stderr, r"the memory of process \d+ may not be read: process \d+ is another user's, .*; run clrscope as its user, or with the "
+                                            r"capability CAP_SYS_PTRACE")
             self.check_goes_on(w)
 
     def test_what_is_no_dotnet_process_is_refused(self):

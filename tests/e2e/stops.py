@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 
+from clock import clock
 import cpu_time
 import harness
 from harness import Case, Workload, clrscope, report, start_recording, wait_until
-from seccomp import without
+from seccomp import PERF_EVENT_OPEN, PTRACE, without, without_perf
 
-PTRACE = 101  # of x86-64
 PTRACE_SEIZE = 0x4206
 
 
@@ -80,13 +80,62 @@ class Stops(Case):
                     if row["method"].endswith((".LoopLong", ".LoopShort")))
         self.assertGreater(loops, 0.5 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
 
+    @clock
+    def test_it_is_taken_where_the_kernel_refuses(self):
+        path = self.path()
+        for error in (errno.EPERM, errno.ENOSYS):
+            with self.subTest(error), Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "1", "--kinds", "loops", flavour="burns",
+                                               env=cpu_time.AT_ONCE) as w:
+                recorder = start_recording("-p", w.pid, "--cpu", "-f", "-o", path, preexec_fn=without_perf(error))
+                w.go()
+                truth = w.truth()
+                recorder.send_signal(signal.SIGINT)
+                _, words = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, words)
+                self.assertIn("CPU time is sampled by stopping threads that run, for some 40 µs each: the kernel's sampler is", recorder.said + words)
+                document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
+                self.assertEqual(document["sampler"], "ptrace")
+                loop = next(row for row in document["rows"] if row["method"].endswith(".LoopLong"))
+                error_ns = (loop["total_cpu_ns_high"] - loop["total_cpu_ns_low"]) / 2
+                self.assertLess(abs(loop["total_cpu_ns"] - truth["methods"]["LoopLong"]), harness.MOST_HALVES * error_ns)
+                self.assertNotIn("clrscope-agent", open(f"/proc/{w.pid}/maps", encoding="utf-8").read(), "nothing was loaded")
+                self.assertEqual(self.check_of_cpu(w.pid, without_perf(error))["verdict"], "warn")
+
+    def check_of_cpu(self, pid, preexec_fn):
+        """`doctor`'s word on CPU time."""
+        checks = json.loads(clrscope("doctor", pid, "--json", preexec_fn=preexec_fn).stdout)["checks"]
+        return next(check for check in checks if check["name"] == "cpu")
+
+    def test_where_nobody_may_sample(self):
+        neither = without([PERF_EVENT_OPEN, PTRACE], errno.EPERM)
+        path = self.path()
+        with Workload("--start-on-stdin", flavour="burns") as w:
+            for verb in (("record", "-p", w.pid, "--cpu", "-d", "1", "-o", path), ("record", "--all", "--cpu", "-d", "1", "-o", path),
+                         ("watch", "--cpu", "-o", self.dir), ("top", "--all", "--cpu", "-d", "1s"), ("top", "-p", w.pid, "--cpu", "-d", "1s")):
+                refused = clrscope(*verb, preexec_fn=neither)
+                self.assertEqual(refused.returncode, 5, (verb, refused.stderr))
+                for word in ("the kernel's sampler is refused", "allow ptrace in the container's seccomp profile", "--sampler runtime"):
+                    self.assertIn(word, refused.stderr, verb)
+            check = self.check_of_cpu(w.pid, neither)
+            self.assertEqual(check["verdict"], "warn")
+            self.assertIn("CPU time cannot be sampled: the kernel's sampler is refused", check["what"])
+            self.assertIn("allow ptrace in the container's seccomp profile", check["fix"])
+            # What is named `all` does without.
+            self.assert_ok(clrscope("record", "-p", w.pid, "--measures", "all", "-d", "1", "-o", path, preexec_fn=neither))
+        self.assertNotEqual(clrscope("report", path, "--measure", "cpu", "--json").returncode, 0)
+        # A program is not started for a recording that cannot be.
+        marker = self.path("started")
+        refused = clrscope("record", "--cpu", "-f", "-o", path, "--", "touch", marker, preexec_fn=neither)
+        self.assertIn("CPU time cannot be sampled", refused.stderr)
+        self.assertFalse(os.path.exists(marker))
+
     def test_what_forbids_it_is_reported(self):
         with Workload("--start-on-stdin", flavour="burns") as w:
             options = ("record", "-p", w.pid, "--cpu", "--sampler", "ptrace", "-d", "1", "-f", "-o", self.path())
             for error in (errno.EPERM, errno.ENOSYS):
                 refused = clrscope(*options, preexec_fn=without([PTRACE], error))
                 self.assertEqual(refused.returncode, 5, refused.stderr)
-                self.assertIn("ptrace is refused here", refused.stderr)
+                self.assertIn("a seccomp filter forbids clrscope to use ptrace", refused.stderr)
             tracer = subprocess.Popen([sys.executable, __file__, str(w.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.addCleanup(tracer.stdout.close)
             self.addCleanup(tracer.kill)
@@ -94,6 +143,8 @@ class Stops(Case):
             refused = clrscope(*options)
             self.assertEqual(refused.returncode, 5, refused.stderr)
             self.assertIn(f"process {tracer.pid} traces process {w.pid} already", refused.stderr)
+            check = self.check_of_cpu(w.pid, without_perf())
+            self.assertIn(f"process {tracer.pid} traces process {w.pid} already", check["what"])
             tracer.communicate("")
             self.assert_ok(clrscope(*options))
 

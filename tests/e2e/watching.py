@@ -11,7 +11,6 @@ import time
 from clock import clock
 import harness
 from harness import Case, Workload, clrscope, cpu_clock_ns, loss, open_sessions, report, start_clrscope, wait_until
-from seccomp import without_perf
 
 
 class Watching(Case):
@@ -139,13 +138,3 @@ class Watching(Case):
         self.assertGreaterEqual(holding, 2, words)
         for pid, truth in truths.items():
             self.check_cpu_total(used[pid], truth["process_ns"], whole[pid], part=0.03)
-
-    def test_where_nothing_can_sample_a_watch_says_so(self):
-        refused = clrscope("watch", "--cpu", "-o", os.path.join(self.dir, "captures"), preexec_fn=without_perf())
-        self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("the kernel's sampler is refused", refused.stderr)
-        # What is named `all` does without.
-        path = self.path("all.clrscope")
-        with Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "0.2", "--kinds", "loops", flavour="burns") as w:
-            self.assert_ok(clrscope("record", "-p", w.pid, "--measures", "all", "-d", "2", "-o", path, preexec_fn=without_perf()))
-        self.assertNotEqual(clrscope("report", path, "--measure", "cpu", "--json").returncode, 0)

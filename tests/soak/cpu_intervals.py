@@ -6,7 +6,7 @@ usage: cpu_intervals.py CLRSCOPE WORKLOADS [RUNS] [MODE,...] [FLAVOUR,...]      
   kernel   the kernel's sampler, as whoever runs this
   user     the same as a user without privileges, at kernel.perf_event_paranoid 2 (needs root, to become one)
   agent    the agent's sampler
-  seccomp  the agent's sampler, as perf_event_open is refused by a filter
+  seccomp  stops from outside (ptrace), as perf_event_open is refused by a filter
 Each run records the workload `burns` (burns, burns-net8 or burns-net9), which reads its own clocks. By chance 95 of 100 are inside; fewer than 88 % of
 any method's runs fail. So does a total that is more than 2 % off. As a user the kernel's time is a frame without callers, so that what does little else
 than read (`kernel`) is left out there."""
@@ -125,7 +125,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 runner = Runner(mode, folder)
                 for _ in range(runs):
-                    tally.add(*runner.once(flavour), "agent" if mode in ("agent", "seccomp") else "kernel")
+                    tally.add(*runner.once(flavour), {"agent": "agent", "seccomp": "ptrace"}.get(mode, "kernel"))
             good = tally.say(f"{mode}, {flavour}") and good
     return 0 if good else 1
 

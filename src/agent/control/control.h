@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's socket: commands as lines of text, each answered by a line; a peer that says
-// "subscribe" is sent every interval's frame from then on, as a u32 length and the bytes.
+// "subscribe" is sent every interval's frame from then on, as a u32 length and the bytes. One that
+// says "ptracer" may trace the process from then on, where Yama would forbid it.
 #pragma once
 
 #include <cstddef>

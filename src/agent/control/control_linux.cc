@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,6 +31,19 @@ bool IsAllowed(int fd) {
   socklen_t size = sizeof who;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
   return who.uid == ::geteuid() || who.uid == 0;
+}
+
+// Yama lets a process trace its descendants, and whoever they allow to. One peer at a time: the
+// kernel keeps the last one, until that ends. Source: linux security/yama/yama_lsm.c
+std::string AllowToTrace(int fd) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0)
+    return "error it is not known who asks: it is in another pid namespace";
+  if (::prctl(PR_SET_PTRACER, who.pid, 0, 0, 0) != 0)
+    return errno == EINVAL ? "error this kernel has no Yama"
+                           : "error the kernel does not allow it: " + ErrnoText(errno);
+  return "ok";
 }
 
 }  // namespace
@@ -179,7 +193,7 @@ void Control::Answer(Peer& p, ControlHandler& handler) {
       handler.OwnerCame();
       continue;
     }
-    const std::string answer = handler.Command(line);
+    const std::string answer = line == "ptracer" ? AllowToTrace(p.fd.get()) : handler.Command(line);
     // A subscriber's stream holds frames and nothing else.
     if (!p.subscribed) p.out.Append(answer + "\n");
   }

@@ -68,6 +68,17 @@ TEST_F(ControlTest, AnswersLineByLine) {
   EXPECT_EQ(Hear(peer), "answer to c\n") << "though it says no more";
 }
 
+TEST_F(ControlTest, WhoAsksMayTraceTheProgram) {
+  Control c;
+  ASSERT_TRUE(c.Listen(folder_.path()).ok());
+  const Fd peer = Connect(c);
+  ASSERT_TRUE(Say(peer, "ptracer\n"));
+  c.Serve(*this);
+  const bool yama = ::access("/proc/sys/kernel/yama/ptrace_scope", F_OK) == 0;
+  EXPECT_EQ(Hear(peer), yama ? "ok\n" : "error this kernel has no Yama\n");
+  EXPECT_EQ(commands_, 0);
+}
+
 TEST_F(ControlTest, WhoFloodsItAndDoesNotReadCostsLittle) {
   Control c;
   ASSERT_TRUE(c.Listen(folder_.path()).ok());

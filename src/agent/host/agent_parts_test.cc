@@ -50,6 +50,10 @@ TEST(Options, WhatIsMeasured) {
   EXPECT_FALSE(o->live) << "nothing is sampled that could be followed";
   EXPECT_TRUE(o->locks) << "waits cannot be told from those for locks without these";
   EXPECT_EQ(ParseOptions("allocations=0").error().code, ErrorCode::kUsage);
+  const auto idle = ParseOptions("idle=1");
+  ASSERT_TRUE(idle.ok());
+  EXPECT_FALSE(idle->allocations || idle->live || idle->exceptions || idle->locks);
+  EXPECT_EQ(ChangeOptions("idle=0,exceptions=1", *idle).error().code, ErrorCode::kRefused);
   EXPECT_EQ(ChangeOptions("allocations=1", *o).error().code, ErrorCode::kRefused);
   const auto changed = ChangeOptions("exceptions=1,waits=0", *o);
   ASSERT_TRUE(changed.ok());

@@ -69,6 +69,7 @@ bool ParsePercent(std::string_view value, double& out) {
 bool* FlagOf(std::string_view key, Options& o) {
   if (key == "allocations") return &o.allocations;
   if (key == "live") return &o.live;
+  if (key == "idle") return &o.idle;
   if (key == "exceptions") return &o.exceptions;
   if (key == "locks") return &o.locks;
   if (key == "waits") return &o.waits;
@@ -134,12 +135,13 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
     if (!ok) return Wrong(key, value);
   }
   o.locks = o.locks || o.waits;
+  o.allocations = o.allocations && !o.idle;
   o.live = o.live && o.allocations;
   if (o.max_overhead > 0 && o.exact)
     return Error{ErrorCode::kUsage,
                  "CLRSCOPE_OPTS: exact counts every object, whatever that takes: max_overhead does "
                  "not go with it"};
-  if (!o.allocations && !o.exceptions && !o.locks && o.cpu_hz == 0)
+  if (!o.allocations && !o.exceptions && !o.locks && o.cpu_hz == 0 && !o.idle)
     return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is nothing to measure"};
   return o;
 }
@@ -147,6 +149,7 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
 Result<Options> ChangeOptions(std::string_view text, const Options& now) {
   ASSIGN_OR_RETURN(Options o, ParseOptions(text, now));
   const char* fixed = o.allocations != now.allocations     ? "whether allocations are sampled"
+                      : o.idle != now.idle                 ? "idle"
                       : o.live != now.live                 ? "whether objects are followed"
                       : o.cap != now.cap                   ? "how many objects are followed"
                       : o.cpu_hz != now.cpu_hz             ? "how CPU time is sampled"

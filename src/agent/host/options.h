@@ -17,6 +17,7 @@ struct Options {
   int64_t every_ns = 60'000'000'000;  // every: an interval, for the spool; 1s … 1h
   bool allocations = true;            // allocations: sample them; without them nothing is followed
   bool live = true;                   // live: follow sampled objects
+  bool idle = false;                  // idle: measure nothing, and answer commands
   bool exceptions = false;            // exceptions: each one that is thrown
   bool locks = false;                 // locks: each wait for a lock that is held
   bool requests = false;              // requests: which activity followed objects are of

@@ -13,6 +13,7 @@
 #include "base/byte_reader.h"
 #include "base/fd.h"
 #include "base/result.h"
+#include "ipc/processes/dotnet_process.h"
 #include "ipc/processes/process_facts.h"
 #include "ipc/transport/deadline.h"
 #include "profile/interval/interval_frame.h"
@@ -24,6 +25,10 @@ namespace clrscope::capture {
 // errors: kNotFound, kNotDotnet, kPermission; kRefused, e.g. when a profiler is loaded already;
 // kTimeout
 Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline);
+
+// Why the agent cannot be loaded, one sentence; "" where it can, as far as can be said without
+// trying.
+std::string WhyNoAgent(const ipc::DotnetProcess& process);
 
 // Where the agent of a process listens, as we reach it; there may be none.
 Result<std::string> AgentSocket(pid_t pid);

@@ -18,6 +18,7 @@
 #include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_link.h"
 #include "capture/agents/agent_place.h"
+#include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_stat.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/protocol/client.h"
@@ -30,6 +31,7 @@ namespace clrscope::capture {
 namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
+constexpr int kAgentSince = 8;
 constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000}, kConnect{200},
     kAnswers{2000};
 
@@ -172,14 +174,27 @@ Result<std::string> AgentSocket(pid_t pid) {
   return SocketOf(facts);
 }
 
+std::string WhyNoAgent(const ipc::DotnetProcess& process) {
+  const int major = ipc::MajorVersion(process.clr_version);
+  if (major != 0 && major < kAgentSince)
+    return fmt::format("it needs .NET {} or later", kAgentSince);
+  const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(process.pid);
+  if (!facts.ok()) return facts.error().message;
+  if (!HasAgentFor(LibcOf(process, *facts)))
+    return fmt::format("the process runs on musl, and {}", kNoAgentForMusl);
+  const auto on = ipc::FindVariable(facts->environ, "CORECLR_ENABLE_PROFILING");
+  if (on && *on == "1") return "another profiler was loaded when the process began";
+  return WhyNoPlace(*facts);
+}
+
 Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {
   ASSIGN_OR_RETURN(const ipc::DotnetProcess process, ipc::FindProcess(pid));
   ASSIGN_OR_RETURN(const std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
   const int major = ipc::MajorVersion(process.clr_version);
-  if (major != 0 && major < 8)
+  if (major != 0 && major < kAgentSince)
     return Error{ErrorCode::kRefused,
-                 fmt::format("process {} runs .NET {}: the agent needs .NET 8 or later", pid,
-                             process.clr_version)};
+                 fmt::format("process {} runs .NET {}: the agent needs .NET {} or later", pid,
+                             process.clr_version, kAgentSince)};
   ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
   RemoveDeadSockets(facts);
   ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts, LibcOf(process, facts)));

@@ -59,7 +59,7 @@ class StopSampler {
     std::chrono::nanoseconds stopped{}, longest_stop{};
   };
 
-  // Stops nobody before Start(). errors: of MayStop(); kUsage, kFailed
+  // Stops nobody before Start(). errors: of MayTrace(); kUsage, kFailed
   static Result<std::unique_ptr<StopSampler>> Open(pid_t pid, uint32_t rate_hz);
   ~StopSampler();
   StopSampler(const StopSampler&) = delete;

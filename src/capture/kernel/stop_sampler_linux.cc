@@ -21,6 +21,7 @@
 #include "capture/kernel/process_memory.h"
 #include "capture/kernel/stop_sampler.h"
 #include "capture/kernel/thread_look.h"
+#include "capture/kernel/trace_right.h"
 
 namespace clrscope::capture {
 namespace {
@@ -141,7 +142,7 @@ void StopSampler::Copy::FindChain() {
 Result<std::unique_ptr<StopSampler>> StopSampler::Open(pid_t pid, uint32_t rate_hz) {
   if (rate_hz == 0 || rate_hz > kMostStopRate)
     return Error{ErrorCode::kUsage, "the rate of samples of CPU is from 1 to 10000 per second"};
-  RETURN_IF_ERROR(MayStop(pid));
+  RETURN_IF_ERROR(MayTrace(pid));
   std::unique_ptr<StopSampler> sampler(new StopSampler(pid, rate_hz));
   if (!sampler->tasks_.valid())
     return Error{ErrorCode::kFailed,

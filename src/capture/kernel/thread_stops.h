@@ -18,11 +18,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <unordered_set>
 #include <utility>
-
-#include "base/result.h"
 
 namespace clrscope::capture {
 
@@ -100,11 +97,5 @@ class ThreadStops {
 // Calls `work` on a thread of its own, whose end lets go whatever it still traces, and returns
 // after that.
 void TraceOnOwnThread(pid_t pid, const std::function<void(ThreadStops&)>& work);
-
-// Nothing: this thread or process may be stopped, as far as can be told without doing so. Else what
-// forbids it, and what would allow it: one sentence. errors: kNotFound, kPermission
-Status MayStop(pid_t pid);
-// The same of a refused stop, as the end of a sentence about that thread.
-std::string WhyNoStop(pid_t thread, int error);
 
 }  // namespace clrscope::capture

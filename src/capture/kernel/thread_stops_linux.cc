@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +11,6 @@
 #include <future>
 #include <thread>
 
-#include "base/fd.h"
-#include "capture/kernel/perf_open.h"
 #include "capture/kernel/thread_stops.h"
 #include "ipc/processes/proc_linux.h"
 #include "ipc/processes/proc_text.h"
@@ -24,48 +20,12 @@ namespace {
 
 int AlarmSignal() { return SIGRTMIN + 1; }
 
-pid_t TracerOf(pid_t thread) {
-  const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/status", thread), 16 << 10);
-  return text.ok() ? ipc::ParseProcStatus(*text).tracer_pid : 0;
-}
-
 // One that has ended is refused with EPERM.
 bool IsZombie(pid_t thread) {
   const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/stat", thread), 4096);
   if (!text.ok()) return true;
   const Result<ipc::ProcStat> stat = ipc::ParseProcStat(*text);
   return stat.ok() && ipc::HasEnded(stat->state);
-}
-
-// errors: kNotFound, kPermission
-Error MayNotTrace(pid_t pid) {
-  struct stat folder {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &folder) != 0)
-    return {ErrorCode::kNotFound, fmt::format("there is no process {}", pid)};
-  const auto says = [pid](const std::string& why) {
-    return Error{ErrorCode::kPermission,
-                 fmt::format("threads of process {} may not be stopped for samples: {}", pid, why)};
-  };
-  const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/status", pid), 16 << 10);
-  if (text.ok() && ipc::ParseProcStatus(*text).uid != ::geteuid())
-    return says("it is another user's; run as its user, or with the capability CAP_SYS_PTRACE");
-  switch (const int64_t scope = KernelSetting("yama/ptrace_scope", 0); scope) {
-    case 0:
-      return says(
-          "it has more rights than clrscope, or hides its memory (PR_SET_DUMPABLE); run with the "
-          "capability CAP_SYS_PTRACE");
-    case 1:
-      return says(
-          "kernel.yama.ptrace_scope is 1, which lets only a parent trace; set it to 0 with sysctl, "
-          "or run with the capability CAP_SYS_PTRACE");
-    case 2:
-      return says(
-          "kernel.yama.ptrace_scope is 2, which takes the capability CAP_SYS_PTRACE; run with it, "
-          "or set it to 0 with sysctl");
-    default:
-      return says(fmt::format(
-          "kernel.yama.ptrace_scope is {}, which forbids ptrace until the next boot", scope));
-  }
 }
 
 }  // namespace
@@ -205,30 +165,6 @@ void TraceOnOwnThread(pid_t pid, const std::function<void(ThreadStops&)>& work) 
   while (all.wait_for(kAlarmEvery) != std::future_status::ready) stops->EndLateWait();
   seen.set_value();
   tracer.join();
-}
-
-Status MayStop(pid_t pid) {
-  if (const pid_t tracer = TracerOf(pid); tracer != 0)
-    return Error{ErrorCode::kPermission,
-                 fmt::format("process {} traces process {} already (gdb, strace): threads have one "
-                             "tracer at a time, so end it",
-                             tracer, pid)};
-  // Of what we do not trace nothing is done.
-  if (::ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr) != 0 && errno != ESRCH)
-    return Error{ErrorCode::kPermission,
-                 fmt::format("ptrace is refused here ({}): a seccomp filter of the container "
-                             "forbids it, so allow it there (with Docker --cap-add SYS_PTRACE)",
-                             std::strerror(errno))};
-  // Takes the same right as tracing.
-  const Fd memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!memory.valid()) return MayNotTrace(pid);
-  return OkStatus();
-}
-
-std::string WhyNoStop(pid_t thread, int error) {
-  if (const pid_t tracer = TracerOf(thread); tracer != 0)
-    return fmt::format("process {} traces it already (gdb, strace)", tracer);
-  return fmt::format("it may not be stopped: {}", std::strerror(error));
 }
 
 }  // namespace clrscope::capture

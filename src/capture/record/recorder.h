@@ -15,7 +15,6 @@
 #include "capture/agents/agent_feed.h"
 #include "capture/agents/agent_place.h"
 #include "capture/record/capture_output.h"
-#include "capture/record/choose_sampler.h"
 #include "capture/record/launch.h"
 #include "capture/record/signals.h"
 #include "capture/sessions/session_engine.h"
@@ -37,8 +36,6 @@ struct RecordOptions {
   bool keep_nettrace = false;
   bool replace = false;  // those that exist already
   TargetOptions target;
-  // Of CPU time, if it is sampled: `target.sampler` follows.
-  SamplerChoice sampler = SamplerChoice::kAuto;
   // Load the agent: its options, without "owned"; not of everyone.
   std::optional<std::string> agent;
   // Called when the recording is complete and the launched program goes on, which is waited for.
@@ -93,7 +90,7 @@ class Recorder final : private SessionObserver {
   void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
-  Status ChooseCpuSampler();
+  Status PrepareCpu();
   void LimitAgent();
   Status CreateOutput(pid_t pid);
   Status Join(const ipc::DotnetProcess& process);

@@ -32,7 +32,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->options_ = std::move(options);
   ASSIGN_OR_RETURN(Signals signals, Signals::Take());
   r->signals_ = std::make_unique<Signals>(std::move(signals));
-  RETURN_IF_ERROR(r->ChooseCpuSampler());
+  RETURN_IF_ERROR(r->PrepareCpu());
   EngineOptions engine;
   engine.target = r->options_.target;
   engine.discover = engine.start_now = r->options_.all;
@@ -68,25 +68,25 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   return r;
 }
 
-Status Recorder::ChooseCpuSampler() {
+Status Recorder::PrepareCpu() {
   agent_allocates_ = options_.agent.has_value();
   if (options_.agent) LimitAgent();
   TargetOptions& target = options_.target;
   if (target.cpu_hz == 0) return OkStatus();
-  std::vector<pid_t> pids;
-  for (const ipc::DotnetProcess& p : options_.processes) pids.push_back(p.pid);
-  if (!options_.command.empty()) pids.push_back(::getpid());
-  // What may lack is no reason to load an agent, which can take its place where it is anyway.
-  const bool may_load = !options_.all && (!target.cpu_may_lack || options_.agent.has_value());
-  ASSIGN_OR_RETURN(ChosenSampler chosen, ChooseSampler(options_.sampler, pids, may_load));
-  target.sampler = chosen.sampler;
-  sampler_note_ = std::move(chosen.note);
+  // What may lack is no reason to load an agent.
+  target.may_load_agent = !options_.processes.empty() && !target.cpu_may_lack;
+  if (!options_.command.empty() && !target.cpu_may_lack)
+    RETURN_IF_ERROR(MaySampleHere(target.sampler));
+  if (target.sampler == profile::CpuSampler::kRuntime)
+    sampler_note_ =
+        "the runtime's sampler stops the program 1,000 times a second, and tells managed code "
+        "alone";
   if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();
   if (!options_.agent) {
     options_.agent = "every=1s,allocations=0";
     LimitAgent();
   }
-  *options_.agent += fmt::format(",cpu={}", target.cpu_hz);
+  *options_.agent += fmt::format(",cpu={}", SampleRate(target, target.sampler));
   return OkStatus();
 }
 

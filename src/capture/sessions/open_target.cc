@@ -43,33 +43,6 @@ Status OpenRequests(const TargetOptions& options, OpenedTarget& out) {
   return OkStatus();
 }
 
-Status OpenKernelSampler(const TargetOptions& options, OpenedTarget& out) {
-  KernelSampler::Options sampler;
-  sampler.rate_hz = options.cpu_hz;
-  // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
-  constexpr size_t kMostCpusAsAWhole = 32;
-  sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
-  ASSIGN_OR_RETURN(out.cpu, KernelSampler::Open(out.process.pid, sampler));
-  return OkStatus();
-}
-
-Status OpenSampler(const TargetOptions& options, OpenedTarget& out) {
-  Status opened = OkStatus();
-  if (options.sampler == profile::CpuSampler::kKernel) {
-    opened = OpenKernelSampler(options, out);
-  } else if (options.sampler == profile::CpuSampler::kPtrace) {
-    Result<std::unique_ptr<StopSampler>> stops = StopSampler::Open(out.process.pid, options.cpu_hz);
-    if (stops.ok())
-      out.stops = stops.Take();
-    else
-      opened = stops.error();
-  }
-  if (opened.ok() || !options.cpu_may_lack || opened.error().code == ErrorCode::kNotFound)
-    return opened;
-  out.notes.push_back("CPU time is not sampled: " + opened.error().message);
-  return OkStatus();
-}
-
 }  // namespace
 
 OpenedTarget::~OpenedTarget() {
@@ -95,7 +68,10 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   }
   // First: what the others tell is to have ids from its first event on.
   if (options.requests) RETURN_IF_ERROR(OpenRequests(options, out));
-  if (options.cpu_hz != 0) RETURN_IF_ERROR(OpenSampler(options, out));
+  if (options.cpu_hz != 0) {
+    ASSIGN_OR_RETURN(out.sampler, OpenSampler(process, options));
+    for (std::string& note : out.sampler.notes) out.notes.push_back(std::move(note));
+  }
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(
       OpenedStream main,
@@ -128,7 +104,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
           "process {} runs .NET {}, which tells waits for locks only: other waits need .NET 9",
           process.pid, process.clr_version));
   }
-  if (options.cpu_hz != 0 && options.sampler == profile::CpuSampler::kRuntime) {
+  if (out.sampler.by == profile::CpuSampler::kRuntime) {
     ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
     out.streams.push_back({std::move(stream), Kind::kThreadSamples});
     if (ipc::MajorVersion(process.clr_version) == 9)

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "capture/kernel/kernel_sampler.h"
-#include "capture/kernel/stop_sampler.h"
+#include "capture/sessions/open_sampler.h"
 #include "capture/sessions/runtime_link.h"
 #include "capture/sessions/target_options.h"
 #include "ipc/processes/dotnet_process.h"
@@ -66,8 +65,7 @@ struct OpenedTarget {
   std::vector<Stream> streams;
   std::optional<symbol_files::ModuleFiles> files;  // nothing: they may not be seen
   std::string request_counter;                     // the identifier of that session
-  std::unique_ptr<KernelSampler> cpu;
-  std::unique_ptr<StopSampler> stops;
+  OpenedSampler sampler;
   std::vector<std::string> notes;
   bool rundown_failed = false;
   bool fresh = false;

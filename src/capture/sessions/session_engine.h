@@ -81,7 +81,8 @@ class SessionEngine {
   // Bytes of all sessions together that wait to be decoded.
   static constexpr size_t kPoolBytes = 64 << 20;
 
-  // errors: the system refuses threads or descriptors
+  // Of processes that come and go CPU time may lack, but not of all of them.
+  // errors: of MaySampleHere(); the system refuses threads or descriptors
   static Result<std::unique_ptr<SessionEngine>> Start(EngineOptions options);
   // For tests: with other processes and another time.
   SessionEngine(EngineOptions options, const Clock* clock, std::unique_ptr<ProcessSource> source);

@@ -72,6 +72,10 @@ Result<std::unique_ptr<SessionEngine>> SessionEngine::Start(EngineOptions option
   // little share what they leave free.
   (void)::mallopt(M_MMAP_THRESHOLD, 64 << 10);
   (void)::mallopt(M_ARENA_MAX, 2);
+  if (TargetOptions& target = options.target; options.discover && target.cpu_hz != 0) {
+    if (!target.cpu_may_lack) RETURN_IF_ERROR(MaySampleHere(target.sampler));
+    target.cpu_may_lack = true;
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<Drain> drain, Drain::Start());
   auto pool = std::make_shared<RingPool>(kPoolBytes);
   ASSIGN_OR_RETURN(std::unique_ptr<ProcessSource> source,

@@ -62,9 +62,8 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
       task_watch_(std::random_device{}(), std::thread::hardware_concurrency()),
       meter_(options.max_overhead),
       native_namer_(process_.pid, home.names) {
-  if ((options_.sampler == profile::CpuSampler::kKernel && opened.cpu == nullptr) ||
-      (options_.sampler == profile::CpuSampler::kPtrace && opened.stops == nullptr))
-    options_.cpu_hz = 0;  // refused, see cpu_may_lack
+  options_.sampler = opened.sampler.by;
+  options_.cpu_hz = opened.sampler.hz;
   MakeTables();
   profile::Process& info = tables_->info;
   StringPool& s = home_.recording->strings;
@@ -150,8 +149,8 @@ void Target::Take(OpenedTarget opened) {
   opened.streams.clear();  // they are ours now
   ResetTasks();
   ResetRouting();
-  cpu_ = std::move(opened.cpu);
-  stops_ = std::move(opened.stops);
+  cpu_ = std::move(opened.sampler.kernel);
+  stops_ = std::move(opened.sampler.stops);
   if (samples_cpu()) BeginCpu();
   BeginAgentCpu();
   if (options_.wall_hz != 0) BeginWall();

@@ -32,9 +32,11 @@ struct TargetOptions {
   bool activities = false;                                // of its ActivitySources; with requests
   bool actions = false;                                   // conventional routes by MVC's actions
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
-  profile::CpuSampler sampler = profile::CpuSampler::kKernel;  // who takes them
-  bool cpu_may_lack = false;  // where the kernel refuses, the rest is recorded without them
-  bool lines = false;         // source lines
+  // Who takes them; kNone: the kernel where it may, else stops from outside.
+  profile::CpuSampler sampler = profile::CpuSampler::kNone;
+  bool cpu_may_lack = false;    // where nobody can, the rest is recorded without them
+  bool may_load_agent = false;  // for a moment, where clrscope may not trace the process without
+  bool lines = false;           // source lines
   std::vector<std::string> symbol_folders;  // of this machine, with PDBs
   uint32_t wall_hz = 0;  // looks at each thread, a second, for where it waits; 0 = none
   bool pool = false;     // the thread pool's counters, once a second

@@ -47,8 +47,6 @@ Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
   if (s.measures.sampler == "agent")
     return Error{ErrorCode::kUsage,
                  "--sampler agent loads the agent: `clrscope record --cpu --sampler agent` does"};
-  if (s.measures.sampler == "ptrace") options.target.sampler = profile::CpuSampler::kPtrace;
-  if (s.measures.sampler == "runtime") options.target.sampler = profile::CpuSampler::kRuntime;
   options.target.pool = s.pool;
   if (live)
     return Error{ErrorCode::kUsage,

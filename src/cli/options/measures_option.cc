@@ -2,7 +2,6 @@
 #include "cli/options/measures_option.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/kernel/kernel_sampler.h"
-#include "capture/kernel/thread_stops.h"
 #include "profile/overhead/overhead_prices.h"
 
 namespace clrscope::cli {
@@ -120,17 +117,13 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "also where threads spend their time, running or not: why they wait, and where; by "
               "looks at them from outside; brings --cpu");
     const bool agent = activities;  // `record` alone loads it
+    const std::string who =
+        "who takes them: kernel (perf_event_open); ptrace, by stopping each thread that runs for "
+        "some 40 µs, as a debugger does; or runtime, the runtime's own sampler: it stops the "
+        "program 1,000 times a second and reports managed code alone, and wall time too. auto, the "
+        "default, is the kernel where it may, else ptrace";
     verb.Add("--sampler", a.sampler,
-             agent ? "who takes them: kernel (perf_event_open); ptrace, by stopping each thread "
-                     "that runs for some 40 µs, as a debugger does; or agent, by timers of CPU "
-                     "clocks inside of the process, which needs no privilege. auto, the default, "
-                     "is the kernel where it may, else the agent. runtime is the runtime's own "
-                     "sampler: it stops the program 1,000 times a second and reports managed code "
-                     "alone, and wall time too"
-                   : "who takes them: kernel (perf_event_open), the default; ptrace, by stopping "
-                     "each thread that runs for some 40 µs, as a debugger does; or runtime, the "
-                     "runtime's own sampler: it stops the program 1,000 times a second and reports "
-                     "managed code alone, and wall time too")
+             agent ? who + ". agent uses timers of CPU clocks inside of the process" : who)
         .Value("WHO")
         .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "ptrace", "agent", "runtime"}
                      : std::vector<std::string>{"auto", "kernel", "ptrace", "runtime"});
@@ -142,16 +135,15 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
   verb.Add("--only", a.only,
            "these and no allocations, unless they are named: exceptions,locks for example")
       .Value("LIST");
-  verb.Add(
-          "--measures", a.measures,
-          cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
-                "wall, live, gc-cpu; all is all that needs no agent: CPU time where the kernel may "
-                "sample it"
-          : requests
-              ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
-                "gc-cpu; all is all that needs no agent"
-              : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
-                "all is all that needs no agent")
+  verb.Add("--measures", a.measures,
+           cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
+                 "wall, live, gc-cpu; all is all that needs no agent: CPU time where it may be "
+                 "sampled"
+           : requests
+               ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
+                 "gc-cpu; all is all that needs no agent"
+               : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
+                 "all is all that needs no agent")
       .Value("LIST")
       .Excludes("--only");
   if (cpu)
@@ -166,7 +158,7 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
               "the maps of what it compiles, and reads the program's PDBs");
 }
 
-// What the limit leaves to samples of CPU time.
+// What the limit leaves to looks.
 Status LimitOverhead(const MeasureArguments& a, capture::TargetOptions& o) {
   ASSIGN_OR_RETURN(o.max_overhead, ParsePercent(a.max_overhead));
   if (o.every_request)
@@ -178,15 +170,6 @@ Status LimitOverhead(const MeasureArguments& a, capture::TargetOptions& o) {
     return Error{ErrorCode::kUsage,
                  "--sampler runtime stops the program 1,000 times a second, and cannot be told "
                  "otherwise: --max-overhead needs another one"};
-  // Half of it: the rest is for everything else.
-  const double taken = a.sampler == "ptrace" ? profile::kNsPerStop + profile::kNsPerStopMade
-                                             : profile::kNsPerKernelSample;
-  const double most = o.max_overhead / 2 * 1e9 / (taken + profile::kNsPerSampleRead);
-  if (most < 1)
-    return Error{ErrorCode::kUsage,
-                 fmt::format("--max-overhead {} leaves less than one sample of CPU time a second",
-                             a.max_overhead)};
-  o.cpu_hz = std::min(o.cpu_hz, static_cast<uint32_t>(most));
   // Looks take the same however little CPU the program uses: a quarter of the limit of one CPU.
   const double looks = o.max_overhead / 4 * 1e9 / profile::kNsPerLook;
   o.wall_hz = std::min(o.wall_hz, static_cast<uint32_t>(std::max(1.0, looks)));
@@ -213,6 +196,9 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
   o.fold.requests = o.requests;
   if (!a.sampler.empty() && o.cpu_hz == 0)
     return Error{ErrorCode::kUsage, "--sampler is of CPU time: give --cpu as well"};
+  for (uint8_t i = 1; i < profile::kCpuSamplers; ++i)
+    if (const auto by = static_cast<profile::CpuSampler>(i); a.sampler == profile::SamplerName(by))
+      o.sampler = by;
   if (a.sampler == "runtime") {
     if (a.rate != kDefaultRate && a.rate != kRuntimeRate)
       return Error{ErrorCode::kUsage,
@@ -223,27 +209,6 @@ Status ChooseMeasures(const MeasureArguments& a, bool* live, capture::TargetOpti
     o.wall_hz = 0;  // it tells wall time itself
   }
   return a.max_overhead.empty() ? OkStatus() : LimitOverhead(a, o);
-}
-
-Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOptions& o) {
-  if (o.cpu_hz == 0) return OkStatus();
-  if (sampler == "runtime") {
-    o.sampler = profile::CpuSampler::kRuntime;
-    return OkStatus();
-  }
-  if (sampler == "ptrace") {
-    if (!o.cpu_may_lack) RETURN_IF_ERROR(capture::MayStop(::getpid()));
-    o.sampler = profile::CpuSampler::kPtrace;
-    o.cpu_may_lack = true;
-    return OkStatus();
-  }
-  // Of one's own process it is allowed where it is allowed at all.
-  if (!o.cpu_may_lack) {
-    const auto own = capture::KernelSampler::Open(::getpid(), {});
-    if (!own.ok()) return own.error();
-  }
-  o.cpu_may_lack = true;
-  return OkStatus();
 }
 
 }  // namespace clrscope::cli

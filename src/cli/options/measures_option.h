@@ -19,7 +19,7 @@ struct MeasureArguments {
   bool cpu = false;
   bool wall = false;           // brings cpu
   uint32_t rate = 0;           // of samples of CPU time, a second of it; 0 = the verb has none
-  std::string sampler;         // of CPU time: "" or auto, kernel, agent, runtime
+  std::string sampler;         // of CPU time: "" or auto, kernel, ptrace, agent, runtime
   std::string only, measures;  // names, separated by commas
   std::string max_overhead;    // "1%"
   bool lines = false;
@@ -32,9 +32,5 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requ
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,
                       capture::TargetOptions& options);
-
-// CPU time of processes that come and go: says at once where the kernel refuses it, and lets single
-// processes lack it later. `sampler`: of MeasureArguments. errors: of the kernel's sampler
-Status ChooseSamplerOfEveryone(const std::string& sampler, capture::TargetOptions& options);
 
 }  // namespace clrscope::cli

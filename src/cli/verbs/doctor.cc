@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "capture/record/choose_sampler.h"
+#include "capture/agents/agent_link.h"
+#include "capture/sessions/open_sampler.h"
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "ipc/diagnosis/diagnosis.h"
@@ -94,12 +95,13 @@ void WriteJson(const ipc::Diagnosis& d, Output& out) {
   document.End();
 }
 
-// Who can sample its CPU time.
+// Who samples its CPU time.
 ipc::Check CheckSamplers(const ipc::DotnetProcess& process) {
   const capture::SamplersThere there = capture::ExamineSamplers(process);
   ipc::Check check;
   check.name = "cpu";
-  check.verdict = there.kernel ? ipc::Verdict::kOk : ipc::Verdict::kWarn;
+  check.verdict =
+      there.by == profile::CpuSampler::kKernel ? ipc::Verdict::kOk : ipc::Verdict::kWarn;
   check.what = there.what;
   check.fix = there.fix;
   return check;

@@ -144,14 +144,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     if (options.target.requests) *options.agent += ",requests=1";
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
-  if (a.measures.sampler == "kernel") options.sampler = capture::SamplerChoice::kKernel;
-  if (a.measures.sampler == "ptrace") options.sampler = capture::SamplerChoice::kPtrace;
-  if (a.measures.sampler == "runtime") options.sampler = capture::SamplerChoice::kRuntime;
-  if (a.measures.sampler == "agent") options.sampler = capture::SamplerChoice::kAgent;
-  if (options.sampler == capture::SamplerChoice::kAgent && a.all)
+  if (a.measures.sampler == "agent" && a.all)
     return Error{ErrorCode::kUsage,
                  "--sampler agent is for named processes or a program to launch, not for --all"};
-  if (a.all) RETURN_IF_ERROR(ChooseSamplerOfEveryone(a.measures.sampler, options.target));
   ASSIGN_OR_RETURN(options.target.symbol_folders, report::SymbolFolders(a.symbols));
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;

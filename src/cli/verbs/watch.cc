@@ -57,7 +57,6 @@ Result<capture::WatchOptions> MakeOptions(const WatchArguments& a) {
   if (live)
     return Error{ErrorCode::kUsage,
                  "live objects and gc-cpu are of named processes, not of a watch"};
-  RETURN_IF_ERROR(ChooseSamplerOfEveryone(a.measures.sampler, options.engine.target));
   if (!a.names.empty())
     options.engine.wanted = [names = a.names](const ipc::DotnetProcess& p) {
       return std::any_of(names.begin(), names.end(), [&p](const std::string& name) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/agents/agent_permission.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "capture/agents/agent_link.h"
+#include "capture/kernel/trace_right.h"
+
+namespace clrscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAskPatience = 5s, kLoadPatience = 30s;
+
+Status AskForPermission(pid_t pid) {
+  const Result<std::string> answer = AskAgent(pid, "ptracer", ipc::Deadline::After(kAskPatience));
+  return answer.ok() ? OkStatus() : Status(answer.error());
+}
+
+// It goes when its owner does, which we are; what it has allowed stays.
+Status AskOneThatIsLoadedForIt(pid_t pid) {
+  const auto deadline = ipc::Deadline::After(kLoadPatience);
+  RETURN_IF_ERROR(AttachAgent(pid, "owned=1,idle=1", deadline));
+  ASSIGN_OR_RETURN(const std::unique_ptr<AgentSubscription> owner,
+                   AgentSubscription::Open(pid, deadline));
+  return AskForPermission(pid);
+}
+
+}  // namespace
+
+void AskForTraceRight(pid_t pid) {
+  if (const auto refusal = WhyNotTraced(pid); refusal && refusal->by_yama)
+    (void)AskForPermission(pid);
+}
+
+Status GainTraceRight(const ipc::DotnetProcess& process, bool may_load, std::string& note) {
+  const pid_t pid = process.pid;
+  const auto refusal = WhyNotTraced(pid);
+  if (!refusal) return OkStatus();
+  if (!refusal->by_yama) return refusal->error();
+  const auto says = [&](const std::string& why) {
+    return Error{refusal->code,
+                 fmt::format("{}; but that agent cannot: {}", refusal->error().message, why)};
+  };
+  Status asked = AskForPermission(pid);
+  if (!asked.ok() && asked.error().code == ErrorCode::kNotFound) {
+    if (!may_load) return refusal->error();
+    if (const std::string why = WhyNoAgent(process); !why.empty()) return says(why);
+    asked = AskOneThatIsLoadedForIt(pid);
+    note = fmt::format("{}: the agent was loaded into it for a moment, to allow it", refusal->why);
+  }
+  if (!asked.ok()) return says(asked.error().message);
+  return MayTrace(pid);
+}
+
+bool AgentMayAllowTracing(const ipc::DotnetProcess& process) {
+  const auto refusal = WhyNotTraced(process.pid);
+  return refusal && refusal->by_yama &&
+         (WhyNoAgent(process).empty() ||
+          AskAgent(process.pid, "status", ipc::Deadline::After(kAskPatience)).ok());
+}
+
+}  // namespace clrscope::capture

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who samples the CPU time of a process: the kernel where it may, else stops from outside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/kernel/kernel_sampler.h"
+#include "capture/kernel/stop_sampler.h"
+#include "capture/sessions/target_options.h"
+#include "ipc/processes/dotnet_process.h"
+#include "profile/estimate/cpu_sampler.h"
+
+namespace clrscope::capture {
+
+struct OpenedSampler {
+  profile::CpuSampler by = profile::CpuSampler::kNone;  // kNone: there are no samples
+  uint32_t hz = 0;                                      // as many as the limit leaves
+  std::unique_ptr<KernelSampler> kernel;
+  std::unique_ptr<StopSampler> stops;
+  std::vector<std::string> notes;
+};
+
+// The sampler of `options`, whose cpu_hz is not 0. Waits for the agent, where only that can give us
+// the right to trace the process. errors: kNotFound; else where there is none and cpu_may_lack is
+// false: kPermission with what would allow one, kFailed
+Result<OpenedSampler> OpenSampler(const ipc::DotnetProcess& process, const TargetOptions& options);
+
+// Whether this one, or of kNone any, can work here at all, before it is known on which process.
+// errors: kPermission
+Status MaySampleHere(profile::CpuSampler by);
+
+// Samples of a second of CPU time: as many as are asked for and the limit leaves.
+uint32_t SampleRate(const TargetOptions& options, profile::CpuSampler by);
+
+// For `doctor`.
+struct SamplersThere {
+  profile::CpuSampler by = profile::CpuSampler::kNone;  // what `record --cpu` would take
+  std::string what;                                     // one sentence
+  std::string fix;  // what would allow a better one; "" when there is none
+};
+SamplersThere ExamineSamplers(const ipc::DotnetProcess& process);
+
+}  // namespace clrscope::capture
