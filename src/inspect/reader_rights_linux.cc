@@ -3,24 +3,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include "inspect/reader_rights.h"
 #include "ipc/processes/proc_linux.h"
+#include "ipc/processes/proc_text.h"
 
 namespace clrscope::inspect {
 namespace {
 
-// "CapEff:\t0000003fffffffff"
 uint64_t EffectiveCapabilities(const std::string& process) {
   const Result<std::string> text = ipc::ReadFile("/proc/" + process + "/status", 1 << 16);
-  uint64_t caps = 0;
-  if (!text.ok()) return caps;
-  constexpr std::string_view kName = "\nCapEff:\t";
-  const size_t at = text->find(kName);
-  if (at != std::string::npos)
-    (void)std::from_chars(text->data() + at + kName.size(), text->data() + text->size(), caps, 16);
-  return caps;
+  return text.ok() ? ipc::ParseProcStatus(*text).capabilities : 0;
 }
 
 }  // namespace

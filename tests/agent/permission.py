@@ -7,7 +7,7 @@ import socket
 import subprocess
 import unittest
 
-from agent_case import AgentCase, agent_threads, clrscope, wait_until
+from agent_case import AgentCase, Probe, agent_threads, clrscope, status, wait_until
 import harness
 from nobody import Nobody
 from seccomp import only_ptracer, without_perf
@@ -38,9 +38,24 @@ class Permission(AgentCase):
                 self.assertEqual(self.asked(path), "ok")
                 other = os.fork()
                 if other == 0:
-                    os._exit(0 if self.asked(path) == "error the kernel does not allow it: Operation not permitted" else 1)
+                    try:
+                        os._exit(0 if self.asked(path) == "error the kernel does not allow it: Operation not permitted" else 1)
+                    finally:
+                        os._exit(2)
                 self.assertEqual(os.waitpid(other, 0)[1], 0)
                 self.assert_ok(clrscope("detach", "-p", work.pid))
+
+    def test_an_agent_that_is_loaded_for_it_measures_nothing_and_goes(self):
+        for flavour in ("alloc", "alloc-net9", "alloc-net8"):
+            with self.subTest(flavour):
+                work = self.workload(flavour, "--seconds", "600", "--rate", "1000000", preexec_fn=only_ptracer(os.getpid()))
+                probe = Probe(work.pid, 2, "allocations=0,idle=1")
+                found = status(work.pid)
+                self.assertEqual((found["measures"], found["sampling"], found["failure"]), ([], False, ""))
+                path = os.path.join(self.tmp, next(name for name in os.listdir(self.tmp) if name.startswith(f"clrscope-agent-{work.pid}-")))
+                self.assertEqual(self.asked(path), "ok")
+                probe.report()
+                wait_until(lambda pid=work.pid: agent_threads(pid) == 0, 60, "the agent is gone")
 
     @unittest.skipUnless(ptrace_scope() == 1 and Nobody.can(), "needs kernel.yama.ptrace_scope of 1, and root, who becomes another user")
     def test_a_recording_of_cpu_time_has_it_from_the_agent(self):

@@ -126,6 +126,7 @@ class Stops(Case):
         # A program is not started for a recording that cannot be.
         marker = self.path("started")
         refused = clrscope("record", "--cpu", "-f", "-o", path, "--", "touch", marker, preexec_fn=neither)
+        self.assertEqual(refused.returncode, 5, refused.stderr)
         self.assertIn("CPU time cannot be sampled", refused.stderr)
         self.assertFalse(os.path.exists(marker))
 

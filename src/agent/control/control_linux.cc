@@ -41,7 +41,7 @@ std::string AllowToTrace(int fd) {
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0)
     return "error it is not known who asks: it is in another pid namespace";
   if (::prctl(PR_SET_PTRACER, who.pid, 0, 0, 0) != 0)
-    return errno == EINVAL ? "error this kernel has no Yama"
+    return errno == EINVAL ? "error the kernel has no Yama, or does not find who asks"
                            : "error the kernel does not allow it: " + ErrnoText(errno);
   return "ok";
 }

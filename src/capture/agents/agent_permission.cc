@@ -21,15 +21,6 @@ Status AskForPermission(pid_t pid) {
   return answer.ok() ? OkStatus() : Status(answer.error());
 }
 
-// It goes when its owner does, which we are; what it has allowed stays.
-Status AskOneThatIsLoadedForIt(pid_t pid) {
-  const auto deadline = ipc::Deadline::After(kLoadPatience);
-  RETURN_IF_ERROR(AttachAgent(pid, "owned=1,idle=1", deadline));
-  ASSIGN_OR_RETURN(const std::unique_ptr<AgentSubscription> owner,
-                   AgentSubscription::Open(pid, deadline));
-  return AskForPermission(pid);
-}
-
 }  // namespace
 
 void AskForTraceRight(pid_t pid) {
@@ -37,24 +28,13 @@ void AskForTraceRight(pid_t pid) {
     (void)AskForPermission(pid);
 }
 
-Status GainTraceRight(const ipc::DotnetProcess& process, bool may_load, std::string& note) {
-  const pid_t pid = process.pid;
-  const auto refusal = WhyNotTraced(pid);
-  if (!refusal) return OkStatus();
-  if (!refusal->by_yama) return refusal->error();
-  const auto says = [&](const std::string& why) {
-    return Error{refusal->code,
-                 fmt::format("{}; but that agent cannot: {}", refusal->error().message, why)};
-  };
-  Status asked = AskForPermission(pid);
-  if (!asked.ok() && asked.error().code == ErrorCode::kNotFound) {
-    if (!may_load) return refusal->error();
-    if (const std::string why = WhyNoAgent(process); !why.empty()) return says(why);
-    asked = AskOneThatIsLoadedForIt(pid);
-    note = fmt::format("{}: the agent was loaded into it for a moment, to allow it", refusal->why);
-  }
-  if (!asked.ok()) return says(asked.error().message);
-  return MayTrace(pid);
+Status LoadAgentForTraceRight(pid_t pid) {
+  const auto deadline = ipc::Deadline::After(kLoadPatience);
+  RETURN_IF_ERROR(AttachAgent(pid, "owned=1,idle=1", deadline));
+  // It goes when its owner does, which we are; what it has allowed stays.
+  ASSIGN_OR_RETURN(const std::unique_ptr<AgentSubscription> owner,
+                   AgentSubscription::Open(pid, deadline));
+  return AskForPermission(pid);
 }
 
 bool AgentMayAllowTracing(const ipc::DotnetProcess& process) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -44,6 +45,8 @@ void Wait(Shared& s) {
 TEST(TraceRight, AChildMayBeTraced) {
   const Child child(Wait);
   child.AwaitReady();
+  const auto nobody = WhyNobodyTraced(/*but_children=*/true);
+  if (nobody) GTEST_SKIP() << nobody->why;
   EXPECT_FALSE(WhyNotTraced(child.pid()));
   EXPECT_TRUE(MayTrace(child.pid()).ok());
 }
@@ -57,6 +60,28 @@ TEST(TraceRight, WhoHasEndedIsNotFound) {
   const Status may = MayTrace(gone);
   ASSERT_FALSE(may.ok());
   EXPECT_EQ(may.error().code, ErrorCode::kNotFound);
+}
+
+TEST(TraceRight, WhoHasEndedAndIsNotWaitedForIsNotFound) {
+  const Child child([](Shared&) {});
+  while (child.State() != 'Z') ::usleep(1000);
+  const Status may = MayTrace(child.pid());
+  ASSERT_FALSE(may.ok());
+  EXPECT_EQ(may.error().code, ErrorCode::kNotFound) << may.error().message;
+}
+
+TEST(TraceRight, WhatIsNoMatterOfRightsIsNone) {
+  const Child child(Wait);
+  child.AwaitReady();
+  const Child asker([&child](Shared& s) {
+    rlimit none{};
+    (void)::setrlimit(RLIMIT_NOFILE, &none);
+    const auto refusal = WhyNotTraced(child.pid());
+    s.other = refusal ? static_cast<uint64_t>(refusal->code) : 1000;
+    Wait(s);
+  });
+  asker.AwaitReady();
+  EXPECT_EQ(asker.shared().other, static_cast<uint64_t>(ErrorCode::kFailed));
 }
 
 TEST(TraceRight, ATracerIsNamed) {

@@ -78,8 +78,8 @@ class Recorder final : private SessionObserver {
   const std::string& output() const { return output_->path(); }
   // Of a capture that went to standard output.
   size_t written_bytes() const { return output_->written_bytes(); }
-  // Why the agent samples CPU time; "" where nothing is to be said.
-  const std::string& sampler_note() const { return sampler_note_; }
+  // What is to be said already; the summary does not repeat it.
+  std::vector<std::string> TakeNotes() { return std::exchange(summary_.notes, {}); }
 
  private:
   using SteadyClock = std::chrono::steady_clock;
@@ -91,6 +91,7 @@ class Recorder final : private SessionObserver {
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
   Status PrepareCpu();
+  void LetAgentAllowSamples(const ipc::DotnetProcess& process);
   void LimitAgent();
   Status CreateOutput(pid_t pid);
   Status Join(const ipc::DotnetProcess& process);
@@ -116,7 +117,6 @@ class Recorder final : private SessionObserver {
   int stop_requests_ = 0;
   bool suspended_ = false;
   bool agent_allocates_ = false;  // the agent tells of allocations, not of CPU time alone
-  std::string sampler_note_;
   SteadyClock::time_point start_;
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;

@@ -10,6 +10,7 @@
 
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_libc.h"
+#include "capture/agents/agent_permission.h"
 #include "capture/record/recorder.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
@@ -65,6 +66,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
     for (int round = 0; round < kRoundsPerJoin && r->engine_->Work(); ++round) {
     }
   }
+  r->engine_->PassNotes();
   return r;
 }
 
@@ -73,14 +75,10 @@ Status Recorder::PrepareCpu() {
   if (options_.agent) LimitAgent();
   TargetOptions& target = options_.target;
   if (target.cpu_hz == 0) return OkStatus();
-  // What may lack is no reason to load an agent.
-  target.may_load_agent = !options_.processes.empty() && !target.cpu_may_lack;
-  if (!options_.command.empty() && !target.cpu_may_lack)
-    RETURN_IF_ERROR(MaySampleHere(target.sampler));
   if (target.sampler == profile::CpuSampler::kRuntime)
-    sampler_note_ =
+    summary_.notes.emplace_back(
         "the runtime's sampler stops the program 1,000 times a second, and tells managed code "
-        "alone";
+        "alone");
   if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();
   if (!options_.agent) {
     options_.agent = "every=1s,allocations=0";
@@ -104,10 +102,25 @@ Status Recorder::Join(const ipc::DotnetProcess& process) {
   std::unique_ptr<AgentFeed> agent;
   if (options_.agent) {
     ASSIGN_OR_RETURN(agent, AgentFeed::Load(process.pid, *options_.agent));
+  } else {
+    LetAgentAllowSamples(process);
   }
   RETURN_IF_ERROR(engine_->Join(process));
   if (agent != nullptr) Follow(std::move(agent), engine_->targets().back()->index());
   return OkStatus();
+}
+
+// What may lack is no reason to load an agent.
+void Recorder::LetAgentAllowSamples(const ipc::DotnetProcess& process) {
+  if (options_.target.cpu_may_lack || !OnlyAgentAllowsSampling(process, options_.target)) return;
+  // What is still refused after that says why.
+  const Status allowed = LoadAgentForTraceRight(process.pid);
+  summary_.notes.push_back(
+      allowed.ok()
+          ? fmt::format("the agent was loaded into process {} for a moment, to allow "
+                        "samples of CPU time (kernel.yama.ptrace_scope is 1)",
+                        process.pid)
+          : fmt::format("the agent cannot allow samples of CPU time: {}", allowed.error().message));
 }
 
 void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {

@@ -29,8 +29,6 @@ Status OpenKernelSampler(const ipc::DotnetProcess& process, const TargetOptions&
   // Each CPU has samples of all that runs there, with a copy of the stack: not too many.
   constexpr size_t kMostCpusAsAWhole = 32;
   sampler.most_cpus_as_a_whole = kMostCpusAsAWhole;
-  // Callers of code without frame pointers are found in the program's memory.
-  AskForTraceRight(process.pid);
   ASSIGN_OR_RETURN(out.kernel, KernelSampler::Open(process.pid, sampler));
   out.by = CpuSampler::kKernel;
   out.hz = sampler.rate_hz;
@@ -40,9 +38,7 @@ Status OpenKernelSampler(const ipc::DotnetProcess& process, const TargetOptions&
 Status OpenStopSampler(const ipc::DotnetProcess& process, const TargetOptions& options,
                        OpenedSampler& out) {
   const uint32_t hz = SampleRate(options, CpuSampler::kPtrace);
-  std::string note;
-  RETURN_IF_ERROR(GainTraceRight(process, options.may_load_agent, note));
-  if (!note.empty()) out.notes.push_back(std::move(note));
+  AskForTraceRight(process.pid);
   ASSIGN_OR_RETURN(out.stops, StopSampler::Open(process.pid, hz));
   out.by = CpuSampler::kPtrace;
   out.hz = hz;
@@ -64,9 +60,7 @@ Status OpenEither(const ipc::DotnetProcess& process, const TargetOptions& option
   if (!stops.ok())
     return stops.error().code == ErrorCode::kNotFound ? stops
                                                       : NeitherOf(kernel.error(), stops.error());
-  out.notes.push_back(
-      fmt::format("CPU time is sampled by stopping threads that run, for some 40 µs each: {}",
-                  kernel.error().message));
+  out.why_no_kernel = kernel.error().message;
   return OkStatus();
 }
 
@@ -84,7 +78,7 @@ Status OpenChosen(const ipc::DotnetProcess& process, const TargetOptions& option
       break;
   }
   out.by = options.sampler;
-  out.hz = options.cpu_hz;
+  out.hz = SampleRate(options, options.sampler);
   return OkStatus();
 }
 
@@ -97,18 +91,18 @@ Result<OpenedSampler> OpenSampler(const ipc::DotnetProcess& process, const Targe
   if (!options.cpu_may_lack || opened.error().code == ErrorCode::kNotFound) return opened.error();
   OpenedSampler none;
   const bool either = options.sampler == CpuSampler::kNone;  // which says so itself
-  none.notes.push_back((either ? "" : "CPU time is not sampled: ") + opened.error().message);
+  none.note = (either ? "" : "CPU time is not sampled: ") + opened.error().message;
   return none;
 }
 
-Status MaySampleHere(CpuSampler by) {
+Status MaySampleHere(CpuSampler by, bool children) {
   const auto kernel = [] {
     // Of one's own process it is allowed where it is allowed at all.
     const Result<std::unique_ptr<KernelSampler>> own = KernelSampler::Open(::getpid(), {});
     return own.ok() ? OkStatus() : Status(own.error());
   };
-  const auto stops = [] {
-    const auto refusal = WhyNoPtrace();
+  const auto stops = [children] {
+    const auto refusal = WhyNobodyTraced(children);
     return refusal ? Status(refusal->error()) : OkStatus();
   };
   if (by == CpuSampler::kKernel) return kernel();
@@ -118,6 +112,15 @@ Status MaySampleHere(CpuSampler by) {
   if (first.ok()) return first;
   const Status second = stops();
   return second.ok() ? second : Status(NeitherOf(first.error(), second.error()));
+}
+
+bool OnlyAgentAllowsSampling(const ipc::DotnetProcess& process, const TargetOptions& options) {
+  if (options.cpu_hz == 0 ||
+      (options.sampler != CpuSampler::kNone && options.sampler != CpuSampler::kPtrace))
+    return false;
+  const auto refusal = WhyNotTraced(process.pid);
+  if (!refusal || !refusal->by_yama) return false;
+  return options.sampler == CpuSampler::kPtrace || !KernelSampler::Open(process.pid, {}).ok();
 }
 
 uint32_t SampleRate(const TargetOptions& options, CpuSampler by) {
@@ -148,7 +151,7 @@ SamplersThere ExamineSamplers(const ipc::DotnetProcess& process) {
                         "{}{}",
                         kernel.error().message,
                         by_agent ? fmt::format("; {}, but the agent allows it: `record --cpu` "
-                                               "loads it for a moment",
+                                               "loads it for a moment where it is not there",
                                                refusal->why)
                                  : ""),
             kAllowsKernel};

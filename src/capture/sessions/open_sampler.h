@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "capture/kernel/kernel_sampler.h"
@@ -21,7 +20,8 @@ struct OpenedSampler {
   uint32_t hz = 0;                                      // as many as the limit leaves
   std::unique_ptr<KernelSampler> kernel;
   std::unique_ptr<StopSampler> stops;
-  std::vector<std::string> notes;
+  std::string why_no_kernel;  // of stops that were not asked for by name
+  std::string note;           // why there are none
 };
 
 // The sampler of `options`, whose cpu_hz is not 0. Waits for the agent, where only that can give us
@@ -30,8 +30,12 @@ struct OpenedSampler {
 Result<OpenedSampler> OpenSampler(const ipc::DotnetProcess& process, const TargetOptions& options);
 
 // Whether this one, or of kNone any, can work here at all, before it is known on which process.
-// errors: kPermission
-Status MaySampleHere(profile::CpuSampler by);
+// `children`: on those that we start. errors: kPermission
+Status MaySampleHere(profile::CpuSampler by, bool children);
+
+// Whether nobody may sample this process until the agent in it allows it. Loading the agent takes a
+// second or so, and is to be done before sessions begin.
+bool OnlyAgentAllowsSampling(const ipc::DotnetProcess& process, const TargetOptions& options);
 
 // Samples of a second of CPU time: as many as are asked for and the limit leaves.
 uint32_t SampleRate(const TargetOptions& options, profile::CpuSampler by);

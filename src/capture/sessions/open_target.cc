@@ -70,7 +70,7 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   if (options.requests) RETURN_IF_ERROR(OpenRequests(options, out));
   if (options.cpu_hz != 0) {
     ASSIGN_OR_RETURN(out.sampler, OpenSampler(process, options));
-    for (std::string& note : out.sampler.notes) out.notes.push_back(std::move(note));
+    if (!out.sampler.note.empty()) out.notes.push_back(std::move(out.sampler.note));
   }
   // Live events first, then the rundown: the other order leaves a gap between them.
   ASSIGN_OR_RETURN(

@@ -100,6 +100,8 @@ class SessionEngine {
   Status Join(const ipc::DotnetProcess& process);
   // The same through a way of its own. `fresh`: it is suspended at its start.
   Status Join(const ipc::DotnetProcess& process, std::shared_ptr<RuntimeLink> link, bool fresh);
+  // What targets note is passed on within a second; this does it now.
+  void PassNotes();
   // A link whose stream the engine's thread reads.
   std::shared_ptr<RuntimeLink> LinkThrough(std::unique_ptr<ipc::Transport> transport);
 
@@ -214,6 +216,7 @@ class SessionEngine {
   bool give_back_ = true;     // much was freed, or used once, since memory was given back
   EngineCounts past_;         // of processes that were released
   bool joining_ = true;
+  bool told_of_stops_ = false;  // that CPU time is sampled by stops, and why
 
   Fd inbox_event_;
   std::mutex inbox_mutex_;

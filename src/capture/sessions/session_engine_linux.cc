@@ -73,7 +73,7 @@ Result<std::unique_ptr<SessionEngine>> SessionEngine::Start(EngineOptions option
   (void)::mallopt(M_MMAP_THRESHOLD, 64 << 10);
   (void)::mallopt(M_ARENA_MAX, 2);
   if (TargetOptions& target = options.target; options.discover && target.cpu_hz != 0) {
-    if (!target.cpu_may_lack) RETURN_IF_ERROR(MaySampleHere(target.sampler));
+    if (!target.cpu_may_lack) RETURN_IF_ERROR(MaySampleHere(target.sampler, /*children=*/false));
     target.cpu_may_lack = true;
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Drain> drain, Drain::Start());
@@ -184,6 +184,11 @@ void SessionEngine::TakeJoined() {
 }
 
 void SessionEngine::Add(OpenedTarget opened) {
+  // Of a machine, not of a process: once is enough.
+  if (const std::string& why = opened.sampler.why_no_kernel;
+      !why.empty() && !std::exchange(told_of_stops_, true))
+    opened.notes.push_back(fmt::format(
+        "CPU time is sampled by stopping threads that run, for some 40 µs each: {}", why));
   targets_.push_back(std::make_unique<Target>(std::move(opened), HomeNow(), options_.target));
   for (SessionObserver* o : observers_) o->OnJoined(*targets_.back());
 }
@@ -305,6 +310,10 @@ void SessionEngine::Tick() {
   recording_->end_ns = end_ns();
   for (SessionObserver* o : observers_) o->OnTick(now);
   ReleaseTables();
+}
+
+void SessionEngine::PassNotes() {
+  for (const auto& t : targets_) PassNotes(*t);
 }
 
 void SessionEngine::PassNotes(Target& target) {

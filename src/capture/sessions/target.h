@@ -361,7 +361,7 @@ class Target final : public Feed {
   std::unique_ptr<WallSampler> wall_;
   std::vector<WallSpan> wall_spans_;
   uint64_t wall_dropped_ = 0;
-  bool wall_blind_told_ = false, stacks_blind_told_ = false;
+  bool wall_blind_told_ = false, stacks_blind_told_ = false, stops_refused_told_ = false;
   std::unique_ptr<LineBook> lines_;  // null: source lines are not asked for
   std::unique_ptr<AgentCpu> agent_cpu_;
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted

@@ -9,6 +9,7 @@
 
 #include "capture/agents/agent_cpu.h"
 #include "capture/kernel/code_rules.h"
+#include "capture/kernel/trace_right.h"
 #include "capture/proc/thread_times.h"
 #include "capture/sessions/cpu_stacks.h"
 #include "capture/sessions/target.h"
@@ -84,6 +85,11 @@ bool Target::PumpStops() {
   StopSink sink(cpu_stacks_.get(), home_.clock, stops_->period_ns());
   const bool any = stops_->Read(sink);
   const StopSampler::Figures figures = stops_->figures();
+  // Another tracer came, or another clrscope has the permission that Yama wants.
+  if (figures.refused != 0 && !std::exchange(stops_refused_told_, true)) {
+    if (const auto refusal = WhyNotTraced(process_.pid))
+      notes_.push_back(fmt::format("CPU time is not sampled any more: {}", refusal->why));
+  }
   NoteCpuLosses(figures.lost, figures.refused);
   return any;
 }
@@ -103,11 +109,12 @@ void Target::AdvanceCpu() {
   if (agent_cpu_ != nullptr) agent_cpu_->Advance(now_ns, rundown_pending());
   if (CpuStacks* walked = WaitingStacks()) SeeMaps(walked->TakeMaps());
   if ((samples_cpu() || agent_cpu_ != nullptr) && code_rules_->blind() &&
-      !std::exchange(stacks_blind_told_, true))
-    notes_.push_back(fmt::format(
-        "stacks of process {} may lack callers: its memory may not be read, which takes the right "
-        "to trace it (its user and kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE)",
-        process_.pid));
+      !std::exchange(stacks_blind_told_, true)) {
+    const auto refusal = WhyNotRead(process_.pid);
+    notes_.push_back(
+        fmt::format("stacks of process {} may lack callers: its memory may not be read{}",
+                    process_.pid, refusal ? ": " + refusal->error().message : ""));
+  }
 }
 
 // What the runtime tells of its code goes to who walks stacks, too.

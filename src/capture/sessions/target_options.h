@@ -34,9 +34,8 @@ struct TargetOptions {
   uint32_t cpu_hz = 0;  // samples of CPU time, a second of it; 0 = none
   // Who takes them; kNone: the kernel where it may, else stops from outside.
   profile::CpuSampler sampler = profile::CpuSampler::kNone;
-  bool cpu_may_lack = false;    // where nobody can, the rest is recorded without them
-  bool may_load_agent = false;  // for a moment, where clrscope may not trace the process without
-  bool lines = false;           // source lines
+  bool cpu_may_lack = false;                // where nobody can, the rest is recorded without them
+  bool lines = false;                       // source lines
   std::vector<std::string> symbol_folders;  // of this machine, with PDBs
   uint32_t wall_hz = 0;  // looks at each thread, a second, for where it waits; 0 = none
   bool pool = false;     // the thread pool's counters, once a second

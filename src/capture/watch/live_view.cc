@@ -230,7 +230,11 @@ void LiveView::ReadCounters(uint32_t id) {
 }
 
 void LiveView::OnSkipped(const ipc::DotnetProcess& process, const Error& error) {
-  notes_.push_back(fmt::format("{} ({}): {}", process.name, process.pid, error.message));
+  notes_.push_back(fmt::format("not shown: {} ({}): {}", process.name, process.pid, error.message));
+}
+
+void LiveView::OnNote(const Target& target, const std::string& note) {
+  notes_.push_back(fmt::format("{} ({}): {}", target.process().name, target.process().pid, note));
 }
 
 profile::Profile LiveView::SinceStart(Source source) const {

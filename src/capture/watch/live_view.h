@@ -83,8 +83,9 @@ class LiveView final : public SessionObserver {
   void OnRenamed(const Target& target, const RenamedType& renamed) override;
   void OnTick(int64_t now_ns) override;
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
+  void OnNote(const Target& target, const std::string& note) override;
 
-  // Sentences about processes that are not seen, since the last call.
+  // Sentences about processes that are not shown, or not as a whole, since the last call.
   std::vector<std::string> TakeNotes() { return std::exchange(notes_, {}); }
 
  private:

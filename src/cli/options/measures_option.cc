@@ -59,7 +59,7 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
       o.cpu_may_lack = false;
     } else if (name == "live" || name == "gc-cpu") {
       o.allocations = *live = true;
-    } else if (name == "all") {  // what needs no agent: CPU time where the kernel samples it
+    } else if (name == "all") {  // what needs no agent: CPU time where it may be sampled
       o.allocations = o.exceptions = o.locks = o.waits = true;
       if (rate != 0) o.requests = true;  // `attach` knows neither
       o.wall_hz = rate;

@@ -49,7 +49,7 @@ int Serve(const LiveSelection& selection, const ListenAddress& address) {
       quit = quit || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
       if (signal == SIGTSTP) SuspendLive(*live->engine);
     });
-    for (const std::string& note : view.TakeNotes()) Warn("not served: " + note);
+    for (const std::string& note : view.TakeNotes()) Warn(note);
     if (view.tables().second() == published) continue;
     published = view.tables().second();
     (void)view.RotateIfDue();

@@ -156,6 +156,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   }
   ASSIGN_OR_RETURN(options.processes, FindTargets(a));
   options.command = a.command;
+  if (const capture::TargetOptions& target = options.target;
+      !a.command.empty() && target.cpu_hz != 0 && !target.cpu_may_lack)
+    RETURN_IF_ERROR(capture::MaySampleHere(target.sampler, /*children=*/true));
   options.all = a.all;
   if (a.all && !a.names.empty())
     options.wanted = [names = a.names](const ipc::DotnetProcess& p) {
@@ -258,8 +261,8 @@ int RunRecord(const RecordArguments& arguments) {
                          (*recorder)->recording().strings.Get(t->info.name), t->info.pid);
     fmt::print(stderr, "Recording {}{}\n", who, duration ? "" : "; Ctrl-C stops and writes");
   }
-  if (words && !(*recorder)->sampler_note().empty())
-    fmt::print(stderr, "note: {}\n", (*recorder)->sampler_note());
+  for (const std::string& note : (*recorder)->TakeNotes())
+    if (words) fmt::print(stderr, "note: {}\n", note);
   ProgressLine line(words && !arguments.no_progress && !launching, duration);
   Result<capture::RecordSummary> summary =
       (*recorder)->Run([&line](const capture::Progress& p) { line.Show(p); });

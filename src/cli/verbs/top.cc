@@ -95,9 +95,9 @@ class Top {
     model_.Refresh();
     for (const std::string& note : live_.view->TakeNotes()) {
       if (screen_)
-        screen_->SetNote("not shown: " + note);
+        screen_->SetNote(note);
       else
-        Warn("not shown: " + note);
+        Warn(note);
     }
     if (live_.view->RotateIfDue()) (void)model_.Leave();
     if (screen_) return;

@@ -61,6 +61,9 @@ ProcStatus ParseProcStatus(std::string_view text) {
       ToNumber(NextWord(line), status.gid);
     } else if (key == "TracerPid:") {
       ToNumber(NextWord(line), status.tracer_pid);
+    } else if (key == "CapEff:") {  // "0000003fffffffff"
+      const std::string_view word = NextWord(line);
+      (void)std::from_chars(word.data(), word.data() + word.size(), status.capabilities, 16);
     } else if (key == "VmRSS:") {
       uint64_t kib = 0;
       if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;

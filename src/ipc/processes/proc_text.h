@@ -32,6 +32,7 @@ struct ProcStatus {
   bool nested = false;   // NSpid has several values: another pid namespace
   pid_t tracer_pid = 0;  // who traces it (gdb, strace); 0: nobody that is seen from here
   uint64_t rss_bytes = 0;
+  uint64_t capabilities = 0;  // effective; a bit each, of linux/capability.h
 };
 ProcStatus ParseProcStatus(std::string_view text);
 
