@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent allows clrscope to trace the program, where kernel.yama.ptrace_scope of 1 forbids it."""
+import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import unittest
@@ -62,10 +62,10 @@ class Permission(AgentCase):
         os.chmod(self.dir, 0o777)
         nobody = Nobody(self.dir)
         for flavour in ("burns", "burns-net9", "burns-net8"):
-            with self.subTest(flavour), subprocess.Popen(
-                    [*nobody.program(flavour), "--seconds", "600", "--kinds", "loops"], env=nobody.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                    text=True) as burns:
-                self.addCleanup(burns.kill)
+            with self.subTest(flavour), contextlib.ExitStack() as ended:
+                burns = ended.enter_context(subprocess.Popen([*nobody.program(flavour), "--seconds", "600", "--kinds", "loops"], env=nobody.env,
+                                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+                ended.callback(burns.kill)
                 pid = json.loads(burns.stdout.readline())["ready"]
 
                 def run(*args):
@@ -79,7 +79,7 @@ class Permission(AgentCase):
                 self.assertIn("clrscope attach -p", refused.stderr)
                 made = run("record", "-p", pid, "--cpu", "-d", "2s", "-o", path)
                 self.assert_ok(made)
-                self.assertIn("the agent was loaded into it for a moment", made.stderr)
+                self.assertIn(f"the agent was loaded into process {pid} for a moment", made.stderr)
                 document = harness.report(path, "--measure", "cpu")
                 self.assertEqual(document["sampler"], "ptrace")
                 self.assertGreater(document["totals"]["samples"], 20)
@@ -89,4 +89,3 @@ class Permission(AgentCase):
                 for verb in (("stacks", "-p", pid), ("top", "-p", pid, "--cpu", "-d", "1s"), ("record", "-p", pid, "--cpu", "-d", "1s", "-f", "-o", path)):
                     self.assert_ok(run(*verb))
                 self.assert_ok(run("detach", "-p", pid))
-                burns.send_signal(signal.SIGKILL)
