@@ -87,5 +87,7 @@ class Permission(AgentCase):
                 # What is there is asked, by whoever needs it.
                 self.assert_ok(run("attach", "-p", pid))
                 for verb in (("stacks", "-p", pid), ("top", "-p", pid, "--cpu", "-d", "1s"), ("record", "-p", pid, "--cpu", "-d", "1s", "-f", "-o", path)):
-                    self.assert_ok(run(*verb))
+                    made = run(*verb)
+                    self.assert_ok(made)
+                    self.assertNotIn("agent", made.stderr, verb)
                 self.assert_ok(run("detach", "-p", pid))

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from clock import clock
-from harness import Case, CpuSpan, Workload, clrscope, report
+from harness import Case, CpuSpan, Workload, await_recording, clrscope, report
 from nobody import Nobody, paranoid
 
 FLAVOURS = ("burns", "burns-net8", "burns-net9")
@@ -152,7 +152,7 @@ class CpuTime(Case):
             recorder = subprocess.Popen([*nobody.clrscope, "record", "-p", str(pid), "--cpu", "-o", path],
                                         env=env, stderr=subprocess.PIPE, text=True)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
+            await_recording(recorder)
             span.begun()
             time.sleep(0.5)
             burns.stdin.write("go\n")

@@ -135,8 +135,12 @@ def start_clrscope(*args, **kwargs):
 
 
 def start_recording(*args, **kwargs):
-    """`clrscope record` whose sessions are open when this returns. Its words up to then are its `said`; what comes later is left to communicate()."""
-    recorder = start_clrscope("record", *args, **kwargs)
+    """`clrscope record` whose sessions are open when this returns."""
+    return await_recording(start_clrscope("record", *args, **kwargs))
+
+
+def await_recording(recorder):
+    """Until its sessions are open. Its words up to then are its `said`; what comes later is left to communicate()."""
     said = b""
     # Byte by byte: what a buffer reads ahead is lost to communicate().
     while not re.search(rb"(?m)^Recording .*\n", said):

@@ -59,8 +59,8 @@ int64_t YamaScope() { return KernelSetting("yama/ptrace_scope", 0); }
 
 // The agent could not name us elsewhere.
 bool SharesPidNamespace(pid_t pid) {
-  struct stat ours {
-  }, theirs{};
+  struct stat ours {};
+  struct stat theirs {};
   return ::stat("/proc/self/ns/pid", &ours) == 0 &&
          ::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &theirs) == 0 &&
          ours.st_ino == theirs.st_ino;

@@ -11,6 +11,7 @@
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_permission.h"
+#include "capture/kernel/trace_right.h"
 #include "capture/record/recorder.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
@@ -113,6 +114,9 @@ Status Recorder::Join(const ipc::DotnetProcess& process) {
 // What may lack is no reason to load an agent.
 void Recorder::LetAgentAllowSamples(const ipc::DotnetProcess& process) {
   if (options_.target.cpu_may_lack || !OnlyAgentAllowsSampling(process, options_.target)) return;
+  // One may be there.
+  AskForTraceRight(process.pid);
+  if (MayTrace(process.pid).ok()) return;
   // What is still refused after that says why.
   const Status allowed = LoadAgentForTraceRight(process.pid);
   summary_.notes.push_back(
