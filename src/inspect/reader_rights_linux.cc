@@ -5,14 +5,13 @@
 
 #include "inspect/reader_rights.h"
 #include "ipc/processes/proc_linux.h"
-#include "ipc/processes/proc_text.h"
 
 namespace clrscope::inspect {
 namespace {
 
-uint64_t EffectiveCapabilities(const std::string& process) {
-  const Result<std::string> text = ipc::ReadFile("/proc/" + process + "/status", 1 << 16);
-  return text.ok() ? ipc::ParseProcStatus(*text).capabilities : 0;
+uint64_t EffectiveCapabilities(pid_t pid) {
+  const Result<ipc::ProcStatus> status = ipc::ReadProcStatus(pid);
+  return status.ok() ? status->capabilities : 0;
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ Result<ReaderRights> RightsFor(const ipc::ProcessFacts& facts) {
   const bool other_user_namespace =
       ipc::ReadLink("/proc/self/ns/user") != ipc::ReadLink("/proc/" + pid + "/ns/user");
   return RightsFor(::geteuid(), facts.uid, group,
-                   {EffectiveCapabilities("self"), EffectiveCapabilities(pid)},
+                   {EffectiveCapabilities(::getpid()), EffectiveCapabilities(facts.pid)},
                    facts.other_mount_namespace || other_user_namespace);
 }
 

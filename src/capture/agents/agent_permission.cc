@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agents/agent_permission.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 
@@ -37,11 +35,9 @@ Status LoadAgentForTraceRight(pid_t pid) {
   return AskForPermission(pid);
 }
 
-bool AgentMayAllowTracing(const ipc::DotnetProcess& process) {
-  const auto refusal = WhyNotTraced(process.pid);
-  return refusal && refusal->by_yama &&
-         (WhyNoAgent(process).empty() ||
-          AskAgent(process.pid, "status", ipc::Deadline::After(kAskPatience)).ok());
+bool HasOrMayGetAgent(const ipc::DotnetProcess& process) {
+  return WhyNoAgent(process).empty() ||
+         AskAgent(process.pid, "status", ipc::Deadline::After(kAskPatience)).ok();
 }
 
 }  // namespace clrscope::capture

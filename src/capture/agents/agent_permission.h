@@ -18,7 +18,7 @@ void AskForTraceRight(pid_t pid);
 // The same of an agent that is loaded for that moment alone. errors: of AttachAgent()
 Status LoadAgentForTraceRight(pid_t pid);
 
-// For `doctor`: the agent could, and is there or may be loaded.
-bool AgentMayAllowTracing(const ipc::DotnetProcess& process);
+// For `doctor`: whether one is there or may be loaded.
+bool HasOrMayGetAgent(const ipc::DotnetProcess& process);
 
 }  // namespace clrscope::capture

@@ -92,11 +92,7 @@ TEST(ThreadStops, AProcessThatIsTracedIsLeftToItsTracer) {
     for (;;) ++s.other;
   });
   child.AwaitReady();
-  const Child tracer([&child](Shared& s) {
-    s.other = ::ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr) == 0 ? 1 : 2;
-    s.ready = true;
-    for (;;) ::pause();
-  });
+  const Child tracer(Tracing(child.pid()));
   tracer.AwaitReady();
   if (tracer.shared().other != 1) GTEST_SKIP() << "processes may not trace each other here";
   TraceOnOwnThread(child.pid(), [&](ThreadStops& stops) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,22 +12,15 @@
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/trace_right.h"
 #include "ipc/processes/proc_linux.h"
-#include "ipc/processes/proc_text.h"
 
 namespace clrscope::capture {
 namespace {
 
 constexpr const char* kCapability = "with the capability CAP_SYS_PTRACE";
 
-std::optional<ipc::ProcStatus> StatusOf(pid_t pid) {
-  const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/status", pid), 16 << 10);
-  if (!text.ok()) return std::nullopt;
-  return ipc::ParseProcStatus(*text);
-}
-
 pid_t TracerOf(pid_t thread) {
-  const auto status = StatusOf(thread);
-  return status ? status->tracer_pid : 0;
+  const Result<ipc::ProcStatus> status = ipc::ReadProcStatus(thread);
+  return status.ok() ? status->tracer_pid : 0;
 }
 
 // errno; 0: it may.
@@ -59,11 +51,8 @@ int64_t YamaScope() { return KernelSetting("yama/ptrace_scope", 0); }
 
 // The agent could not name us elsewhere.
 bool SharesPidNamespace(pid_t pid) {
-  struct stat ours {};
-  struct stat theirs {};
-  return ::stat("/proc/self/ns/pid", &ours) == 0 &&
-         ::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &theirs) == 0 &&
-         ours.st_ino == theirs.st_ino;
+  const std::string ours = ipc::ReadLink("/proc/self/ns/pid");
+  return !ours.empty() && ours == ipc::ReadLink(fmt::format("/proc/{}/ns/pid", pid));
 }
 
 std::optional<TraceRefusal> RefusedBySeccomp() {
@@ -102,8 +91,8 @@ std::optional<TraceRefusal> WhyNobodyTraced(bool but_children) {
   const int64_t scope = YamaScope();
   if (scope == 0 || (scope == 1 && but_children)) return std::nullopt;
   constexpr int64_t kNoCapabilityHelps = 3;
-  const auto self = StatusOf(::getpid());
-  if (scope < kNoCapabilityHelps && self && (self->capabilities >> CAP_SYS_PTRACE & 1) != 0)
+  const Result<ipc::ProcStatus> self = ipc::ReadProcStatus(::getpid());
+  if (scope < kNoCapabilityHelps && self.ok() && (self->capabilities >> CAP_SYS_PTRACE & 1) != 0)
     return std::nullopt;
   return RefusedByYama(scope, "a process");
 }
@@ -119,8 +108,8 @@ std::optional<TraceRefusal> WhyNotRead(pid_t pid) {
         fmt::format("the memory of process {} cannot be opened: {}", pid, std::strerror(error)),
         {}};
   if (OpenError(pid, "maps") == 0) return RefusedByModule(pid);
-  const auto status = StatusOf(pid);
-  if (status && status->uid != ::geteuid())
+  const Result<ipc::ProcStatus> status = ipc::ReadProcStatus(pid);
+  if (status.ok() && status->uid != ::geteuid())
     return Refused(fmt::format("process {} is another user's, so clrscope may not trace it", pid),
                    fmt::format("run clrscope as its user, or {}", kCapability));
   return Refused(fmt::format("process {} has more rights than clrscope, or hides its memory "

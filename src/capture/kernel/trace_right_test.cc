@@ -87,10 +87,7 @@ TEST(TraceRight, WhatIsNoMatterOfRightsIsNone) {
 TEST(TraceRight, ATracerIsNamed) {
   const Child child(Wait);
   child.AwaitReady();
-  const Child tracer([&child](Shared& s) {
-    s.other = ::ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr) == 0 ? 1 : 2;
-    Wait(s);
-  });
+  const Child tracer(Tracing(child.pid()));
   tracer.AwaitReady();
   if (tracer.shared().other != 1) GTEST_SKIP() << "processes may not trace each other here";
   const auto refusal = WhyNotTraced(child.pid());

@@ -45,6 +45,10 @@ Status OpenStopSampler(const ipc::DotnetProcess& process, const TargetOptions& o
   return OkStatus();
 }
 
+std::string ByStops(const Error& kernel) {
+  return "CPU time is sampled by stopping threads that run, for some 40 µs each: " + kernel.message;
+}
+
 Error NeitherOf(const Error& kernel, const Error& stops) {
   return {ErrorCode::kPermission,
           fmt::format("CPU time cannot be sampled: {}. Threads may not be stopped for samples, "
@@ -60,7 +64,7 @@ Status OpenEither(const ipc::DotnetProcess& process, const TargetOptions& option
   if (!stops.ok())
     return stops.error().code == ErrorCode::kNotFound ? stops
                                                       : NeitherOf(kernel.error(), stops.error());
-  out.why_no_kernel = kernel.error().message;
+  out.fallback = ByStops(kernel.error());
   return OkStatus();
 }
 
@@ -144,16 +148,14 @@ SamplersThere ExamineSamplers(const ipc::DotnetProcess& process) {
             "how much, not who caused it",
             "kernel.perf_event_paranoid=1 or the capability CAP_PERFMON would tell who"};
   const auto refusal = WhyNotTraced(process.pid);
-  const bool by_agent = refusal && AgentMayAllowTracing(process);
+  const bool by_agent = refusal && refusal->by_yama && HasOrMayGetAgent(process);
   if (!refusal || by_agent)
     return {CpuSampler::kPtrace,
-            fmt::format("CPU time is sampled by stopping threads that run, for some 40 µs each: "
-                        "{}{}",
-                        kernel.error().message,
-                        by_agent ? fmt::format("; {}, but the agent allows it: `record --cpu` "
-                                               "loads it for a moment where it is not there",
-                                               refusal->why)
-                                 : ""),
+            ByStops(kernel.error()) +
+                (by_agent ? fmt::format("; {}, but the agent allows it: `record --cpu` loads it "
+                                        "for a moment where it is not there",
+                                        refusal->why)
+                          : ""),
             kAllowsKernel};
   return {CpuSampler::kNone,
           fmt::format("CPU time cannot be sampled: {}; {}", kernel.error().message, refusal->why),

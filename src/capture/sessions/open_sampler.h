@@ -20,8 +20,8 @@ struct OpenedSampler {
   uint32_t hz = 0;                                      // as many as the limit leaves
   std::unique_ptr<KernelSampler> kernel;
   std::unique_ptr<StopSampler> stops;
-  std::string why_no_kernel;  // of stops that were not asked for by name
-  std::string note;           // why there are none
+  std::string fallback;  // that stops took the kernel's place, and why; of this machine
+  std::string note;      // why there are none
 };
 
 // The sampler of `options`, whose cpu_hz is not 0. Waits for the agent, where only that can give us

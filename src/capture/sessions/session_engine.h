@@ -216,7 +216,7 @@ class SessionEngine {
   bool give_back_ = true;     // much was freed, or used once, since memory was given back
   EngineCounts past_;         // of processes that were released
   bool joining_ = true;
-  bool told_of_stops_ = false;  // that CPU time is sampled by stops, and why
+  bool told_of_fallback_ = false;  // of samplers: once is enough
 
   Fd inbox_event_;
   std::mutex inbox_mutex_;

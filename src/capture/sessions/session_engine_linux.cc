@@ -184,11 +184,8 @@ void SessionEngine::TakeJoined() {
 }
 
 void SessionEngine::Add(OpenedTarget opened) {
-  // Of a machine, not of a process: once is enough.
-  if (const std::string& why = opened.sampler.why_no_kernel;
-      !why.empty() && !std::exchange(told_of_stops_, true))
-    opened.notes.push_back(fmt::format(
-        "CPU time is sampled by stopping threads that run, for some 40 µs each: {}", why));
+  if (!opened.sampler.fallback.empty() && !std::exchange(told_of_fallback_, true))
+    opened.notes.push_back(std::move(opened.sampler.fallback));
   targets_.push_back(std::make_unique<Target>(std::move(opened), HomeNow(), options_.target));
   for (SessionObserver* o : observers_) o->OnJoined(*targets_.back());
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,15 @@ struct Shared {
   std::atomic<bool> ready{false}, go{false};
   std::atomic<uint64_t> count{0}, other{0};
 };
+
+// For a Child: traces that process; `other` is 1 then, else 2.
+inline auto Tracing(pid_t pid) {
+  return [pid](Shared& s) {
+    s.other = ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0 ? 1 : 2;
+    s.ready = true;
+    for (;;) ::pause();
+  };
+}
 
 class Child {
  public:

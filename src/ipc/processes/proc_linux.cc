@@ -54,6 +54,11 @@ Result<std::string> ReadFile(const std::string& path, size_t limit) {
   return text;
 }
 
+Result<ProcStatus> ReadProcStatus(pid_t pid) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(fmt::format("/proc/{}/status", pid)));
+  return ParseProcStatus(text);
+}
+
 std::string ReadLink(const std::string& path) {
   std::array<char, PATH_MAX> target;
   const ssize_t n = ::readlink(path.c_str(), target.data(), target.size());

@@ -149,10 +149,10 @@ Result<ProcessFacts> GatherSocketFacts(pid_t pid) {
     return Error{ErrorCode::kNotFound, fmt::format("there is no process {}", pid)};
   };
   Result<std::string> stat_text = ReadFile(proc + "/stat");
-  Result<std::string> status_text = ReadFile(proc + "/status");
-  if (pid <= 0 || !stat_text.ok() || !status_text.ok()) return gone();
+  const Result<ProcStatus> read = ReadProcStatus(pid);
+  if (pid <= 0 || !stat_text.ok() || !read.ok()) return gone();
   ASSIGN_OR_RETURN(const ProcStat stat, ParseProcStat(*stat_text));
-  const ProcStatus status = ParseProcStatus(*status_text);
+  const ProcStatus& status = *read;
 
   ProcessFacts facts;
   facts.pid = pid;
