@@ -5,7 +5,7 @@
 usage: bench/cpu.py [ROUNDS] [--seconds S] [--modes LIST] [--threads N]      ROUNDS of every mode, 40 by default; S seconds of each, 2 by default
 One process does the same piece of work again and again (`burns --steady`), in turn by itself (twice a round: alone and again) and under
   record          clrscope record --only cpu, by the kernel's sampler
-  record-agent    the same with --sampler agent
+  record-ptrace   the same with --sampler ptrace
   record-threads  the same by the kernel's sampler without privileges, as another user (needs root, and is not among the default modes)
   perf            perf record -F 99 -g
   dotnet-trace    dotnet-trace collect, with its default profile
@@ -32,9 +32,9 @@ from nobody import Nobody  # noqa: E402
 harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
 harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
 ALONE = ("alone", "again")
-MODES = (*ALONE, "record", "record-agent", "record-threads", "perf", "dotnet-trace")
-DEFAULT = "alone,record,record-agent,perf,again,dotnet-trace"
-SETTLE_S = 1.2  # the rundown is over, and what was compiled for the agent
+MODES = (*ALONE, "record", "record-ptrace", "record-threads", "perf", "dotnet-trace")
+DEFAULT = "alone,record,record-ptrace,perf,again,dotnet-trace"
+SETTLE_S = 1.2  # the rundown is over
 
 
 class Program:
@@ -64,7 +64,7 @@ class Program:
         pid = str(self.pid)
         record = ["record", "-p", pid, "--only", "cpu", "-f", "--no-progress", "-o", out + ".clrscope"]
         command = {"record": [harness.CLRSCOPE, *record, "--sampler", "kernel"],
-                   "record-agent": [harness.CLRSCOPE, *record, "--sampler", "agent"],
+                   "record-ptrace": [harness.CLRSCOPE, *record, "--sampler", "ptrace"],
                    "record-threads": [*(self.nobody.clrscope if self.nobody else []), *record, "--sampler", "kernel"],
                    "perf": ["perf", "record", "-F", "99", "-g", "-p", pid, "-o", out + ".data"],
                    "dotnet-trace": [harness.dotnet_trace(), "collect", "-p", pid, "-o", out + ".nettrace"]}[mode]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recordings took their programs: round trips, earlier files, damaged ones.
+// What recordings took their programs, and who sampled: round trips, earlier files, damaged ones.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -72,6 +72,27 @@ TEST(CaptureOverhead, DamagedOnesAreRefused) {
        {"update overhead set ns=-1", "update overhead set windows=-1 where part='allocations'",
         "update overhead set process=9"})
     EXPECT_NE(Damaged(attack, &read).find("what the recording took"), std::string::npos) << attack;
+}
+
+// What sampled CPU time by signals is gone; its captures are not.
+TEST(CaptureSampler, EachIsReadThatWasEverWritten) {
+  for (uint8_t i = 1; i < profile::kCpuSamplers; ++i) {
+    TempFile file;
+    profile::Recording recording;
+    recording.processes.push_back(testing::MakeProcess(recording.strings, 1, 1));
+    recording.processes[0]->info.sampler = static_cast<profile::CpuSampler>(i);
+    recording.processes[0]->info.sampler_hz = 99;
+    {
+      auto writer = CaptureWriter::Create(file.str(), &recording);
+      ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
+    }
+    auto reader = CaptureReader::Open(file.str());
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    const auto& info = (*reader)->recording().processes[0]->info;
+    EXPECT_EQ(info.sampler, static_cast<profile::CpuSampler>(i));
+    EXPECT_EQ(info.sampler_hz, 99u);
+  }
+  EXPECT_EQ(profile::SamplerName(static_cast<profile::CpuSampler>(2)), "agent");
 }
 
 }  // namespace

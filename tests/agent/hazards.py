@@ -8,8 +8,7 @@ import struct
 import threading
 import time
 
-from agent_case import FLAVOURS, AgentCase, Probe, agent_threads, status
-from clock import clock
+from agent_case import FLAVOURS, AgentCase, agent_threads, status
 import harness
 from harness import clrscope, start_clrscope, wait_until
 
@@ -51,30 +50,20 @@ class Session:
 
 
 class Hazards(AgentCase):
-    def counted(self, flavour, *args, chaos=False, cpu=False):
+    def counted(self, flavour, *args, chaos=False):
         """What the agent called of the C library's allocator and locks on the program's threads. What the runtime does for it there
         (CreateHandle, DoStackSnapshot) is called by the runtime, and not counted."""
         library = os.path.join(os.path.dirname(harness.CLRSCOPE), "..", "lib", "libcount-calls.so")
         counts = self.path(f"{flavour}.json")
         work = self.workload(flavour, *args, env={"LD_PRELOAD": os.path.abspath(library), "CLRSCOPE_CALLS": counts})
-        if cpu:
-            probe = Probe(work.pid, 4, "cpu=997")
-        else:
-            self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s"))
+        self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s"))
         work.go()
-        if cpu:
-            wait_until(lambda: status(work.pid)["cpu_samples"] > 100, 4, "CPU time is sampled")
         if chaos:
             wait_until(lambda: status(work.pid)["samples"] > 1000, 60, "it samples")
             work.go()
-        if cpu:
-            state = status(work.pid)
-            probe.report()
-            work.truth()
-        else:
-            work.truth()
-            state = status(work.pid)
-            self.assert_ok(clrscope("detach", "-p", work.pid))
+        work.truth()
+        state = status(work.pid)
+        self.assert_ok(clrscope("detach", "-p", work.pid))
         work.process.stdin.close()
         self.assertEqual(work.process.wait(30), 0)
         with open(counts, encoding="utf-8") as file:
@@ -96,13 +85,6 @@ class Hazards(AgentCase):
         for flavour in ("awaits", "awaits-net9", "awaits-net8"):
             with self.subTest(flavour):
                 self.counted(flavour, "--seconds", "5", "--start-on-stdin", "--hold-on-stdin")
-
-    @clock
-    def test_nor_where_cpu_time_is_sampled(self):
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                self.counted(flavour, "--mode", "generic", "--threads", "4", "--rate", "max", "--bytes", "20e9", "--seconds", "8",
-                             "--start-on-stdin", "--hold-on-stdin", cpu=True)
 
     def test_nor_on_threads_that_come_and_go(self):
         """The pool's, native ones that enter managed code, and those that just end."""

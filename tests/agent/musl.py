@@ -148,9 +148,14 @@ class Musl(AgentCase):
 
     @clock
     def test_cpu_time(self):
+        for sampler in ("kernel", "ptrace"):
+            with self.subTest(sampler):
+                self.check_cpu_time(sampler)
+
+    def check_cpu_time(self, sampler):
         path = self.path()
         work = self.workload("burns-musl", "--start-on-stdin", "--hold-on-stdin", "--seconds", "0.8", "--kinds", KINDS)
-        recorder = start_clrscope("record", "-p", work.pid, "--cpu", "--sampler", "agent", "-f", "-o", path)
+        recorder = start_clrscope("record", "-p", work.pid, "--cpu", "--sampler", sampler, "-f", "-o", path)
         self.addCleanup(recorder.kill)
         self.assertIn("Recording", recorder.stderr.readline())
         begun = harness.cpu_clock_ns(work.pid)
@@ -162,7 +167,7 @@ class Musl(AgentCase):
         said = recorder.stderr.read()
         self.assertEqual(recorder.wait(60), 0, said)
         document = harness.report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
-        self.assertEqual(document["sampler"], "agent")
+        self.assertEqual(document["sampler"], sampler)
         self.assertLessEqual(within_ns, document["totals"]["cpu_ns"])
         rows = {row["method"].rpartition(".")[2]: row for row in document["rows"] if row["method"].startswith("Clrscope.")}
         wrong = {}

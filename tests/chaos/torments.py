@@ -107,11 +107,11 @@ class Torments:
 
     @staticmethod
     def cpu(dice):
-        return ("--cpu", "--sampler", "agent", "--rate", dice.choice(["99", "1000"]))
+        return ("--cpu", "--sampler", dice.choice(["auto", "ptrace", "ptrace"]), "--rate", dice.choice(["99", "1000"]))
 
     def own(self, dice):
         """An owner of an agent that is no recording: no session from outside comes with it."""
-        args = (str(self.life.pid), "1", *dice.choice([(), ("live=1",), ("cpu=499",), ("allocations=0,cpu=10000",)]))
+        args = (str(self.life.pid), "1", *dice.choice([(), ("live=1",), ("exceptions=1",), ("allocations=0,waits=1",)]))
         if dice.random() < 0.5:
             self.run("owned agent", *args, program=self.probe)
         else:

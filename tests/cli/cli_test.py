@@ -118,6 +118,9 @@ class Basics(Case):
         self.fails(2, "no duration", "report", "x", "--from", "5x")
         self.fails(2, "not before", "report", "x", "--from", "5m", "--to", "10")
         self.fails(2, "--json", "report", "x", "--json", "--csv")
+        self.fails(2, "give --cpu as well", "record", "-p", "1", "--sampler", "kernel")
+        for verb in ("record", "top", "watch"):
+            self.fails(2, "agent not in {auto,kernel,ptrace,runtime}", verb, "-p", "1", "--cpu", "--sampler", "agent")
 
     def test_unreadable_files(self):
         self.fails(4, "No such file", "report", TMP / "absent.nettrace")

@@ -9,7 +9,6 @@ import time
 import unittest
 
 import harness
-from agent_cpu import AgentCpu  # noqa: F401
 from collecting import Collecting  # noqa: F401  (these are run with the others)
 from cpu_hazards import CpuHazards  # noqa: F401
 from cpu_names import CpuNames  # noqa: F401

@@ -135,7 +135,7 @@ class Lines(Case):
     @clock
     def test_cpu_time(self):
         known = marks()
-        for sampler in ("kernel", "ptrace", "agent"):
+        for sampler in ("kernel", "ptrace"):
             with self.subTest(sampler):
                 path = self.recorded("lines", "--only", "cpu", "--rate", "250", "--sampler", sampler, program=("--seconds", "4", "--kinds", "burns"))
                 rows = {(os.path.basename(r["file"] or ""), r["line"]): r for r in report(path, "--by", "line", "--measure", "cpu")["rows"]}

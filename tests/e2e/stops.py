@@ -81,6 +81,43 @@ class Stops(Case):
         self.assertGreater(loops, 0.5 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
 
     @clock
+    def test_a_program_with_signals_of_its_own(self):
+        """A signal that arrives while a thread stands still is not lost."""
+        program = ("--seconds", "2", "--kinds", "loops", "--own-sigprof")
+        with Workload(*program, flavour="burns") as w:
+            alone = w.truth()
+        self.assertGreater(alone["sigprof"], 50)
+        with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour="burns") as w:
+            recorder = start_recording("-p", w.pid, "--only", "cpu", "--sampler", "ptrace", "--rate", "997", "-f", "-o", self.path())
+            self.addCleanup(recorder.kill)
+            w.go()
+            truth = w.truth()
+            recorder.send_signal(signal.SIGINT)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+        # The kernel sends one of them for each 10 ms of CPU time.
+        self.assertGreater(truth["sigprof"] / truth["process_ns"], 0.8 * alone["sigprof"] / alone["process_ns"], (truth, alone))
+        self.assertGreater(report(self.path(), "--measure", "cpu")["totals"]["samples"], 100)
+
+    def test_beside_live_objects(self):
+        """The agent's own threads are sampled as all others are."""
+        for flavour in ("burns", "burns-net9", "burns-net8"):
+            with self.subTest(flavour), Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "1", "--kinds", "loops,allocations",
+                                                 flavour=flavour) as w:
+                recorder = start_recording("-p", w.pid, "--cpu", "--live", "--sampler", "ptrace", "--rate", "997", "-f", "-o", self.path())
+                self.addCleanup(recorder.kill)
+                w.go()
+                truth = w.truth()
+                recorder.send_signal(signal.SIGINT)
+                _, said = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, said)
+                self.assertIsNone(w.process.poll())
+                self.assertGreater(report(self.path())["totals"]["bytes"], 0)
+                rows = report(self.path(), "--measure", "cpu", "--by", "method", "-n", "1000")["rows"]
+                loops = sum(row["total_cpu_ns"] for row in rows if row["method"].endswith((".LoopLong", ".LoopShort")))
+                self.assertGreater(loops, 0.5 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
+
+    @clock
     def test_it_is_taken_where_the_kernel_refuses(self):
         path = self.path()
         for error in (errno.EPERM, errno.ENOSYS):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of the sampled CPU time of `burns` has stacks that lack callers.
 
-usage: cpu_callers.py CLRSCOPE WORKLOADS [RUNS] [kernel|agent] [FLAVOUR,...]
+usage: cpu_callers.py CLRSCOPE WORKLOADS [RUNS] [kernel|ptrace] [FLAVOUR,...]
 Each kind of work runs in a process of its own, compiled in tiers as is the default, so that its loops are replaced while they run. The
 program's own methods of each stack are compared with those that call each other there. Prints, for each kind, how much of its time has stacks that do
 not reach the entry of their thread, that lack a method on the way, and that have a method that did not call. Exit code 1 when that is more than a

@@ -5,7 +5,6 @@
 usage: cpu_intervals.py CLRSCOPE WORKLOADS [RUNS] [MODE,...] [FLAVOUR,...]      100 runs of each mode and flavour by default
   kernel   the kernel's sampler, as whoever runs this
   user     the same as a user without privileges, at kernel.perf_event_paranoid 2 (needs root, to become one)
-  agent    the agent's sampler
   seccomp  stops from outside (ptrace), as perf_event_open is refused by a filter
 Each run records the workload `burns` (burns, burns-net8 or burns-net9), which reads its own clocks. By chance 95 of 100 are inside; fewer than 88 % of
 any method's runs fail. So does a total that is more than 2 % off. As a user the kernel's time is a frame without callers, so that what does little else
@@ -23,7 +22,7 @@ import harness  # noqa: E402
 from nobody import Nobody, paranoid  # noqa: E402
 from seccomp import without_perf  # noqa: E402
 
-MODES = ("kernel", "user", "agent", "seccomp")
+MODES = ("kernel", "user", "seccomp")
 FLAVOURS = ("burns", "burns-net8", "burns-net9")
 KERNEL = ",kernel"
 KINDS = "loops,recursion,generics,delegates,dynamic,async,native,back,callback,exceptions,allocations,garbage,osr"
@@ -36,7 +35,7 @@ class Runner:
     def __init__(self, mode, folder):
         self.mode, self.folder = mode, folder
         self.kinds = KINDS if mode == "user" else KINDS + KERNEL
-        self.options, self.install = ["--sampler", "agent" if mode == "agent" else "kernel"], None
+        self.options, self.install = ["--sampler", "kernel"], None
         self.env, self.clrscope, self.nobody = {**os.environ, "TMPDIR": folder}, [harness.CLRSCOPE], None
         if mode == "user":
             self.nobody = Nobody(folder)
@@ -125,7 +124,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 runner = Runner(mode, folder)
                 for _ in range(runs):
-                    tally.add(*runner.once(flavour), {"agent": "agent", "seccomp": "ptrace"}.get(mode, "kernel"))
+                    tally.add(*runner.once(flavour), "ptrace" if mode == "seccomp" else "kernel")
             good = tally.say(f"{mode}, {flavour}") and good
     return 0 if good else 1
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether clrscope names sampled addresses in compiled code as the runtime's own map of its code does.
 
-usage: perf_map_names.py CLRSCOPE WORKLOADS [kernel|agent] [PROGRAM,...]
+usage: perf_map_names.py CLRSCOPE WORKLOADS [kernel|ptrace] [PROGRAM,...]
 Programs that write their map (DOTNET_PerfMapEnabled) are recorded from their first instruction: burns, alloc and throws on .NET 8, 9 and 10, and the
 C# compiler. Of each: how many addresses on sampled stacks lie in compiled code, how many of them have the same owner, method and parameters as the map
 has at that time, and the same by samples; what the map calls a stub, by clrscope's names; then what differs. Less than 99 % of the addresses or of the
@@ -38,7 +38,7 @@ def run(program, sampler):
     with tempfile.TemporaryDirectory() as folder:
         perf = perf_map.PerfMap(folder)
         path = os.path.join(folder, "x.clrscope")
-        result = harness.clrscope("record", "--only", "cpu", "--sampler", sampler, "--rate", "500" if sampler == "kernel" else "250", "-q", "-o", path, "--",
+        result = harness.clrscope("record", "--only", "cpu", "--sampler", sampler, "--rate", "500", "-q", "-o", path, "--",
                                   *command(program, folder), env={**os.environ, **perf.environment()}, timeout=600)
         perf.end()
         if result.returncode != 0:

@@ -49,7 +49,6 @@ using StackSnapshotCallback = HResult(FunctionId function, uintptr_t ip, FrameIn
 // Bits of SetEventMask2.
 inline constexpr uint32_t kMonitorModuleLoads = 0x4;
 inline constexpr uint32_t kMonitorObjectAllocated = 0x100;
-inline constexpr uint32_t kMonitorThreads = 0x200;
 inline constexpr uint32_t kEnableObjectAllocated = 0x800000;
 inline constexpr uint32_t kEnableStackSnapshot = 0x10000000;
 inline constexpr uint32_t kHighDynamicFunctionUnloads = 0x4;

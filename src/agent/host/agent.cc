@@ -79,7 +79,6 @@ Status Agent::SetMask(bool counting) {
   uint32_t low = kEnableStackSnapshot | kMonitorModuleLoads;
   if (counts()) low |= kEnableObjectAllocated;
   if (counting) low |= kMonitorObjectAllocated;
-  if (options_.cpu_hz != 0) low |= kMonitorThreads;
   uint32_t high = kHighEventPipe | kHighDynamicFunctionUnloads;
   // The runtime keeps the bounds of its generations; collections stay concurrent.
   if (options_.live && !counts()) high |= kHighBasicGc;
@@ -208,7 +207,6 @@ void Agent::Run() {
     (void)event_sessions_.Want(WantedEvents(), /*here=*/false, Now());
     phase_.Forget();
   }
-  if (!ending_.load()) BeginCpu();
   desk_.Open();
   if (!options_.output.empty()) (void)TakeTermSignal(WakeThread, this);
   interval_start_ns_ = Now();
@@ -289,7 +287,6 @@ bool Agent::LetGo() {
     return false;
   }
   sampling_.store(false);
-  FinishCpu();
   if (!ending_.load()) {
     // What the session told is used up before it ends.
     TakeGcNotes();
@@ -325,7 +322,6 @@ void Agent::GiveUp() noexcept {
   sampling_.store(false);
   takes_events_.store(false);
   desk_.Shut();
-  cpu_.Stop();
   GiveBackTermSignal();
   constexpr std::string_view kWords = "clrscope agent: there is no memory; it lets go\n";
   (void)!::write(2, kWords.data(), kWords.size());

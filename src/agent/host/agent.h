@@ -13,7 +13,6 @@
 #include "agent/async/async_types.h"
 #include "agent/com/corprof.h"
 #include "agent/control/control.h"
-#include "agent/cpu/cpu_sampler.h"
 #include "agent/gc/gc_log.h"
 #include "agent/gc/gc_threads.h"
 #include "agent/host/allocation_sessions.h"
@@ -104,11 +103,6 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   size_t MemoryBytes() const;
   void AddLosses(const ShardTotals& sums, profile::IntervalFrame& frame);
   void WriteSpool(const profile::IntervalFrame& frame);
-  // CPU time: agent_cpu.cc
-  void BeginCpu();
-  void StepCpu(int64_t now_ns);
-  void FinishCpu();
-  bool SendCpu(std::string_view batch);
   // A limit of what it may take: agent_budget.cc
   Status BeginAllocations(bool here);
   void StepBudget(int64_t now_ns);
@@ -186,7 +180,6 @@ class Agent : public std::enable_shared_from_this<Agent>, private ControlHandler
   SessionThread session_thread_;
   AllocationSessions session_;
   EventSessions event_sessions_;
-  CpuTimeSampler cpu_;
   std::unique_ptr<Budget> budget_;    // null: there is no limit
   profile::IntervalWindows windows_;  // of allocations, since the start
   // Where two sessions tell of collections: the one that was told last.

@@ -14,7 +14,7 @@ Status Agent::BeginAllocations(bool here) {
 
 void Agent::StepBudget(int64_t now) {
   if (budget_ == nullptr || paused_.load()) return;
-  const MeasureCosts costs = CostsOf(SumShards() - at_start_, cpu_.samples());
+  const MeasureCosts costs = CostsOf(SumShards() - at_start_);
   if (!budget_->Meter(costs, ClockNs(CLOCK_PROCESS_CPUTIME_ID), ClockNs(CLOCK_THREAD_CPUTIME_ID),
                       now))
     return;
@@ -54,7 +54,7 @@ void Agent::RestartBudget() {
   if (budget_ == nullptr) return;
   sampler_->allocation_window.store(SampleWindow::kAlways, std::memory_order_relaxed);
   sampler_->throw_window.store(SampleWindow::kAlways, std::memory_order_relaxed);
-  budget_->Restart(CostsOf(SumShards() - at_start_, cpu_.samples()), Now());
+  budget_->Restart(CostsOf(SumShards() - at_start_), Now());
 }
 
 void Agent::TellBudget(profile::IntervalFrame& f) {

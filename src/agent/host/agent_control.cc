@@ -40,7 +40,6 @@ void Agent::OwnerLeft() {
 
 Status Agent::Pause() {
   if (paused_.load()) return OkStatus();
-  FinishCpu();
   TellOpenWaits();
   EndInterval(/*last=*/false);
   paused_.store(true);
@@ -74,7 +73,6 @@ Status Agent::Resume() {
     return begun;
   }
   paused_.store(false);
-  BeginCpu();
   interval_start_ns_ = Now();  // nothing is told of the time between
   next_interval_ns_ = interval_start_ns_ + options_.every_ns;
   return OkStatus();
@@ -144,11 +142,11 @@ std::string Agent::StatusJson() const {
   };
   out += ",\"event\":";
   JsonText(out, profile::EventName(source_, /*by_callbacks=*/true));
-  out += std::string(",\"sampling\":") +
-         (!paused_.load() && (counts() || (sampling_.load() && session_.on()) ||
-                              event_sessions_.on() || cpu_.on())
-              ? "true"
-              : "false");
+  out +=
+      std::string(",\"sampling\":") +
+      (!paused_.load() && (counts() || (sampling_.load() && session_.on()) || event_sessions_.on())
+           ? "true"
+           : "false");
   out += ",\"measures\":[";
   for (const profile::MeasureSpec& m : profile::kMeasureSpecs) {
     if ((Measures() >> static_cast<uint32_t>(m.id) & 1) == 0) continue;
@@ -206,8 +204,6 @@ std::string Agent::StatusJson() const {
   add("handles", live_ == nullptr ? 0 : live_->size());
   add("handles_waiting", GivenUpHandles::Get().waiting());
   add("generations_derived", live_ == nullptr ? 0 : live_->derived());
-  add("cpu_samples", cpu_.samples());
-  add("cpu_threads", cpu_.threads());
   add("frames", code_.frame_count());
   add("methods", names_.methods().size());
   add("types", names_.types().size());
@@ -245,7 +241,6 @@ std::string Agent::StatusJson() const {
 // The worst first.
 std::string Agent::Trouble() const {
   if (!session_.trouble().empty()) return session_.trouble();
-  if (!cpu_.trouble().empty()) return cpu_.trouble();
   if (event_sessions_.troubled()) return event_sessions_.trouble();
   if (is_deaf())
     return "the program allocates, as its collections show, but the runtime sends no allocation "

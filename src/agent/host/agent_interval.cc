@@ -105,7 +105,6 @@ uint32_t Agent::Measures() const {
   add(Measure::kExceptions, told.exceptions);
   add(Measure::kLocks, told.locks);
   add(Measure::kWaits, told.waits);
-  add(Measure::kCpu, options_.cpu_hz != 0);
   return bits;
 }
 

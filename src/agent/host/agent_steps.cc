@@ -48,7 +48,6 @@ void Agent::Wait() {
     wait = std::min(wait, (owner_is_missing() ? owner_deadline_ns_ : next_interval_ns_) - now);
   if (!passes_.empty() || (live_ != nullptr && live_->derived() != 0))
     wait = std::min(wait, last_scan_ns_ + kScanEvery - now);
-  if (cpu_.on()) wait = std::min(wait, cpu_.next_ns() - now);
   if (budget_ != nullptr && !paused_.load()) wait = std::min(wait, budget_->due_ns(now) - now);
   if (unnamed_.size() != 0) wait = std::min(wait, lookup_due_ns() - now);
   wait = control_.has_lines() ? 0 : std::clamp<int64_t>(wait, 0, kSecond);
@@ -64,7 +63,6 @@ void Agent::Wait() {
 
 void Agent::Step(int64_t now) {
   if (TermSignalCame()) HandOnTermSignal();
-  StepCpu(now);
   StepBudget(now);
   ResolveInSlices();
   LookUpUnnamed(now);

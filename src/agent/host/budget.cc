@@ -28,7 +28,7 @@ double EventsOf(uint64_t seen, uint64_t frames, uint64_t others, double price) {
 
 }  // namespace
 
-MeasureCosts CostsOf(const ShardTotals& c, uint64_t cpu_samples) {
+MeasureCosts CostsOf(const ShardTotals& c) {
   MeasureCosts costs;
   costs.allocations = OwnOf(c.nanoseconds, c.samples) +
                       EventsOf(c.samples, c.frames, c.outside, profile::kNsPerAllocationEvent);
@@ -37,7 +37,6 @@ MeasureCosts CostsOf(const ShardTotals& c, uint64_t cpu_samples) {
   const uint64_t waits = c.events > c.throws ? c.events - c.throws : 0;
   costs.waits = OwnOf(c.event_ns > c.throw_ns ? c.event_ns - c.throw_ns : 0, 2 * waits) +
                 static_cast<double>(waits) * profile::kNsPerWait;
-  costs.cpu = static_cast<double>(cpu_samples) * profile::kNsPerAgentSample;
   return costs;
 }
 
@@ -57,7 +56,6 @@ bool Budget::Meter(const MeasureCosts& c, int64_t program_ns, int64_t own_ns, in
   spend(Part::kAllocations, spent_.allocations, c.allocations);
   spend(Part::kExceptions, spent_.throws, c.throws);
   spend(Part::kWaits, spent_.waits, c.waits);
-  spend(Part::kCpu, spent_.cpu, c.cpu);
   if (own_ns_ >= 0 && own_ns > own_ns_)
     meter_.Spend(Part::kAgent, static_cast<double>(own_ns - own_ns_));
   own_ns_ = own_ns;

@@ -15,9 +15,9 @@ namespace clrscope::agent {
 // What measures took so far, ns of CPU time: what the agent did on the program's threads as it was
 // measured there, and the runtime's events by their prices.
 struct MeasureCosts {
-  double allocations = 0, throws = 0, waits = 0, cpu = 0;
+  double allocations = 0, throws = 0, waits = 0;
 };
-MeasureCosts CostsOf(const ShardTotals& counted, uint64_t cpu_samples);
+MeasureCosts CostsOf(const ShardTotals& counted);
 
 class Budget {
  public:

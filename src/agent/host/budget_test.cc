@@ -162,20 +162,20 @@ TEST(CostsOf, OwnTimeAndTheEventsPrice) {
   t.samples = 10;
   t.frames = 200;
   t.nanoseconds = 9'000;
-  EXPECT_DOUBLE_EQ(CostsOf(t, 0).allocations, 9'000 + 10 * (1'500 + 20 * 100));
+  EXPECT_DOUBLE_EQ(CostsOf(t).allocations, 9'000 + 10 * (1'500 + 20 * 100));
   t.outside = 5;  // their stacks were made, too
-  EXPECT_DOUBLE_EQ(CostsOf(t, 0).allocations, 9'000 + 15 * (1'500 + 20 * 100));
+  EXPECT_DOUBLE_EQ(CostsOf(t).allocations, 9'000 + 15 * (1'500 + 20 * 100));
   // A thread that lost its CPU within a sample.
   t.nanoseconds = 1'000'000'000;
-  EXPECT_DOUBLE_EQ(CostsOf(t, 0).allocations, 10 * 20'000 + 15 * (1'500 + 20 * 100));
+  EXPECT_DOUBLE_EQ(CostsOf(t).allocations, 10 * 20'000 + 15 * (1'500 + 20 * 100));
   ShardTotals e;
   e.events = 7;
   e.event_ns = 10'000;
   e.throws = 3;
   e.throw_ns = 6'000;
   e.throw_frames = 30;
-  EXPECT_DOUBLE_EQ(CostsOf(e, 0).throws, 6'000 + 3 * (2'500 + 10 * 100));
-  EXPECT_DOUBLE_EQ(CostsOf(e, 0).waits, 4'000 + 4 * 7'600);
+  EXPECT_DOUBLE_EQ(CostsOf(e).throws, 6'000 + 3 * (2'500 + 10 * 100));
+  EXPECT_DOUBLE_EQ(CostsOf(e).waits, 4'000 + 4 * 7'600);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "agent/cpu/cpu_signal.h"
 #include "agent/host/forked.h"
 #include "agent/host/kept_errno.h"
 #include "agent/spool/own_file.h"
@@ -112,13 +111,6 @@ HResult Callback::ProfilerDetachSucceeded() { return kOk; }
 HResult Callback::Shutdown() {
   const KeptErrno kept;
   if (is_at_work()) agent_->OnShutdown();
-  return kOk;
-}
-
-HResult Callback::ThreadAssignedToOSThread() {
-  if (!is_at_work()) return kOk;
-  const KeptErrno kept;
-  CpuSignal::WatchSelf();
   return kOk;
 }
 

@@ -25,7 +25,6 @@ class Callback final : public DeafCallback {
   HResult ProfilerAttachComplete() override;
   HResult ProfilerDetachSucceeded() override;
   HResult Shutdown() override;
-  HResult ThreadAssignedToOSThread() override;  // on that thread; what it is passed is not needed
   HResult ModuleUnloadStarted(ModuleId module) override;
   HResult DynamicMethodUnloaded(FunctionId function) override;
   HResult GarbageCollectionFinished() override;

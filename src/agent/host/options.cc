@@ -3,7 +3,6 @@
 
 #include <charconv>
 
-#include "agent/cpu/cpu_sampler.h"
 #include "base/units.h"
 
 namespace clrscope::agent {
@@ -118,11 +117,6 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
       std::string_view rest;
       ok = ParseNumber(value, n, &rest) && rest.empty() && n >= 16 && n <= 1'000'000;
       o.cap = static_cast<uint32_t>(n);
-    } else if (key == "cpu") {
-      uint64_t n = 0;
-      std::string_view rest;
-      ok = ParseNumber(value, n, &rest) && rest.empty() && n <= CpuTimeSampler::kMostHz;
-      o.cpu_hz = static_cast<uint32_t>(n);
     } else if (key == "max_overhead") {
       ok = ParsePercent(value, o.max_overhead);
     } else if (key == "output") {
@@ -141,7 +135,7 @@ Result<Options> ParseOptions(std::string_view text, Options from) {
     return Error{ErrorCode::kUsage,
                  "CLRSCOPE_OPTS: exact counts every object, whatever that takes: max_overhead does "
                  "not go with it"};
-  if (!o.allocations && !o.exceptions && !o.locks && o.cpu_hz == 0 && !o.idle)
+  if (!o.allocations && !o.exceptions && !o.locks && !o.idle)
     return Error{ErrorCode::kUsage, "CLRSCOPE_OPTS: there is nothing to measure"};
   return o;
 }
@@ -152,7 +146,6 @@ Result<Options> ChangeOptions(std::string_view text, const Options& now) {
                       : o.idle != now.idle                 ? "idle"
                       : o.live != now.live                 ? "whether objects are followed"
                       : o.cap != now.cap                   ? "how many objects are followed"
-                      : o.cpu_hz != now.cpu_hz             ? "how CPU time is sampled"
                       : o.requests != now.requests         ? "whether requests are told apart"
                       : o.lines != now.lines               ? "whether addresses are told"
                       : o.native != now.native             ? "whether native code is told apart"

@@ -25,7 +25,6 @@ struct Options {
   bool native = false;                // native: … and of native code between methods
   bool waits = false;                 // waits: each other wait, .NET 9 and later; brings locks
   uint32_t cap = 20'000;              // cap: how many of them
-  uint32_t cpu_hz = 0;                // cpu: samples of a second of a thread's CPU time; 0 = none
   double max_overhead = 0;            // max_overhead: a part of the program's CPU; 0 = no limit
   std::string output;                 // output: of the spool; %n program, %p pid, %t time
   bool owned = false;     // owned: whoever attached stays connected; the agent lets go when it goes

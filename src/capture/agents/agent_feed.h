@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analysis/families/live/interval_fold.h"
-#include "capture/agents/agent_cpu.h"
 #include "capture/agents/agent_link.h"
 #include "capture/feeds/feed.h"
 
@@ -34,10 +33,6 @@ class AgentFeed final : public Feed {
   // the feed. `counts`: its samples are the recording's.
   void Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink,
               bool counts = true);
-  // It samples CPU time, for `cpu`, which must outlive the feed. `only`: and nothing else, so that
-  // its intervals are not of the recording.
-  void FollowCpu(AgentCpu* cpu, bool only);
-
   // Told what the agent took its process since the last time, where it has a limit.
   void FollowOverhead(std::function<void(const profile::Overhead&)> tell) {
     tell_overhead_ = std::move(tell);
@@ -56,7 +51,6 @@ class AgentFeed final : public Feed {
  private:
   explicit AgentFeed(pid_t pid) : pid_(pid) {}
   void Connect();
-  void TakeCpu();
   bool Read();
 
   pid_t pid_;
@@ -68,8 +62,6 @@ class AgentFeed final : public Feed {
   std::string trouble_;  // that it told last
   uint64_t samples_ = 0;
   bool counts_ = true;
-  AgentCpu* cpu_ = nullptr;
-  bool only_cpu_ = false;
   std::function<void(const profile::Overhead&)> tell_overhead_;
   std::vector<std::string> notes_;
 };

@@ -41,17 +41,6 @@ void AgentFeed::Follow(profile::Recording* recording, uint32_t index, profile::I
   fold_ = std::make_unique<analysis::IntervalFold>(recording, index, sink, false);
 }
 
-void AgentFeed::FollowCpu(AgentCpu* cpu, bool only) {
-  cpu_ = cpu;
-  only_cpu_ = only;
-  TakeCpu();
-}
-
-void AgentFeed::TakeCpu() {
-  if (link_ != nullptr && cpu_ != nullptr)
-    link_->TakeCpu([cpu = cpu_](Bytes batch) { cpu->OnBatch(batch); });
-}
-
 void AgentFeed::AddPolls(std::vector<pollfd>& polls) const {
   if (link_ != nullptr && !last_) polls.push_back({link_->fd(), POLLIN, 0});
 }
@@ -63,14 +52,11 @@ void AgentFeed::Connect() {
       AgentSubscription::Open(pid_, ipc::Deadline::After(1s));
   if (link.ok()) {
     link_ = link.Take();
-    TakeCpu();
     return;
   }
   if (!deadline_.expired() && link.error().code == ErrorCode::kNotFound) return;
   last_ = true;
-  notes_.push_back(fmt::format("{} of process {}: {}",
-                               only_cpu_ ? "no samples of CPU time" : "no live objects", pid_,
-                               link.error().message));
+  notes_.push_back(fmt::format("no live objects of process {}: {}", pid_, link.error().message));
 }
 
 bool AgentFeed::Read() {
@@ -87,14 +73,13 @@ bool AgentFeed::Read() {
     if (!*next) return any;
     any = true;
     last_ = frame.last;
-    if (counts_ && !only_cpu_) samples_ += frame.meter.samples;
+    if (counts_) samples_ += frame.meter.samples;
     if (tell_overhead_ && frame.overhead.limit > 0) tell_overhead_(frame.overhead);
     if (frame.trouble != trouble_ && !frame.trouble.empty())
       notes_.push_back(fmt::format("the agent of process {}, {:.0f} s after it came: {}", pid_,
                                    static_cast<double>(frame.trouble_since_ns) / 1e9,
                                    frame.trouble));
     trouble_ = frame.trouble;
-    if (only_cpu_) continue;
     if (const Status s = fold_->OnFrame(std::move(frame)); !s.ok())
       notes_.push_back(fmt::format("process {}: {}", pid_, s.error().message));
   }

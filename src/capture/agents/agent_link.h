@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,8 +46,6 @@ class AgentSubscription {
   // Reads what is there, without waiting. True: `frame` was filled; call again. False: no frame is
   // complete. errors: kTruncated when the agent is gone; kCorrupt
   Result<bool> Next(profile::IntervalFrame& frame);
-  // Samples of CPU time that come between frames; while Next() reads.
-  void TakeCpu(std::function<void(Bytes)> take) { take_cpu_ = std::move(take); }
   // "interval", "every 5s", "detach"; nothing is answered but by frames.
   Status Command(std::string_view line, ipc::Deadline deadline);
   // Its process has ended, perhaps with no time to remove its socket.
@@ -59,7 +56,6 @@ class AgentSubscription {
   Fd fd_;
   std::string path_;
   std::string in_;
-  std::function<void(Bytes)> take_cpu_;
 };
 
 }  // namespace clrscope::capture

@@ -24,7 +24,6 @@
 #include "ipc/protocol/client.h"
 #include "ipc/protocol/hresult.h"
 #include "ipc/transport/socket.h"
-#include "profile/interval/cpu_batch.h"
 #include "profile/interval/interval_codec.h"
 
 namespace clrscope::capture {
@@ -265,11 +264,6 @@ Result<bool> AgentSubscription::Next(profile::IntervalFrame& frame) {
       if (size > kMaxFrame) return Error{ErrorCode::kCorrupt, "the agent sent an absurd length"};
       if (in_.size() - sizeof size >= size) {
         const Bytes bytes = AsBytes(in_.data() + sizeof size, size);
-        if (profile::IsCpuBatch(bytes)) {
-          if (take_cpu_) take_cpu_(bytes);
-          in_.erase(0, sizeof size + size);
-          continue;
-        }
         ASSIGN_OR_RETURN(frame, profile::DecodeInterval(bytes));
         in_.erase(0, sizeof size + size);
         return true;

@@ -90,7 +90,6 @@ class Recorder final : private SessionObserver {
   void OnNote(const Target&, const std::string& note) override { summary_.notes.push_back(note); }
   void OnSkipped(const ipc::DotnetProcess& process, const Error& error) override;
 
-  Status PrepareCpu();
   void LetAgentAllowSamples(const ipc::DotnetProcess& process);
   void LimitAgent();
   Status CreateOutput(pid_t pid);
@@ -116,7 +115,6 @@ class Recorder final : private SessionObserver {
   std::unique_ptr<Signals> signals_;
   int stop_requests_ = 0;
   bool suspended_ = false;
-  bool agent_allocates_ = false;  // the agent tells of allocations, not of CPU time alone
   SteadyClock::time_point start_;
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;

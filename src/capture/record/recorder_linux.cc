@@ -34,7 +34,11 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->options_ = std::move(options);
   ASSIGN_OR_RETURN(Signals signals, Signals::Take());
   r->signals_ = std::make_unique<Signals>(std::move(signals));
-  RETURN_IF_ERROR(r->PrepareCpu());
+  if (r->options_.agent) r->LimitAgent();
+  if (r->options_.target.sampler == profile::CpuSampler::kRuntime)
+    r->summary_.notes.emplace_back(
+        "the runtime's sampler stops the program 1,000 times a second, and tells managed code "
+        "alone");
   EngineOptions engine;
   engine.target = r->options_.target;
   engine.discover = engine.start_now = r->options_.all;
@@ -69,24 +73,6 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   }
   r->engine_->PassNotes();
   return r;
-}
-
-Status Recorder::PrepareCpu() {
-  agent_allocates_ = options_.agent.has_value();
-  if (options_.agent) LimitAgent();
-  TargetOptions& target = options_.target;
-  if (target.cpu_hz == 0) return OkStatus();
-  if (target.sampler == profile::CpuSampler::kRuntime)
-    summary_.notes.emplace_back(
-        "the runtime's sampler stops the program 1,000 times a second, and tells managed code "
-        "alone");
-  if (target.sampler != profile::CpuSampler::kAgent) return OkStatus();
-  if (!options_.agent) {
-    options_.agent = "every=1s,allocations=0";
-    LimitAgent();
-  }
-  *options_.agent += fmt::format(",cpu={}", SampleRate(target, target.sampler));
-  return OkStatus();
 }
 
 // Its part of the limit, which it keeps by itself: the sessions of the recording have what it
@@ -136,7 +122,6 @@ void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
   agent->Follow(&engine_->recording(), index, sink, /*counts=*/!options_.target.requests);
   for (const auto& target : engine_->targets()) {
     if (target->index() != index) continue;
-    if (target->agent_cpu() != nullptr) agent->FollowCpu(target->agent_cpu(), !agent_allocates_);
     // A feed ends before its target.
     agent->FollowOverhead(
         [t = target.get()](const profile::Overhead& o) { t->NoteAgentOverhead(o); });

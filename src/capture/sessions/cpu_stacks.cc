@@ -32,7 +32,6 @@ void CpuStacks::OnSample(const Sample& s) {
   w.ns = s.ns;
   w.chain.assign(s.by_records.begin(), s.by_records.end());
   w.in_kernel = s.in_kernel;
-  w.cut = s.cut;
   if (!w.chain.empty() && !s.stack.empty() &&
       Walk(w.chain, s.regs, s.stack, s.time_ns, &w.callers_missed)) {
     w.walked = std::move(w.chain);
@@ -99,7 +98,7 @@ void CpuStacks::HandOn(Waiting& w) {
   if (w.in_kernel) addresses_.push_back(profile::kKernelAddress);
   const size_t natives = addresses_.size() + code_.For(w.chain, now_ns_).NativesOf(w.chain);
   addresses_.insert(addresses_.end(), w.chain.begin(), w.chain.end());
-  fold_.OnSample({w.thread, w.time_ns, addresses_, natives, w.callers_missed || w.cut, w.ns});
+  fold_.OnSample({w.thread, w.time_ns, addresses_, natives, w.callers_missed, w.ns});
 }
 
 void CpuStacks::HandOnFirst() {

@@ -46,7 +46,6 @@ class CpuStacks final : public analysis::CodeListener {
     UserRegs regs;
     Bytes stack;             // from regs.sp upwards
     bool in_kernel = false;  // it ran there, called by that stack
-    bool cut = false;        // the chain is not whole
   };
   void OnSample(const Sample& sample);
   void OnTimes(int64_t now_ns, ThreadTimes times);
@@ -87,7 +86,7 @@ class CpuStacks final : public analysis::CodeListener {
     UserRegs regs;
     std::vector<std::byte> stack;
     std::vector<uint64_t> walked;  // if `stack` is there, at first
-    bool in_kernel = false, cut = false, callers_missed = false;
+    bool in_kernel = false, callers_missed = false;
   };
   // Returns whether another try may tell more.
   bool Walk(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack, int64_t time_ns,

@@ -22,6 +22,16 @@ constexpr const char* kAllowsKernel =
     "kernel.perf_event_paranoid=2 or the capability CAP_PERFMON, and in a container a seccomp "
     "profile with perf_event_open, would allow the kernel's sampler";
 
+// As many as are asked for and the limit leaves.
+uint32_t SampleRate(const TargetOptions& options, CpuSampler by) {
+  if (options.max_overhead <= 0) return options.cpu_hz;
+  // Half of it: the rest is for everything else.
+  const double taken = by == CpuSampler::kPtrace ? profile::kNsPerStop + profile::kNsPerStopMade
+                                                 : profile::kNsPerKernelSample;
+  const double most = options.max_overhead / 2 * 1e9 / (taken + profile::kNsPerSampleRead);
+  return std::min(options.cpu_hz, static_cast<uint32_t>(std::max(1.0, most)));
+}
+
 Status OpenKernelSampler(const ipc::DotnetProcess& process, const TargetOptions& options,
                          OpenedSampler& out) {
   KernelSampler::Options sampler;
@@ -77,8 +87,8 @@ Status OpenChosen(const ipc::DotnetProcess& process, const TargetOptions& option
       return OpenKernelSampler(process, options, out);
     case CpuSampler::kPtrace:
       return OpenStopSampler(process, options, out);
-    case CpuSampler::kAgent:
     case CpuSampler::kRuntime:
+    case CpuSampler::kAgent:  // which nobody can choose
       break;
   }
   out.by = options.sampler;
@@ -125,15 +135,6 @@ bool OnlyAgentAllowsSampling(const ipc::DotnetProcess& process, const TargetOpti
   const auto refusal = WhyNotTraced(process.pid);
   if (!refusal || !refusal->by_yama) return false;
   return options.sampler == CpuSampler::kPtrace || !KernelSampler::Open(process.pid, {}).ok();
-}
-
-uint32_t SampleRate(const TargetOptions& options, CpuSampler by) {
-  if (options.max_overhead <= 0) return options.cpu_hz;
-  // Half of it: the rest is for everything else.
-  const double taken = by == CpuSampler::kPtrace ? profile::kNsPerStop + profile::kNsPerStopMade
-                                                 : profile::kNsPerKernelSample;
-  const double most = options.max_overhead / 2 * 1e9 / (taken + profile::kNsPerSampleRead);
-  return std::min(options.cpu_hz, static_cast<uint32_t>(std::max(1.0, most)));
 }
 
 SamplersThere ExamineSamplers(const ipc::DotnetProcess& process) {

@@ -37,9 +37,6 @@ Status MaySampleHere(profile::CpuSampler by, bool children);
 // second or so, and is to be done before sessions begin.
 bool OnlyAgentAllowsSampling(const ipc::DotnetProcess& process, const TargetOptions& options);
 
-// Samples of a second of CPU time: as many as are asked for and the limit leaves.
-uint32_t SampleRate(const TargetOptions& options, profile::CpuSampler by);
-
 // For `doctor`.
 struct SamplersThere {
   profile::CpuSampler by = profile::CpuSampler::kNone;  // what `record --cpu` would take

@@ -7,7 +7,6 @@
 #include <random>
 #include <thread>
 
-#include "capture/agents/agent_cpu.h"
 #include "capture/kernel/wall_sampler.h"
 #include "capture/proc/thread_names.h"
 #include "capture/sessions/cpu_stacks.h"
@@ -152,7 +151,6 @@ void Target::Take(OpenedTarget opened) {
   cpu_ = std::move(opened.sampler.kernel);
   stops_ = std::move(opened.sampler.stops);
   if (samples_cpu()) BeginCpu();
-  BeginAgentCpu();
   if (options_.wall_hz != 0) BeginWall();
   if (!rundowns.empty()) RunDownInBackground(std::move(rundowns));
 }
@@ -354,7 +352,6 @@ void Target::BeginStop() {
   background_->ending = true;
   StopCpu();
   StopWall();
-  EndAgentCpu();
   // A process that is stopped (SIGSTOP, a debugger) answers nobody.
   if (ipc::IsStopped(process_.pid)) return Abandon("is stopped");
   std::vector<uint64_t> ids;
@@ -443,7 +440,6 @@ void Target::Tick(int64_t now_ns) {
     ReadCpuTimes(now_ns);
   else
     fold_->cpu().Advance(now_ns);
-  TickAgentCpu(now_ns);
   fold_->wall().Advance(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
   if (lines_ != nullptr) lines_->Tick(now_ns, *home_.workers, home_.recording->strings, *tables_);
@@ -611,8 +607,9 @@ void Target::TakeImages(const std::vector<profile::Image>& mapped) {
   const int64_t now_ns = home_.clock->now_ns();
   uint64_t left_out = 0;
   for (const profile::Image& gone : tables_->images.Look(mapped, now_ns, &left_out)) {
-    if (CpuStacks* waiting = WaitingStacks())
-      waiting->OnUnmapped(gone.start, gone.end - gone.start, now_ns);
+    // Samples that wait may be of what was mapped before.
+    if (cpu_stacks_ != nullptr)
+      cpu_stacks_->OnUnmapped(gone.start, gone.end - gone.start, now_ns);
     else
       fold_->Retire(gone.start, gone.end - gone.start);
   }

@@ -41,7 +41,6 @@
 
 namespace clrscope::capture {
 
-class AgentCpu;
 class CodeRules;
 class CpuStacks;
 class LineBook;
@@ -101,8 +100,6 @@ class Target final : public Feed {
   // Whether one has ended since the last call.
   bool TakeRundownEnded() { return std::exchange(rundown_ended_, false); }
   const ipc::DotnetProcess& process() const { return process_; }
-  // Takes the agent's samples of CPU time; null: it takes none.
-  AgentCpu* agent_cpu() const { return agent_cpu_.get(); }
   // Of its tables in the recording.
   uint32_t index() const { return index_; }
   profile::ProcessTables& tables() { return *tables_; }
@@ -275,18 +272,12 @@ class Target final : public Feed {
   void BeginWall();
   bool PumpWall();
   void StopWall();
-  // By the agent: target_agent_cpu.cc
-  void BeginAgentCpu();
-  void TickAgentCpu(int64_t now_ns);
-  void EndAgentCpu();
-  void TakeAgentCpuNotes();
   // Source lines.
   void FinishLines();
   // `maps`: what is mapped now, or was when the process ended: the text of /proc/PID/maps that
   // stacks were walked with. "": none was.
   void SeeMaps(const std::string& maps);
   void TakeImages(const std::vector<profile::Image>& mapped);
-  CpuStacks* WaitingStacks();  // whose samples may be of what was mapped before; null: nobody's
   // Which actions of MVC there are: target_routing.cc
   void ResetRouting();
   void WatchRouting();
@@ -362,8 +353,7 @@ class Target final : public Feed {
   std::vector<WallSpan> wall_spans_;
   uint64_t wall_dropped_ = 0;
   bool wall_blind_told_ = false, stacks_blind_told_ = false, stops_refused_told_ = false;
-  std::unique_ptr<LineBook> lines_;  // null: source lines are not asked for
-  std::unique_ptr<AgentCpu> agent_cpu_;
+  std::unique_ptr<LineBook> lines_;         // null: source lines are not asked for
   uint64_t cpu_lost_ = 0, cpu_missed_ = 0;  // that are noted
   std::shared_ptr<WindowRun> routing_run_;  // under way
   bool routing_wanted_ = false;             // by the next window of requests

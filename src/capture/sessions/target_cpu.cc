@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "capture/agents/agent_cpu.h"
 #include "capture/kernel/code_rules.h"
 #include "capture/kernel/trace_right.h"
 #include "capture/proc/thread_times.h"
@@ -25,7 +24,7 @@ class CpuSink final : public KernelSampler::Sink {
   CpuSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
   void OnSample(const CpuSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), s.period, s.user,
-                      s.regs, s.stack, s.in_kernel, false});
+                      s.regs, s.stack, s.in_kernel});
   }
   void OnExec(int64_t) override { stacks_.OnExec(); }
 
@@ -40,7 +39,7 @@ class StopSink final : public StopSampler::Sink {
       : stacks_(*stacks), clock_(*clock), period_ns_(period_ns) {}
   void OnSample(const StopSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), period_ns_,
-                      s.chain, s.regs, s.stack, s.in_kernel, false});
+                      s.chain, s.regs, s.stack, s.in_kernel});
   }
 
  private:
@@ -104,12 +103,12 @@ void Target::NoteCpuLosses(uint64_t lost, uint64_t missed) {
 
 void Target::AdvanceCpu() {
   const int64_t now_ns = home_.clock->now_ns();
-  if (samples_cpu() || agent_cpu_ != nullptr) LookAround(now_ns);
-  if (samples_cpu()) cpu_stacks_->Advance(now_ns, rundown_pending());
-  if (agent_cpu_ != nullptr) agent_cpu_->Advance(now_ns, rundown_pending());
-  if (CpuStacks* walked = WaitingStacks()) SeeMaps(walked->TakeMaps());
-  if ((samples_cpu() || agent_cpu_ != nullptr) && code_rules_->blind() &&
-      !std::exchange(stacks_blind_told_, true)) {
+  if (samples_cpu()) {
+    LookAround(now_ns);
+    cpu_stacks_->Advance(now_ns, rundown_pending());
+  }
+  if (cpu_stacks_ != nullptr) SeeMaps(cpu_stacks_->TakeMaps());
+  if (samples_cpu() && code_rules_->blind() && !std::exchange(stacks_blind_told_, true)) {
     const auto refusal = WhyNotRead(process_.pid);
     notes_.push_back(
         fmt::format("stacks of process {} may lack callers: its memory may not be read{}",
@@ -130,14 +129,8 @@ std::function<void(uint64_t, uint64_t)> Target::RetireLater() {
   return [this](uint64_t start, uint64_t size) { fold_->RetireCode(start, size); };
 }
 
-CpuStacks* Target::WaitingStacks() {
-  if (cpu_stacks_ != nullptr) return cpu_stacks_.get();
-  return agent_cpu_ != nullptr ? &agent_cpu_->stacks() : nullptr;
-}
-
 void Target::FlushCpu() {
   if (cpu_stacks_ != nullptr) cpu_stacks_->Flush();
-  if (agent_cpu_ != nullptr) agent_cpu_->Flush();
 }
 
 void Target::AddPolls(std::vector<pollfd>& polls) const {

@@ -40,9 +40,8 @@ void Target::MeterEvents() {
   spend(MeterPart::kRequests, metered_tasks_, fold_->requests().tasks(), TaskWatch::kNsPerEvent);
   spend(MeterPart::kCpu, metered_cpu_,
         tables_->source_samples[static_cast<size_t>(profile::Source::kCpuClock)],
-        options_.sampler == profile::CpuSampler::kAgent    ? profile::kNsPerAgentSample
-        : options_.sampler == profile::CpuSampler::kPtrace ? profile::kNsPerStop
-                                                           : profile::kNsPerKernelSample);
+        options_.sampler == profile::CpuSampler::kPtrace ? profile::kNsPerStop
+                                                         : profile::kNsPerKernelSample);
 }
 
 // What is over the limit is to be known at once, not within the second.
@@ -93,9 +92,7 @@ double Target::ThrowDemand() const {
 void Target::NoteAgentOverhead(const profile::Overhead& since) {
   for (size_t i = 0; i < profile::kOverheadParts; ++i) {
     const auto part = static_cast<MeterPart>(i);
-    // Samples of CPU time are metered as they come.
-    if (since.cost_ns[i] > 0 && part != MeterPart::kCpu)
-      meter_.SpendElsewhere(part, static_cast<double>(since.cost_ns[i]));
+    if (since.cost_ns[i] > 0) meter_.SpendElsewhere(part, static_cast<double>(since.cost_ns[i]));
     meter_.OnWindows(part, since.windows[i]);
   }
 }

@@ -44,9 +44,6 @@ Result<std::unique_ptr<capture::SessionEngine>> StartEngine(
   options.target.buffer_mb = s.buffer_mb;
   bool live = false;
   RETURN_IF_ERROR(ChooseMeasures(s.measures, &live, options.target));
-  if (s.measures.sampler == "agent")
-    return Error{ErrorCode::kUsage,
-                 "--sampler agent loads the agent: `clrscope record --cpu --sampler agent` does"};
   options.target.pool = s.pool;
   if (live)
     return Error{ErrorCode::kUsage,

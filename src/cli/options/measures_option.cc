@@ -116,17 +116,13 @@ void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bo
     verb.Flag("--wall", a.wall,
               "also where threads spend their time, running or not: why they wait, and where; by "
               "looks at them from outside; brings --cpu");
-    const bool agent = activities;  // `record` alone loads it
-    const std::string who =
-        "who takes them: kernel (perf_event_open); ptrace, by stopping each thread that runs for "
-        "some 40 µs, as a debugger does; or runtime, the runtime's own sampler: it stops the "
-        "program 1,000 times a second and reports managed code alone, and wall time too. auto, the "
-        "default, is the kernel where it may, else ptrace";
     verb.Add("--sampler", a.sampler,
-             agent ? who + ". agent uses timers of CPU clocks inside of the process" : who)
+             "who takes them: kernel (perf_event_open); ptrace, by stopping each thread that runs "
+             "for some 40 µs, as a debugger does; or runtime, the runtime's own sampler: it stops "
+             "the program 1,000 times a second and reports managed code alone, and wall time too. "
+             "auto, the default, is the kernel where it may, else ptrace")
         .Value("WHO")
-        .OneOf(agent ? std::vector<std::string>{"auto", "kernel", "ptrace", "agent", "runtime"}
-                     : std::vector<std::string>{"auto", "kernel", "ptrace", "runtime"});
+        .OneOf({"auto", "kernel", "ptrace", "runtime"});
     verb.Add("--rate", a.rate,
              "samples for each second of CPU time that a thread uses, and looks at each thread a "
              "second; 99 by default")

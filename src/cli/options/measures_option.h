@@ -19,7 +19,7 @@ struct MeasureArguments {
   bool cpu = false;
   bool wall = false;           // brings cpu
   uint32_t rate = 0;           // of samples of CPU time, a second of it; 0 = the verb has none
-  std::string sampler;         // of CPU time: "" or auto, kernel, ptrace, agent, runtime
+  std::string sampler;         // of CPU time: "" or auto, kernel, ptrace, runtime
   std::string only, measures;  // names, separated by commas
   std::string max_overhead;    // "1%"
   bool lines = false;

@@ -144,9 +144,6 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
     if (options.target.requests) *options.agent += ",requests=1";
     if (a.cap != 0) *options.agent += fmt::format(",cap={}", a.cap);
   }
-  if (a.measures.sampler == "agent" && a.all)
-    return Error{ErrorCode::kUsage,
-                 "--sampler agent is for named processes or a program to launch, not for --all"};
   ASSIGN_OR_RETURN(options.target.symbol_folders, report::SymbolFolders(a.symbols));
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;

@@ -144,8 +144,6 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
     t.left_ns += used - TakeKernel(now.thread, t, now, used, now_ns);
     t.user_ticks = now.user_ticks;
     t.system_ticks = now.system_ticks;
-    if (own_thread_ != 0 && now.thread == own_thread_ && t.left_ns > 0)
-      AddUnsampled(now.thread, t, profile::kAgentAddress, std::exchange(t.left_ns, 0), now_ns);
     if (t.waiting.empty()) continue;
     HandOut(now.thread, t, t.left_ns);
     t.left_ns = std::min<int64_t>(0, t.left_ns);

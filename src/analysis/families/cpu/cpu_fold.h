@@ -31,8 +31,6 @@ class CpuFold {
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
-  // A thread of clrscope's own in the process: all that it uses is a frame of its own.
-  void SetOwn(uint64_t thread) { own_thread_ = thread; }
   struct Sampled {
     uint64_t thread = 0;
     int64_t time_ns = 0;
@@ -121,8 +119,7 @@ class CpuFold {
   std::vector<Valued> valued_;
   std::vector<uint64_t> scratch_;
   int64_t process_ns_ = -1, ended_left_ns_ = 0;
-  uint64_t own_thread_ = 0;  // 0 = none
-  size_t waiting_ = 0;       // and valued
+  size_t waiting_ = 0;  // and valued
   bool on_ = false, kernel_told_ = true;
 };
 
