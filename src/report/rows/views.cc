@@ -168,6 +168,7 @@ analysis::Aggregate::Detail DetailFor(std::optional<View> view, const profile::F
 }
 
 std::string ThreadsMissing(const Profile& p) {
+  if (p.measure() != Measure::kAllocations) return {};
   std::string who;
   bool foreign = false, all = true;
   for (const profile::Process& process : p.processes) {

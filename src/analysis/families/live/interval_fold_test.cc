@@ -225,6 +225,19 @@ TEST_F(IntervalFoldTest, FlowsAreToldByThread) {
   EXPECT_FALSE(bound({}).shown().by_thread());
 }
 
+TEST_F(IntervalFoldTest, WhatAllocatesNothingIsKnownByThread) {
+  const auto told = [this](bool flows) {
+    keep.intervals.clear();
+    IntervalFold fold(&recording, 0, &keep, true);
+    IntervalFrame frame = First();
+    if (!flows) frame.flows.clear();
+    EXPECT_TRUE(fold.OnFrame(std::move(frame)).ok());
+    return Bound().processes.at(0).threads_told;
+  };
+  EXPECT_TRUE(told(/*flows=*/false));
+  EXPECT_FALSE(told(/*flows=*/true)) << "parts of flows are missing";
+}
+
 TEST_F(IntervalFoldTest, TheYoungAreNotShown) {
   IntervalFold fold(&recording, 0, &keep, true);
   ASSERT_TRUE(fold.OnFrame(First()).ok());
