@@ -8,6 +8,7 @@ namespace Clrscope.Workloads.Chaos;
 sealed class Threads() : Activity(threads: 1, pauseMilliseconds: 50)
 {
     const int Each = 20;
+    static readonly int LingerMs = Environment.Version.Major < 9 ? 20 : 0;  // native/chaos/linger.h
 
     protected override ulong Compute(uint seed)
     {
@@ -28,7 +29,7 @@ sealed class Threads() : Activity(threads: 1, pauseMilliseconds: 50)
         ulong native;
         unsafe
         {
-            native = Native.chaos_threads(Each, &Enter, 1000 + seed) + Native.chaos_near_end(&Enter, 2000 + seed);
+            native = Native.chaos_threads(Each, &Enter, 1000 + seed, LingerMs) + Native.chaos_near_end(&Enter, 2000 + seed, LingerMs);
         }
         foreach (Thread t in threads) t.Join();
         Task.WaitAll(tasks);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "linger.h"
 #include "mix.h"
 
 enum { kPage = 4096, kFiberPages = 64, kSmallStack = 256 * 1024, kLeft = 96 * 1024 };
@@ -41,6 +42,7 @@ CHAOS_EXPORT uint64_t chaos_on_fiber(Callback callback, uint64_t value) {
 struct Deep {
   Callback callback;
   uint64_t value, answer;
+  int linger_ms;
   char* top;
 };
 
@@ -59,12 +61,13 @@ static void* run_deep(void* raw) {
   struct Deep* d = raw;
   d->top = (char*)__builtin_frame_address(0);
   go_down(d);
+  chaos_linger(d->linger_ms);
   return 0;
 }
 
 // What `callback` says on a thread with a small stack, of which little is left.
-CHAOS_EXPORT uint64_t chaos_near_end(Callback callback, uint64_t value) {
-  struct Deep d = {.callback = callback, .value = value};
+CHAOS_EXPORT uint64_t chaos_near_end(Callback callback, uint64_t value, int linger_ms) {
+  struct Deep d = {.callback = callback, .value = value, .linger_ms = linger_ms};
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
