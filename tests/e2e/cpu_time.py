@@ -124,16 +124,25 @@ class CpuTime(Case):
 
     @clock
     def test_kinds_of_code(self):
-        truth, path = self.record("burns", program=("--seconds", "1", "--kinds", "kernel,native,loops"))
-        _, rows = self.methods(path)
-        by_kind = {}
-        for row in rows:
-            by_kind[row["kind"]] = by_kind.get(row["kind"], 0) + row["self_cpu_ns"]
-        self.assertGreater(by_kind["native"], 0.8 * truth["methods"]["Native"])  # memset
-        self.assertGreater(by_kind["kernel"], 0.5 * truth["methods"]["Kernel"])  # reads of /dev/zero, in part outside of it
-        self.assertGreater(by_kind["managed"], 0.8 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
-        kernel = next(row for row in rows if row["method"] == "[kernel]")
-        self.assertEqual(kernel["kind"], "kernel")
+        for sampler in ("kernel", "ptrace"):
+            with self.subTest(sampler):
+                truth, path = self.record("burns", "--sampler", sampler, program=("--seconds", "1", "--kinds", "kernel,native,loops"))
+                _, rows = self.methods(path)
+                by_kind = {}
+                for row in rows:
+                    by_kind[row["kind"]] = by_kind.get(row["kind"], 0) + row["self_cpu_ns"]
+                self.assertGreater(by_kind["native"], 0.8 * truth["methods"]["Native"])  # memset
+                self.assertGreater(by_kind["kernel"], 0.5 * truth["methods"]["Kernel"])  # reads of /dev/zero, in part outside of it
+                self.assertGreater(by_kind["managed"], 0.8 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
+                kernel = next(row for row in rows if row["method"] == "[kernel]")
+                self.assertEqual(kernel["kind"], "kernel")
+
+    @clock
+    def test_the_kernel_is_preferred(self):
+        program = ("--seconds", "0.2", "--kinds", "loops")
+        self.record("burns", "--sampler", "kernel", program=program)  # or the test is skipped
+        _, path = self.record("burns", program=program)
+        self.assertEqual(report(path, "--measure", "cpu")["sampler"], "kernel")
 
     @unittest.skipUnless(Nobody.can(), "needs root, to be somebody else")
     @clock

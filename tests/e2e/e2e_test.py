@@ -19,6 +19,7 @@ from stacks import Stacks  # noqa: F401
 from threads import Threads  # noqa: F401
 from lines import Lines  # noqa: F401
 from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
+from null_references import NullReferences  # noqa: F401
 from owners import Owners  # noqa: F401
 from overhead import Overhead, OverheadOfRequests  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, start_recording, wait_until
