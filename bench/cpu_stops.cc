@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "cpu_stops: {}\n", sampler.error().message);
       break;
     }
+    (*sampler)->Start();
     const double sampled = per_piece();
     (*sampler)->Stop();
     Nothing sink;

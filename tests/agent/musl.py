@@ -13,7 +13,7 @@ from agent_case import AgentCase, Probe, agent_threads, bytes_of, has_agent, lib
 from clock import clock
 from async_callers import AsyncCallers
 import harness
-from harness import Workload, clrscope, start_clrscope, wait_until
+from harness import Workload, clrscope, wait_until
 from surroundings import children, mapped_at, may_unshare
 
 LOADER = "/lib/ld-musl-x86_64.so.1"
@@ -155,9 +155,8 @@ class Musl(AgentCase):
     def check_cpu_time(self, sampler):
         path = self.path()
         work = self.workload("burns-musl", "--start-on-stdin", "--hold-on-stdin", "--seconds", "0.8", "--kinds", KINDS)
-        recorder = start_clrscope("record", "-p", work.pid, "--cpu", "--sampler", sampler, "-f", "-o", path)
+        recorder = self.start_cpu_recording("-p", work.pid, "--cpu", "--sampler", sampler, "-f", "-o", path)
         self.addCleanup(recorder.kill)
-        self.assertIn("Recording", recorder.stderr.readline())
         begun = harness.cpu_clock_ns(work.pid)
         time.sleep(0.5)
         work.go()

@@ -115,7 +115,7 @@ class Overhead(Case):
 
     def test_samples_of_cpu_time_are_made_rare_enough(self):
         with Workload("--rate", "20e6", "--seconds", "60") as w:
-            for sampler, hz in (("kernel", 20), ("ptrace", 6)):  # half of 0.3 % at 75 and 250 µs each
+            for sampler, hz in (("kernel", 20), ("ptrace", 2)):  # half of 0.3 % at 75 and 510 µs each
                 with self.subTest(sampler):
                     r = clrscope("record", "-p", w.pid, "--max-overhead", "0.3%", "--only", "cpu", "--sampler", sampler, "-d", "2s", "-f", "-o", self.path())
                     if r.returncode == 5:

@@ -33,6 +33,7 @@ class AgentFeed final : public Feed {
   // the feed. `counts`: its samples are the recording's.
   void Follow(profile::Recording* recording, uint32_t index, profile::IntervalSink* sink,
               bool counts = true);
+
   // Told what the agent took its process since the last time, where it has a limit.
   void FollowOverhead(std::function<void(const profile::Overhead&)> tell) {
     tell_overhead_ = std::move(tell);

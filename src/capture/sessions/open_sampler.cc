@@ -87,13 +87,14 @@ Status OpenChosen(const ipc::DotnetProcess& process, const TargetOptions& option
       return OpenKernelSampler(process, options, out);
     case CpuSampler::kPtrace:
       return OpenStopSampler(process, options, out);
-    case CpuSampler::kRuntime:
-    case CpuSampler::kAgent:  // which nobody can choose
+    case CpuSampler::kRuntime:  // an event provider of the main session
+      out.by = options.sampler;
+      out.hz = options.cpu_hz;
+      return OkStatus();
+    case CpuSampler::kAgent:
       break;
   }
-  out.by = options.sampler;
-  out.hz = SampleRate(options, options.sampler);
-  return OkStatus();
+  return Error{ErrorCode::kUsage, "nothing samples CPU time by signals any more"};
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "profile/overhead/overhead_prices.h"
 

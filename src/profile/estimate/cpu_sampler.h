@@ -11,7 +11,7 @@ namespace clrscope::profile {
 enum class CpuSampler : uint8_t {
   kNone = 0,     // nobody, or unknown
   kKernel = 1,   // perf_event_open
-  kAgent = 2,    // signals inside the process: only in captures of before
+  kAgent = 2,    // signals inside the process; only in earlier captures
   kRuntime = 3,  // the runtime's own sample profiler
   kPtrace = 4,   // stops from outside
 };

@@ -10,8 +10,9 @@ inline constexpr double kNsPerAllocationEvent = 1'500, kNsPerThrow = 2'500, kNsP
 inline constexpr double kNsPerWindow = 1'500'000;
 // A start and a stop.
 inline constexpr double kNsPerWait = 7'600;
-// Samples of CPU time: by the kernel (an upper bound), and by stops from outside.
-inline constexpr double kNsPerKernelSample = 25'000, kNsPerStop = 90'000;
+// Samples of CPU time: by the kernel (an upper bound), and by stops from outside (50 µs where the
+// thread goes on on its processor).
+inline constexpr double kNsPerKernelSample = 25'000, kNsPerStop = 350'000;
 // What clrscope takes itself: to walk a sample's stack, and for a look at all threads of a program.
 inline constexpr double kNsPerSampleRead = 50'000, kNsPerLook = 250'000;
 // … and to stop a thread for a sample.

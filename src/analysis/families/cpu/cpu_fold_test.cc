@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "analysis/bind.h"
 #include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::analysis {
@@ -211,6 +213,33 @@ TEST(CpuFold, ItsOwnThreadsAreTheCollectorAsAWhole) {
   f.fold().Finish(2 * kCpuSecond);
   EXPECT_EQ(f.Sums(), (CpuSums{{{kCollector, 5}, {42 * kCpuMs, 1}}}));
   EXPECT_EQ(f.Stacks(), (std::vector<std::vector<uint64_t>>{{kCollector}}));
+}
+
+TEST(CpuFold, MadeUpFramesHaveTheirNames) {
+  const std::map<uint64_t, std::string> names = {{profile::kKernelAddress, "[kernel]"},
+                                                 {kCollector, "Garbage Collector"},
+                                                 {profile::kAgentAddress, "[clrscope agent]"},
+                                                 {profile::kRunnableAddress, "(waiting for a CPU)"},
+                                                 {profile::kNotSampledAddress, "(not sampled)"}};
+  profile::Recording recording;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  CpuSlices sink;
+  CpuFold fold({recording.processes[0].get(), &sink, 0, kCpuSecond});
+  fold.Begin(/*kernel_told=*/true);
+  std::set<std::string> wanted;
+  for (const auto& [address, name] : names) {
+    const uint64_t chain[] = {address};
+    fold.OnSample({1, 10 * kCpuMs, chain, 1, false, kPeriod});
+    wanted.insert(name);
+  }
+  fold.Finish(kCpuSecond);
+  Aggregate aggregate(&recording);
+  for (const profile::Slice& s : sink.slices) aggregate.Add(s);
+  const profile::Profile p = Bind(recording, aggregate);
+  std::set<std::string> found;
+  for (const profile::Cell& c : p.Find(profile::Measure::kCpu)->cells)
+    found.emplace(p.str(p.frames[p.nodes[c.node].frame].method));
+  EXPECT_EQ(found, wanted);
 }
 
 }  // namespace
