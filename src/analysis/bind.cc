@@ -361,7 +361,6 @@ class Binder final : private AddressNames {
             std::all_of(out_.processes.begin(), out_.processes.end(),
                         [](const profile::Process& p) { return !p.followed || p.live_by_request; });
     const bool told =
-        figure.measure != profile::Measure::kAllocations ||
         std::all_of(out_.processes.begin(), out_.processes.end(),
                     [](const profile::Process& p) { return !p.by_agent || p.threads_told; });
     figure.cells_by_thread =

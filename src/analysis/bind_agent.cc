@@ -53,7 +53,7 @@ void AgentBinder::Bind(const Aggregate::Agent& agent,
   BindEvents(agent);
   info.by_agent = TellsAllocations(source);
   if (!info.by_agent) return;
-  // An agent of before told flows without them.
+  // Earlier agents sent flows without threads.
   info.threads_told = agent.threads_told || agent.flows.empty();
   const AgentWindows windows(agent.windows);
   for (const auto& [key, value] : agent.threads) {

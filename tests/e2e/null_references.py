@@ -3,41 +3,45 @@
 
 The runtime makes exceptions of null references in its handler of SIGSEGV, on an alternate stack of 12 KB. On a processor with AVX-512 no other signal finds
 room for its frame there at the deepest moment, and the kernel ends the program (docs/decisions/0017-cpu.md)."""
+import json
 import signal
 import threading
 
-from harness import Case, Workload, clrscope, report, start_recording
-from nobody import paranoid
+import harness
+from harness import Case, Workload, clrscope, report
 
 FLAVOURS = ("throws", "throws-net9", "throws-net8")
 
 
 class NullReferences(Case):
     def program(self, flavour, rounds):
-        """Throws and catches twice as many."""
+        """Throws and catches twice as many; one that passes unnoticed ends it."""
         self.rounds = rounds
         return Workload("--kinds", "hardware", "--rounds", str(rounds), "--without-first-chance", "--start-on-stdin", "--hold-on-stdin", flavour=flavour)
 
-    def check_end(self, w, truth):
-        """Every one was handled, and the program ends as it does by itself."""
-        self.assertEqual(truth["throws"], 2 * self.rounds, truth)
+    def check_end(self, w, ledger):
+        """It has done all of them, and ends as it does by itself."""
+        if not ledger:
+            self.fail(f"the program ended with {w.process.wait(timeout=60)}")
+        self.assertEqual(json.loads(ledger)["throws"], 2 * self.rounds)
         w.go()  # it holds until then
         self.assertEqual(w.process.wait(timeout=60), 0)
 
-    def recorded(self, *options, rounds=150_000, runtimes=FLAVOURS):
-        """Recordings from before the first one until after the last: [path]."""
+    def recorded(self, *options, rounds=150_000):
+        """Recordings from before the first throw until after the last: [path]."""
         paths = []
-        for flavour in runtimes:
+        for flavour in FLAVOURS:
             with self.subTest(flavour, options=options), self.program(flavour, rounds) as w:
-                paths.append(self.path(f"{flavour}.clrscope"))
-                recorder = start_recording("-p", w.pid, *options, "-f", "-o", paths[-1])
+                path = self.path(f"{flavour}.clrscope")
+                recorder = self.start_cpu_recording("-p", w.pid, *options, "-f", "-o", path)
                 self.addCleanup(recorder.kill)
                 w.go()
-                truth = w.truth()
+                ledger = w.line("its ledger")
                 recorder.send_signal(signal.SIGINT)
                 _, said = recorder.communicate(timeout=60)
+                self.check_end(w, ledger)
                 self.assertEqual(recorder.returncode, 0, said)
-                self.check_end(w, truth)
+                paths.append(path)
         return paths
 
     def check_samples(self, paths, sampler, measure="cpu"):
@@ -51,11 +55,15 @@ class NullReferences(Case):
         for path in paths:
             document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
             gap = sum(row["self_cpu_ns"] for row in document["rows"] if row["method"] == "(not sampled)")
-            self.assertLess(gap, 0.1 * document["totals"]["cpu_ns"])
+            self.assertLess(gap, 0.2 * document["totals"]["cpu_ns"])
+
+    def check_count(self, paths):
+        """It is a storm, most of which the runtime's own counter has."""
+        for path in paths:
+            count = report(path, "--measure", "exceptions")["totals"]["count"]
+            self.assertTrue(self.rounds < count < 2.1 * self.rounds, (path, count))
 
     def test_cpu_time_by_the_kernel(self):
-        if paranoid() > 2:
-            self.skipTest(f"perf_event_paranoid is {paranoid()}")
         paths = self.recorded("--only", "cpu", "--sampler", "kernel", "--rate", "997")
         self.check_samples(paths, "kernel")
         self.check_gap(paths)
@@ -70,34 +78,56 @@ class NullReferences(Case):
         self.check_samples(self.recorded("--only", "cpu", "--sampler", "runtime"), "runtime", "wall")
 
     def test_live_objects_and_cpu_time(self):
-        self.check_samples(self.recorded("--live", "--cpu", "--sampler", "ptrace", "--rate", "997"), "ptrace")
+        paths = self.recorded("--live", "--cpu", "--sampler", "ptrace", "--rate", "997")
+        self.check_samples(paths, "ptrace")
+        for path in paths:
+            self.assertGreater(report(path)["totals"]["bytes"], 0)
 
     def test_exceptions(self):
-        for path in self.recorded("--only", "exceptions"):
-            self.assertGreater(report(path, "--measure", "exceptions")["totals"]["count"], 0)
+        self.check_count(self.recorded("--only", "exceptions"))
 
-    def test_everything(self):
-        self.recorded("--measures", "all", "--wall", "--sampler", "ptrace")
+    def test_all_measures(self):
+        paths = self.recorded("--measures", "all", "--wall", "--sampler", "ptrace")
+        self.check_samples(paths, "ptrace")
+        self.check_count(paths)
 
-    def beside(self, rounds, *commands, least):
-        """`commands` again and again, as long as the program throws; each succeeds `least` times at least."""
+    def beside(self, rounds, turn):
+        """`turn(pid)` again and again, as long as the program throws."""
         for flavour in FLAVOURS:
-            with self.subTest(flavour, commands=commands), self.program(flavour, rounds) as w:
-                truth, turns = [], 0
-                reader = threading.Thread(target=lambda w=w, truth=truth: truth.append(w.truth()))
+            with self.subTest(flavour), self.program(flavour, rounds) as w:
+                ledger, failed = [], []
+
+                def read(w=w, ledger=ledger, failed=failed):
+                    try:
+                        ledger.append(w.line("its ledger"))
+                    except AssertionError as e:
+                        failed.append(e)
+                reader = threading.Thread(target=read)
                 w.go()
                 reader.start()
-                while not truth and reader.is_alive():
-                    for verb, *options in commands:
-                        result = clrscope(verb, "-p", w.pid, *options)
-                        self.assertEqual(result.returncode, 0, (verb, result.stderr, w.process.poll()))
-                    turns += 1
+                turns = []
+                while reader.is_alive():
+                    turns.append(turn(w.pid))
                 reader.join()
-                self.assertGreaterEqual(turns, least)
-                self.check_end(w, truth[0])
+                if failed:
+                    raise failed[0]
+                self.check_end(w, ledger[0])
+                for result in turns:
+                    self.assert_ok(result)
+                self.assertGreater(len(turns), 1, "one was over while it threw")
 
     def test_stacks(self):
-        self.beside(400_000, ("stacks",), least=2)
+        with Workload("--start-on-stdin", flavour="throws") as w:
+            allowed = clrscope("stacks", "-p", w.pid)
+        if allowed.returncode == 5:
+            self.skipTest(allowed.stderr)
+        self.beside(400_000, lambda pid: clrscope("stacks", "-p", pid))
 
     def test_an_agent_that_comes_and_goes(self):
-        self.beside(800_000, ("attach", "--every", "1s", "--measures", "live,exceptions"), ("detach",), least=2)
+        def come_and_go(pid):
+            attached = clrscope("attach", "-p", pid, "--every", "1s", "--measures", "live,exceptions")
+            if attached.returncode == 0:
+                harness.await_sampling(pid)
+                return clrscope("detach", "-p", pid)
+            return attached
+        self.beside(500_000, come_and_go)

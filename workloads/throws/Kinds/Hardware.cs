@@ -18,6 +18,7 @@ static class Hardware
         try
         {
             s_sum += Dereference(null!);
+            throw new InvalidOperationException("a null reference passed unnoticed");
         }
         catch (NullReferenceException)
         {
@@ -25,6 +26,7 @@ static class Hardware
         try
         {
             s_sum += Divide(1, 0);
+            throw new InvalidOperationException("a division by zero passed unnoticed");
         }
         catch (DivideByZeroException)
         {

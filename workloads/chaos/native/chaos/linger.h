@@ -4,10 +4,12 @@
 // InjectActivationInternal
 #pragma once
 
+#include <errno.h>
 #include <time.h>
 
 // On the thread, after its managed code.
 static inline void chaos_linger(int ms) {
-  const struct timespec pause = {0, ms * 1000000L};
-  if (ms > 0) nanosleep(&pause, 0);
+  struct timespec pause = {0, ms * 1000000L};
+  while (ms > 0 && nanosleep(&pause, &pause) != 0 && errno == EINTR) {
+  }
 }
