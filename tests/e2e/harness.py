@@ -249,6 +249,19 @@ class Case(unittest.TestCase):
                 self.skipTest(str(refusal))
             raise
 
+    def end_recording(self, recorder):
+        """All that it said; it was started by start_recording(), or what that said is left out."""
+        recorder.send_signal(signal.SIGINT)
+        _, said = recorder.communicate(timeout=60)
+        said = getattr(recorder, "said", "") + said
+        self.assertEqual(recorder.returncode, 0, said)
+        return said
+
+    def check_gap(self, document, part=0.1):
+        """Of what the threads used by `--measure cpu --by method`, nearly all has samples."""
+        gap = sum(row["self_cpu_ns"] for row in document["rows"] if row["method"] == "(not sampled)")
+        self.assertLess(gap, part * document["totals"]["cpu_ns"])
+
     def check_cpu_total(self, cpu_ns, within_ns, around_ns=None, part=0.02):
         """A sum of CPU time is the process's own, within `part` of it; or within 60 ms, which is two looks at a busy machine."""
         self.assertGreater(cpu_ns, within_ns - max(part * within_ns, 60e6))
@@ -268,10 +281,7 @@ class Case(unittest.TestCase):
             w.go()
             truth = w.truth()
             time.sleep(0.5 + hang)  # the runtime flushes ten times a second
-            recording.send_signal(signal.SIGINT)
-            _, words = recording.communicate(timeout=60)
-            words = recording.said + words
-            self.assertEqual(recording.returncode, 0, words)
+            words = self.end_recording(recording)
             ended(w.pid)
         return truth, words
 
@@ -284,17 +294,15 @@ class Case(unittest.TestCase):
         return document["totals"].get(what, document.get(what))
 
     def record_to_its_end(self, w, path, *options):
-        """Records all that a workload does which stands ready: from before its work until after it."""
+        """Records all that a workload does which stands ready: from before its work until after it. Its truth."""
         recorder = start_recording("-p", w.pid, "-f", "-o", path, *options)
         self.addCleanup(recorder.kill)
         if "--live" in options:
             await_sampling(w.pid)
         w.go()
-        w.truth()
-        recorder.send_signal(signal.SIGINT)
-        _, said = recorder.communicate(timeout=60)
-        self.said = recorder.said + said
-        self.assertEqual(recorder.returncode, 0, self.said)
+        truth = w.truth()
+        self.said = self.end_recording(recorder)
+        return truth
 
     def check_waited(self, wait_ns, kind):
         """Within 2 % of what the workload `locks` measured: at least what its threads stood still, at most what the calls took, spinning before it and waking up included."""

@@ -83,9 +83,7 @@ class Stops(Case):
                 recorder.send_signal(signal.SIGCONT)
                 used = harness.cpu_clock_ns(w.pid)
                 wait_until(lambda used=used: harness.cpu_clock_ns(w.pid) > used + 10_000_000, 30, "the program goes on")
-            recorder.send_signal(signal.SIGINT)
-            _, said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, said)
+            self.end_recording(recorder)
             self.assertNotIn("t", states(w.pid))
 
     def test_nothing_is_left_behind(self):
@@ -113,15 +111,21 @@ class Stops(Case):
             alone = w.truth()
         self.assertGreater(alone["sigprof"], 50)
         with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour="burns") as w:
-            recorder = self.start_cpu_recording("-p", w.pid, "--only", "cpu", "--sampler", "ptrace", "--rate", "997", "-f", "-o", self.path())
-            self.addCleanup(recorder.kill)
-            w.go()
-            truth = w.truth()
-            recorder.send_signal(signal.SIGINT)
-            _, said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, said)
+            truth = self.record_to_its_end(w, self.path(), "--only", "cpu", "--sampler", "ptrace", "--rate", "997")
         self.assertGreater(truth["sigprof"] / truth["process_ns"], 0.8 * alone["sigprof"] / alone["process_ns"], (truth, alone))
         self.assertGreater(report(self.path(), "--measure", "cpu")["totals"]["samples"], 100)
+
+    @clock
+    def test_beside_live_objects(self):
+        for flavour in ("burns", "burns-net9", "burns-net8"):
+            with self.subTest(flavour), Workload("--start-on-stdin", "--hold-on-stdin", "--seconds", "1", "--kinds", "loops,allocations",
+                                                 flavour=flavour) as w:
+                truth = self.record_to_its_end(w, self.path(), "--cpu", "--live", "--sampler", "ptrace", "--rate", "997")
+                self.assertIsNone(w.process.poll())
+                self.assertGreater(report(self.path())["totals"]["bytes"], 0)
+                rows = report(self.path(), "--measure", "cpu", "--by", "method", "-n", "1000")["rows"]
+                loops = sum(row["total_cpu_ns"] for row in rows if row["method"].endswith((".LoopLong", ".LoopShort")))
+                self.assertGreater(loops, 0.5 * (truth["methods"]["LoopLong"] + truth["methods"]["LoopShort"]))
 
     @clock
     def test_it_is_taken_where_the_kernel_refuses(self):
@@ -132,10 +136,8 @@ class Stops(Case):
                 recorder = start_recording("-p", w.pid, "--cpu", "-f", "-o", path, preexec_fn=without_perf(error))
                 w.go()
                 truth = w.truth()
-                recorder.send_signal(signal.SIGINT)
-                _, words = recorder.communicate(timeout=60)
-                self.assertEqual(recorder.returncode, 0, words)
-                self.assertIn("CPU time is sampled by stopping threads that run, for some 40 µs each: the kernel's sampler is", recorder.said + words)
+                words = self.end_recording(recorder)
+                self.assertIn("CPU time is sampled by stopping threads that run, for some 40 µs each: the kernel's sampler is", words)
                 document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
                 self.assertEqual(document["sampler"], "ptrace")
                 loop = next(row for row in document["rows"] if row["method"].endswith(".LoopLong"))
