@@ -42,7 +42,7 @@ class ReverseServer {
   static Result<std::unique_ptr<ReverseServer>> Create(std::string parent = "");
   // Listens at a path that a server left behind when it was killed, so that the runtimes that still
   // wait there can be released: they dial every half second, and resuming them through their own
-  // socket does not free them (measured on .NET 10).
+  // socket does not free them (measured on .NET 10). Makes the path's last folder where it is gone.
   //   errors: kRefused when somebody listens there; those of Create
   static Result<std::unique_ptr<ReverseServer>> Adopt(std::string path);
   // Removes socket and folder. Suspended runtimes stay so: call ReleaseAll (release.h) before.
@@ -52,7 +52,12 @@ class ReverseServer {
 
   const std::string& path() const { return path_; }
   // Readable whenever Pump() has something to do; for poll or epoll, never to be read.
-  int fd() const { return epoll_.get(); }
+  int fd() const { return ready_.get(); }
+
+  // Listens anew where the socket or its folder has been removed, as cleaners of /tmp do; a runtime
+  // that waits at the path would wait for ever. To be called from time to time.
+  //   errors: kIo, kPermission; then it is to be called again
+  Status KeepPath();
 
   // Accepts, reads introductions, drops what has hung up; never blocks. Returns the runtimes that
   // were not known before.
@@ -67,6 +72,8 @@ class ReverseServer {
   struct Connection;
   ReverseServer() = default;
   Status Listen();
+  Result<Fd> ListenAtPath();
+  void Serve();
   void AcceptAll();
   void ReadIntroduction(Connection& connection);
   void Introduce(Connection& connection);
@@ -77,12 +84,14 @@ class ReverseServer {
   std::string path_;
   pid_t owner_ = 0;  // a forked child must not remove our files
   Fd listener_;
-  Fd epoll_;
+  Fd epoll_;      // of the listener and its connections
+  Fd announced_;  // an eventfd: Next() has seen a new runtime
+  Fd ready_;      // an epoll of the two
 
   mutable std::mutex mutex_;                                // guards what follows
   std::map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
   std::map<Guid, ReverseRuntime> runtimes_;
-  std::vector<ReverseRuntime> fresh_;  // seen inside Next(), not yet returned by Pump()
+  std::vector<ReverseRuntime> fresh_;  // not yet returned by Pump()
 };
 
 // The commands of one runtime, over its reverse connections.

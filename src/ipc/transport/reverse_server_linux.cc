@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -93,12 +95,22 @@ Status ReverseServer::Listen() {
   if (path_.size() >= sizeof(sockaddr_un{}.sun_path))
     return Error{ErrorCode::kUsage,
                  fmt::format("{}: too long a path for a runtime to dial", path_)};
-  ASSIGN_OR_RETURN(listener_, ListenUnix(path_));
+  ASSIGN_OR_RETURN(listener_, ListenAtPath());
   owner_ = ::getpid();
   epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_.valid() || !Watch(epoll_.get(), listener_.get()))
+  announced_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ready_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!Watch(epoll_.get(), listener_.get()) || !Watch(ready_.get(), epoll_.get()) ||
+      !Watch(ready_.get(), announced_.get()))
     return Error{ErrorCode::kIo, fmt::format("epoll: {}", std::strerror(errno))};
   return OkStatus();
+}
+
+// The folder may have been removed, with what was in it.
+Result<Fd> ReverseServer::ListenAtPath() {
+  std::string folder = path_.substr(0, path_.rfind('/'));
+  if (::mkdir(folder.c_str(), 0700) == 0) folder_ = std::move(folder);
+  return ListenUnix(path_);
 }
 
 ReverseServer::~ReverseServer() {
@@ -107,8 +119,27 @@ ReverseServer::~ReverseServer() {
   if (!folder_.empty() && (owner_ == 0 || owner_ == ::getpid())) ::rmdir(folder_.c_str());
 }
 
+Status ReverseServer::KeepPath() {
+  struct stat s {};
+  if (::lstat(path_.c_str(), &s) == 0) return OkStatus();
+  ASSIGN_OR_RETURN(Fd listener, ListenAtPath());
+  const std::lock_guard lock(mutex_);
+  AcceptAll();  // who dialled the former one
+  if (!Watch(epoll_.get(), listener.get()))
+    return Error{ErrorCode::kIo, fmt::format("epoll: {}", std::strerror(errno))};
+  listener_ = std::move(listener);
+  return OkStatus();
+}
+
 std::vector<ReverseRuntime> ReverseServer::Pump() {
   const std::lock_guard lock(mutex_);
+  Serve();
+  uint64_t count;
+  (void)!::read(announced_.get(), &count, sizeof(count));
+  return std::exchange(fresh_, {});
+}
+
+void ReverseServer::Serve() {
   std::array<epoll_event, 64> events;
   for (int round = 0; round < kMaxRounds; ++round) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
@@ -128,7 +159,6 @@ std::vector<ReverseRuntime> ReverseServer::Pump() {
     }
   }
   DropOverdue();
-  return std::exchange(fresh_, {});
 }
 
 void ReverseServer::AcceptAll() {
@@ -190,10 +220,12 @@ std::vector<ReverseRuntime> ReverseServer::Runtimes() const {
 
 Result<Fd> ReverseServer::Next(const Guid& cookie, Deadline deadline) {
   for (;;) {
-    std::vector<ReverseRuntime> fresh = Pump();
     {
       const std::lock_guard lock(mutex_);
-      fresh_.insert(fresh_.begin(), fresh.begin(), fresh.end());
+      Serve();
+      // Who polls fd() has seen nothing of them.
+      constexpr uint64_t kOne = 1;
+      if (!fresh_.empty()) (void)!::write(announced_.get(), &kOne, sizeof(kOne));
       for (auto& [key, connection] : connections_) {
         if (!connection->introduced() || connection->cookie != cookie) continue;
         Fd fd = std::move(connection->fd);

@@ -3,8 +3,11 @@
 #include "ipc/transport/reverse_server.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <fstream>
 
 #include "ipc/testing/fake_peer.h"
 
@@ -91,6 +94,61 @@ TEST(ReverseServerTest, NextWaitsForTheRuntimeToDialAgain) {
   EXPECT_TRUE(server->Next(CookieOf(3), Deadline::After(kLong)).ok());
   runtime.join();
   EXPECT_EQ(server->Pump().size(), 1u);  // a runtime first seen in Next() is still announced
+}
+
+TEST(ReverseServerTest, WhoeverPollsHearsOfARuntimeThatNextHasSeen) {
+  const auto server = ReverseServer::Create().Take();
+  const Fd known = Dial(*server, Advertising(1));
+  const auto is_ready = [&server] {
+    pollfd p{server->fd(), POLLIN, 0};
+    return ::poll(&p, 1, 0) == 1;
+  };
+  EXPECT_TRUE(is_ready());
+  EXPECT_EQ(server->Pump().size(), 1u);
+  EXPECT_FALSE(is_ready());
+  // Another thread waits for an answer of the first runtime, while a second dials.
+  const Fd dialled = Dial(*server, Advertising(2));
+  ASSERT_TRUE(server->Next(CookieOf(1), Deadline::After(kLong)).ok());
+  EXPECT_TRUE(is_ready()) << "the second may wait for this at its start";
+  EXPECT_EQ(server->Pump().size(), 1u);
+  EXPECT_FALSE(is_ready());
+}
+
+TEST(ReverseServerTest, AnotherSocketTakesThePlaceOfOneThatWasRemoved) {
+  std::string folder;
+  {
+    const auto server = ReverseServer::Create().Take();
+    folder = server->path().substr(0, server->path().rfind('/'));
+    ASSERT_TRUE(server->KeepPath().ok());
+    const Fd before = Dial(*server, Advertising(1));
+    std::filesystem::remove(server->path());
+    ASSERT_TRUE(server->KeepPath().ok());
+    const Fd after = Dial(*server, Advertising(2));
+    std::filesystem::remove_all(folder);
+    ASSERT_TRUE(server->KeepPath().ok());
+    const Fd last = Dial(*server, Advertising(3));
+    EXPECT_EQ(server->Pump().size(), 3u);
+    struct stat info {};
+    ASSERT_EQ(::stat(folder.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777u, 0700u);
+    std::filesystem::remove_all(folder);
+    { std::ofstream(folder) << "somebody else's"; }
+    EXPECT_FALSE(server->KeepPath().ok());
+    std::filesystem::remove(folder);
+    EXPECT_TRUE(server->KeepPath().ok());
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(ReverseServerTest, APlaceWhoseFolderIsGoneIsAdoptedAndRemovedAgain) {
+  const testing::TempDir dir;
+  const std::string folder = dir.path() + "/port", path = folder + "/port.sock";
+  {
+    const auto server = ReverseServer::Adopt(path).Take();
+    const Fd runtime = Dial(*server, Advertising(1));
+    EXPECT_EQ(server->Pump().size(), 1u);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
 TEST(ReverseServerTest, IntroductionMayComeInPieces) {
