@@ -22,6 +22,7 @@ from live_views import Metrics, TopPlain, TopScreen  # noqa: F401
 from null_references import NullReferences  # noqa: F401
 from owners import Owners  # noqa: F401
 from overhead import Overhead, OverheadOfRequests  # noqa: F401
+from launches import Launch, LeftBehind  # noqa: F401
 from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, start_recording, wait_until
 from native_calls import NativeCalls  # noqa: F401
 from native_names import NativeNames  # noqa: F401
@@ -152,56 +153,6 @@ class Accuracy(Case):
         self.assertIn("[async]", methods)
         self.assertIn("[iterator]", methods)
         self.assertIn(".λ", methods)
-
-
-class Launch(Case):
-    def test_exit_code_and_standard_streams_are_the_programs(self):
-        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", "cat; echo out; echo err >&2; exit 37", input="in\n")
-        self.assertEqual(r.returncode, 37)
-        self.assertEqual(r.stdout, "in\nout\n")
-        self.assertIn("err\n", r.stderr)
-
-    def test_a_launched_program_is_recorded_from_its_first_allocation(self):
-        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
-        r = clrscope("record", "-o", self.path(), "--", "dotnet", alloc, "--bytes", "100000000")
-        self.assert_ok(r)
-        truth = json.loads(r.stdout.splitlines()[1])
-        p = report(self.path(), "--by", "type")
-        total = p["totals"]
-        self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), SIGMAS * sigma(total, "bytes") + 3e6)
-        self.assertEqual(loss(p, "unresolved_frames"), 0)
-
-    def test_children_are_recorded_as_processes_of_their_own(self):
-        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
-        one = f"dotnet {alloc} --bytes 30000000 > /dev/null"
-        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one} & {one}; wait; exit 3")
-        self.assertEqual(r.returncode, 3, r.stderr)
-        p = report(self.path())
-        self.assertEqual(len(p["processes"]), 3)
-        self.assertEqual(len({x["pid"] for x in p["processes"]}), 3)
-
-    def test_nobody_hangs_when_clrscope_is_killed(self):
-        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
-        done = os.path.join(self.dir, "done")
-        one = f"dotnet {alloc} --seconds 1 --rate 10000000 > /dev/null"
-        recording = start_clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one}; touch {done}")
-        time.sleep(1.0)
-        recording.kill()
-        recording.communicate()
-        # The second program was not started yet: it finds no clrscope, only the guardian.
-        wait_until(lambda: os.path.exists(done), 60, "the launched script to end")
-
-    def test_the_program_goes_on_when_the_time_is_over(self):
-        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
-        r = clrscope("record", "-d", "1s", "-o", self.path(), "--", "dotnet", alloc, "--seconds", "5", "--rate", "10000000")
-        self.assert_ok(r)
-        self.assertTrue(json.loads(r.stdout.splitlines()[1])["done"])
-        self.assertLess(report(self.path())["duration_s"], 4.5)
-
-    def test_what_cannot_be_run_is_said(self):
-        self.assertEqual(clrscope("record", "-o", self.path(), "--", "/no/such/program").returncode, 127)
-        self.assertFalse(os.path.exists(self.path()) and os.path.getsize(self.path()) == 0)
-        self.assertEqual(clrscope("record", "-f", "-o", self.path(), "--", "/etc/passwd").returncode, 126)
 
 
 class Survival(Case):

@@ -2,22 +2,19 @@
 """`record --types`: what the runtime counts, against a program that counts its own allocations."""
 import json
 import os
+import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import harness
-from harness import Case, Workload, clrscope, loss, report
+from harness import Case, Workload, clrscope, command, loss, report, start_clrscope, wait_until
 
 FLAVOURS = ("alloc", "alloc-net8", "alloc-net9")
 # Sizes of these differ from object to object.
 VARYING = {"Clrscope.Workloads.Pixel[]"}
 # The framework allocates these too.
 SHARED = {"System.String", "System.Byte[]"}
-
-
-def command(flavour):
-    folder = os.path.join(harness.WORKLOADS, flavour)
-    return [os.path.join(folder, "alloc")] if flavour != "alloc" else ["dotnet", os.path.join(folder, "alloc.dll")]
 
 
 class Types(Case):
@@ -112,15 +109,36 @@ class Types(Case):
             self.assertFalse(row["exact"])
 
     def test_a_killed_program_is_not_exact(self):
-        alloc, said = " ".join(command("alloc")), self.path("said")
-        r = clrscope("record", "--types", "all", "-o", self.path(), "--", "sh", "-c",
-                     f"{alloc} --seconds 60 --rate 1000000 > {said} & p=$!; until grep -q ready {said}; do sleep 0.1; done; sleep 1; "
-                     "kill -9 $p; wait $p; exit 0", timeout=120)
-        self.assert_ok(r)
+        recording = start_clrscope("record", "--types", "all", "-o", self.path(), "--", *command("alloc"), "--seconds", "60", "--rate", "1000000")
+        pid = json.loads(recording.stdout.readline())["ready"]
+        wait_until(lambda: os.path.exists(self.path()) and (self.written("objects") or 0) > 1000, 60, "objects in the file")
+        os.kill(pid, signal.SIGKILL)
+        _, said = recording.communicate(timeout=60)
+        self.assertEqual(recording.returncode, 128 + signal.SIGKILL, said)
         p = report(self.path())
         self.assertGreater(p["totals"]["objects"], 1000)
         self.assertFalse(p["exact"])
         self.assertIn("end of a process was not seen", " ".join(p["notes"]))
+
+    def test_a_child_is_named_and_not_counted(self):
+        """It does not wait at its start, and the runtime cannot be told later."""
+        recording = start_clrscope("record", "--types", "all", "-o", self.path(), "--", *command("idle"), "--child", stdin=subprocess.PIPE)
+        line = ""
+        while not line.startswith("child pid"):
+            line = recording.stdout.readline()
+        child = int(line.split()[-1])
+        _, said = recording.communicate("\n", timeout=60)
+        self.assertEqual(recording.returncode, 0, said)
+        self.assertIn(f"not recorded: process {child}: a runtime can only be told at its start to count", said)
+        self.assertEqual(len(report(self.path())["processes"]), 1)
+
+    def test_a_script_is_refused_with_what_works_instead(self):
+        r = clrscope("record", "--types", "all", "-o", self.path(), "--", "sh", "-c", "true")
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--exact", r.stderr)
+        self.assertFalse(os.path.exists(self.path()))
+        r = clrscope("record", "--types", "all", "-o", self.path(), "--", "no-such-program")
+        self.assertEqual(r.returncode, 127)
 
     def test_a_recording_that_ends_first_is_exact_as_far_as_it_goes(self):
         self.assert_ok(clrscope("record", "--types", "all", "-d", "3s", "-o", self.path(), "--", *command("alloc"),
@@ -167,9 +185,10 @@ class Types(Case):
         self.assertFalse(os.path.exists(self.path()))
 
     def test_what_it_costs_is_said_beforehand(self):
-        r = clrscope("record", "--types", "low", "-o", self.path(), "--", "true")
+        program = ("--", *command("alloc"), "--bytes", "1000")
+        r = clrscope("record", "--types", "low", "-o", self.path(), *program)
         self.assertIn("slow path", r.stderr)
-        self.assertEqual(clrscope("record", "-q", "--types", "low", "-f", "-o", self.path(), "--", "true").stderr, "")
+        self.assertEqual(clrscope("record", "-q", "--types", "low", "-f", "-o", self.path(), *program).stderr, "")
 
 
 if __name__ == "__main__":

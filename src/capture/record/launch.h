@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program so that its runtime, and those of its children, dial us before they run.
+// Starts a program so that its runtime, and those of its children, dial us.
+//
+// Only the program's own runtime waits for us at its start: `suspend` in the environment of
+// anything else would be inherited by runtimes that start when nobody is there to resume them.
+// docs/decisions/0005-launches.md
 #pragma once
 
 #include <sys/types.h>
@@ -20,16 +24,15 @@ namespace clrscope::capture {
 class Launch {
  public:
   // Starts `command` (found in PATH) with our port in its environment and its standard streams left
-  // alone. `prepare` is called with its pid before it runs; when that fails, it never runs. A
-  // guardian process stays beside us: should we be killed, it lets every runtime go that waits at
-  // the port until the program ends. errors: kNotFound (no such program), kPermission (not
-  // executable), kFailed
+  // alone. `prepare` is called with its pid before it runs; when that fails, it never runs. Beside
+  // a program that waits for us at its start stands a guardian, a process that resumes it should we
+  // be killed. errors: kNotFound (no such program), kPermission (not executable), kFailed
   //   environment: what else is set in it
   using Variables = std::vector<std::pair<std::string, std::string>>;
   static Result<std::unique_ptr<Launch>> Start(const std::vector<std::string>& command,
                                                const std::function<Status(pid_t)>& prepare,
                                                const Variables& environment = {});
-  // Tells the guardian that all is well; the program is left alone.
+  // The program is left alone; where it still waits at its start, the guardian resumes it.
   ~Launch();
 
   pid_t pid() const { return pid_; }
@@ -40,14 +43,21 @@ class Launch {
   std::optional<int> ExitCode();
   void Signal(int signal) const;
   ipc::ReverseServer& server() { return *server_; }
+  // The program's runtime, and those of its children until it has been released, wait at their
+  // start until they are resumed.
+  bool waits() const { return guardian_.valid(); }
+  // It has been resumed, and its children do not wait: nobody has to stand by any more.
+  void Released();
 
  private:
   Launch() = default;
+  Status StartGuardian();
 
   std::unique_ptr<ipc::ReverseServer> server_;
   pid_t pid_ = 0;
   Fd pidfd_;
-  Fd guardian_;  // write end of its pipe: a byte = all is well, end of file = we were killed
+  // Write end of the guardian's pipe: a byte = all is well, end of file = somebody has to resume.
+  Fd guardian_;
   pid_t guardian_pid_ = 0;
   std::optional<int> exit_code_;
 };

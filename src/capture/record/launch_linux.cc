@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 
+#include "capture/proc/program_file.h"
 #include "capture/record/launch.h"
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/release.h"
@@ -32,8 +33,8 @@ void ResetSignals() {
   for (const int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGTSTP}) ::signal(s, SIG_DFL);
 }
 
-// The guardian's whole life. It holds nothing but its pipe; only when we die without a word does it
-// listen at our path and resume whoever dials, until the program has ended.
+// The guardian's whole life. It holds nothing but its pipe; only when that ends without a word does
+// it listen at our path and resume whoever dials, until the program has ended.
 [[noreturn]] void Guard(int pipe, pid_t program, const std::string& path) {
   ::setsid();  // a Ctrl-C is not meant for it
   ::prctl(PR_SET_NAME, "clrscope-guard");
@@ -56,6 +57,7 @@ void ResetSignals() {
     for (;;) {
       pollfd wait[] = {{program_fd.get(), POLLIN, 0}, {(*server)->fd(), POLLIN, 0}};
       if (::poll(wait, 2, 1000) < 0 && errno != EINTR) break;
+      (void)(*server)->KeepPath();
       (void)(*server)->Pump();
       (void)ipc::ReleaseAll(**server, ipc::Deadline::After(1000ms));
       if (wait[0].revents != 0 || ::kill(program, 0) != 0) break;
@@ -75,18 +77,16 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   ASSIGN_OR_RETURN(launch->server_, ipc::ReverseServer::Create());
   const std::string path = launch->server_->path();
   const char* existing = std::getenv(kPorts);
-  const std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, true);
+  const bool waits = IsDotnetHost(command[0]);
+  const std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, waits);
 
-  int errors[2], guard[2], go[2];
-  if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(guard, O_CLOEXEC) != 0 ||
-      ::pipe2(go, O_CLOEXEC) != 0)
+  int errors[2], go[2];
+  if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(go, O_CLOEXEC) != 0)
     return Error{ErrorCode::kFailed,
                  fmt::format("cannot start {}: {}", command[0], strerror(errno))};
   const Fd errors_read(errors[0]);
   Fd errors_write(errors[1]);
-  Fd guard_read(guard[0]);
   Fd go_read(go[0]), go_write(go[1]);
-  launch->guardian_ = Fd(guard[1]);
 
   std::vector<char*> argv;
   for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
@@ -107,22 +107,14 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
     (void)!::write(errors_write.get(), &error, sizeof(error));
     ::_exit(127);
   }
-  // Before the program is let go: from then on somebody has to stand by.
-  launch->guardian_pid_ = ::fork();
-  if (launch->guardian_pid_ == 0) {
-    ResetSignals();
-    launch->guardian_.release();
-    ::close(guard[1]);
-    Guard(guard_read.get(), launch->pid_, path);
-  }
-  const int guardian_error = launch->guardian_pid_ < 0 ? errno : 0;
   errors_write.reset();
-  if (guardian_error != 0) {
+  // Before the program is let go: from then on somebody has to stand by.
+  if (Status status = waits ? launch->StartGuardian() : OkStatus(); !status.ok()) {
     go_write.reset();
     ::waitpid(launch->pid_, nullptr, 0);
     launch->pid_ = 0;
     return Error{ErrorCode::kFailed, fmt::format("cannot start a guardian beside {}: {}",
-                                                 command[0], strerror(guardian_error))};
+                                                 command[0], status.error().message)};
   }
   if (Status status = prepare(launch->pid_); !status.ok()) {
     go_write.reset();
@@ -142,10 +134,33 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   return launch;
 }
 
-Launch::~Launch() {
-  if (guardian_.valid()) (void)!::write(guardian_.get(), "x", 1);
+Status Launch::StartGuardian() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{ErrorCode::kFailed, strerror(errno)};
+  const Fd read_end(ends[0]);
+  guardian_ = Fd(ends[1]);
+  guardian_pid_ = ::fork();
+  if (guardian_pid_ < 0) {
+    guardian_.reset();
+    return Error{ErrorCode::kFailed, strerror(errno)};
+  }
+  if (guardian_pid_ == 0) {
+    ResetSignals();
+    guardian_.reset();
+    Guard(read_end.get(), pid_, server_->path());
+  }
+  return OkStatus();
+}
+
+void Launch::Released() {
+  if (!guardian_.valid()) return;
+  (void)!::write(guardian_.get(), "x", 1);
   guardian_.reset();
-  if (guardian_pid_ > 0) ::waitpid(guardian_pid_, nullptr, 0);
+  ::waitpid(guardian_pid_, nullptr, 0);
+}
+
+Launch::~Launch() {
+  if (pid_ == 0 || ExitCode()) Released();
 }
 
 std::optional<int> Launch::ExitCode() {

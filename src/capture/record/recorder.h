@@ -97,6 +97,7 @@ class Recorder final : private SessionObserver {
   void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);
   void AcceptRuntimes();
   void AddRuntime(const ipc::ReverseRuntime& runtime);
+  void KeepPort();
   void Wait(std::chrono::milliseconds timeout);
   void OnSignals();
   void Suspend();
@@ -115,6 +116,7 @@ class Recorder final : private SessionObserver {
   std::unique_ptr<Signals> signals_;
   int stop_requests_ = 0;
   bool suspended_ = false;
+  bool port_lost_ = false;
   SteadyClock::time_point start_;
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;

@@ -214,8 +214,12 @@ void Recorder::AcceptRuntimes() {
 void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
   auto transport = std::make_unique<ipc::ReverseTransport>(launch_->server(), runtime);
   ipc::Client client(*transport);
+  const bool counts = options_.target.types != profile::CountMode::kUnknown;
   const bool record = stop_requests_ == 0 && !output_->error();
-  if (record) {
+  if (record && counts && !launch_->waits()) {
+    skipped_["a runtime can only be told at its start to count by type, and it did not wait there"]
+        .push_back(runtime.pid != 0 ? runtime.pid : runtime.inner_pid);
+  } else if (record) {
     ipc::DotnetProcess process;
     if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
       process = found.Take();
@@ -233,15 +237,28 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
       summary_.notes.push_back(
           fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
   }
+  if (!launch_->waits()) return;
   ipc::ReverseTransport again(launch_->server(), runtime);
   ipc::Client resume(again);
   if (Status s = ipc::Release(resume, launch_->server(), ipc::Deadline::After(10000ms)); !s.ok())
     summary_.notes.push_back(s.error().message);
+  else if (runtime.pid == launch_->pid())
+    launch_->Released();
+}
+
+void Recorder::KeepPort() {
+  const Status kept = launch_->server().KeepPath();
+  if (!kept.ok() && !port_lost_)
+    summary_.notes.push_back(fmt::format(
+        "the port that programs dial was removed, and programs that start now are not recorded: {}",
+        kept.error().message));
+  port_lost_ = !kept.ok();
 }
 
 void Recorder::Wait(std::chrono::milliseconds timeout) {
   std::vector<pollfd> fds = {{signals_->fd(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
   if (launch_) {
+    KeepPort();
     fds[1].fd = launch_->server().fd();
     if (!launch_->ExitCode()) fds[2].fd = launch_->exit_fd();
   }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "capture/proc/program_file.h"
 #include "capture/record/capture_output.h"
 #include "capture/record/recorder.h"
 #include "cli/exit_code.h"
@@ -27,7 +28,7 @@
 namespace clrscope::cli {
 namespace {
 
-// errors: kUsage when processes run already
+// errors: kUsage when processes run already, or would not wait for us at their start
 Result<profile::CountMode> ParseTypes(const RecordArguments& a) {
   if (a.types.empty()) return profile::CountMode::kUnknown;
   if (a.command.empty())
@@ -35,6 +36,14 @@ Result<profile::CountMode> ParseTypes(const RecordArguments& a) {
                  "--types needs a launch (-- COMMAND): a runtime can only be told at its start to "
                  "count by type; what works on a process that runs already is sampling, which "
                  "estimates the same figures: leave --types out"};
+  const std::string& program = a.command.front();
+  if (::access(capture::FindProgram(program).c_str(), X_OK) == 0 && !capture::IsDotnetHost(program))
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--types needs a .NET program itself (-- dotnet app.dll, or its "
+                             "executable): a runtime can only be told at its start to count by "
+                             "type, and what {} starts does not wait for that; --exact counts "
+                             "there, too",
+                             program)};
   return a.types == "all"    ? profile::CountMode::kAll
          : a.types == "high" ? profile::CountMode::kHigh
                              : profile::CountMode::kLow;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of a program that is yet to be started: where it is, and what runs it.
+#pragma once
+
+#include <string>
+
+namespace clrscope::capture {
+
+// What the kernel follows of scripts that are run by scripts. Source: Linux fs/exec.c, exec_binprm
+inline constexpr int kMostInterpreters = 4;
+
+// The file that execvp(3) runs for `program`; "" when there is none.
+std::string FindProgram(const std::string& program);
+
+// The loader that an ELF file names; "" when it names none or is no ELF file.
+std::string LoaderOf(const std::string& file);
+
+// "#!/bin/sh -e" → "/bin/sh"; "#!/usr/bin/env dotnet" → "dotnet"; "" when it is no script.
+std::string InterpreterOf(const std::string& file);
+
+// Whether the process that `program` is started as becomes a .NET runtime before it starts any
+// other: `dotnet`, a program's own executable (apphost), one that is a single file, or a script
+// that one of these interprets. They all call hostfxr_main_startupinfo; a program that hosts a
+// runtime beside what else it does calls other functions.
+// Source: dotnet/runtime src/native/corehost/hostfxr_resolver.cpp, nethost/nethost.h
+bool IsDotnetHost(const std::string& program);
+
+}  // namespace clrscope::capture

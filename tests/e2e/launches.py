@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that clrscope launches: what is recorded of them and of their children, and that none of these hangs, whoever ends first."""
+import glob
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+from harness import Case, clrscope, command, loss, report, start_clrscope, wait_until
+
+# An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
+SIGMAS = 5
+FLAVOURS = ("alloc", "alloc-net8", "alloc-net9")
+
+
+def sigma(row, what):
+    return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
+
+
+def alloc(*args, flavour="alloc"):
+    """A command line that runs the workload `alloc`."""
+    return shlex.join([*command(flavour), *map(str, args)])
+
+
+class Launch(Case):
+    def test_exit_code_and_standard_streams_are_the_programs(self):
+        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", "cat; echo out; echo err >&2; exit 37", input="in\n")
+        self.assertEqual(r.returncode, 37)
+        self.assertEqual(r.stdout, "in\nout\n")
+        self.assertIn("err\n", r.stderr)
+
+    def test_a_launched_program_is_recorded_from_its_first_allocation(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        r = clrscope("record", "-o", self.path(), "--", "dotnet", alloc, "--bytes", "100000000")
+        self.assert_ok(r)
+        truth = json.loads(r.stdout.splitlines()[1])
+        p = report(self.path(), "--by", "type")
+        total = p["totals"]
+        self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), SIGMAS * sigma(total, "bytes") + 3e6)
+        self.assertEqual(loss(p, "unresolved_frames"), 0)
+
+    def test_a_script_s_program_is_recorded_from_its_start(self):
+        """It does not wait for clrscope, which is there before anything is compiled."""
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                line = alloc("--bytes", 30000000, "--rate", 50000000, flavour=flavour)
+                r = clrscope("record", "-f", "-o", self.path(), "--", "sh", "-c", f"{line}; exit 3")
+                self.assertEqual(r.returncode, 3, r.stderr)
+                truth = json.loads(r.stdout.splitlines()[1])
+                p = report(self.path(), "--by", "stack", "-n", "0")
+                total = p["totals"]
+                error = sigma(total, "bytes") if total["bytes_low"] is not None else 0.02 / SIGMAS * total["bytes"]
+                self.assertLess(abs(total["bytes"] - truth["total_allocated_bytes"]), SIGMAS * error + 3e6)
+                methods = {f["method"] for row in p["rows"] for f in row["frames"]}
+                self.assertTrue([m for m in methods if m.endswith("Program.Main")], methods)
+
+    def test_children_are_recorded_as_processes_of_their_own(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        one = f"dotnet {alloc} --bytes 30000000 > /dev/null"
+        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one} & {one}; wait; exit 3")
+        self.assertEqual(r.returncode, 3, r.stderr)
+        p = report(self.path())
+        self.assertEqual(len(p["processes"]), 3)
+        self.assertEqual(len({x["pid"] for x in p["processes"]}), 3)
+
+    def test_the_program_goes_on_when_the_time_is_over(self):
+        alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
+        r = clrscope("record", "-d", "1s", "-o", self.path(), "--", "dotnet", alloc, "--seconds", "5", "--rate", "10000000")
+        self.assert_ok(r)
+        self.assertTrue(json.loads(r.stdout.splitlines()[1])["done"])
+        self.assertLess(report(self.path())["duration_s"], 4.5)
+
+    def test_what_cannot_be_run_is_said(self):
+        self.assertEqual(clrscope("record", "-o", self.path(), "--", "/no/such/program").returncode, 127)
+        self.assertFalse(os.path.exists(self.path()) and os.path.getsize(self.path()) == 0)
+        self.assertEqual(clrscope("record", "-f", "-o", self.path(), "--", "/etc/passwd").returncode, 126)
+
+
+class LeftBehind(Case):
+    """What a launch leaves running can start .NET programs at any time, with the environment that it inherited."""
+
+    def setUp(self):
+        super().setUp()
+        # Where the port is, and the agent of --live.
+        self.tmp = self.path("tmp")
+        os.mkdir(self.tmp)
+        self.env = {**os.environ, "TMPDIR": self.tmp, "XDG_RUNTIME_DIR": self.tmp}
+
+    def late(self, name, flavour="alloc", start=""):
+        """A script's line: starts a program once the test has made the file `go`, and writes its output, and its exit code, beside it.
+        `start`: what stands before its command line."""
+        line = alloc("--bytes", 2000000, flavour=flavour)
+        return (f"while [ -d {self.dir} ] && [ ! -e {self.path('go')} ]; do sleep 0.05; done; "
+                f"[ ! -d {self.dir} ] || {{ {start} {line} > {self.path(name)} 2>&1; echo $? > {self.path(name)}.code; }}")
+
+    def let_go(self):
+        open(self.path("go"), "w", encoding="utf-8").close()
+
+    def check_ends(self, name):
+        """The program that `late` starts has done its work, and said nothing else."""
+        code = self.path(name) + ".code"
+        wait_until(lambda: os.path.exists(code) and os.path.getsize(code) > 0, 60, f"{name}, which starts after the launch, to end")
+        with open(code, encoding="utf-8") as file:
+            self.assertEqual(file.read().strip(), "0", name)
+        with open(self.path(name), encoding="utf-8") as file:
+            ready, truth = file.read().splitlines()
+        self.assertIn("ready", json.loads(ready))
+        self.assertTrue(json.loads(truth)["done"])
+
+    def script(self, *lines):
+        path = self.path("script.sh")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(["#!/bin/sh", *lines]) + "\n")
+        os.chmod(path, 0o700)
+        return path
+
+    def children(self, pid, name):
+        """The children of that process that are called so."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    stat = file.read()
+            except OSError:
+                continue
+            comm, fields = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
+            if int(fields[1]) == pid and comm == name and fields[0] != "Z":
+                found.append(int(path.split("/")[2]))
+        return found
+
+    def check_nothing_stays(self):
+        self.assertEqual(os.listdir(self.tmp), [])
+
+    def test_programs_that_start_after_the_recording_has_ended(self):
+        """Each way in which a script can leave a process behind; each runtime. None of them was .NET when clrscope ended."""
+        in_python = ("import os, subprocess, sys\n"
+                     "if os.fork(): os._exit(0)\n"
+                     "os.setsid()\n"
+                     "if os.fork(): os._exit(0)\n"
+                     "subprocess.run(['sh', '-c', sys.argv[1]])\n")
+        script = self.script(
+            "exec > /dev/null 2>&1",  # who stays must not hold the test's pipes
+            f"({self.late('background')}) &",
+            f"(setsid nohup sh -c {shlex.quote(self.late('session', 'alloc-net8'))} &)",
+            f"{sys.executable} -c {shlex.quote(in_python)} {shlex.quote(self.late('twice', 'alloc-net9'))}",
+            # One that has no environment, and gives its program what another has kept of it.
+            f"export -p > {self.path('kept')}",
+            f"env -i sh -c {shlex.quote(self.late('kept-environment', start='. ' + self.path('kept') + ';'))} &",
+            f"env -i PATH=\"$PATH\" HOME=\"$HOME\" sh -c {shlex.quote(self.late('no-environment'))} &",
+            f"exec {alloc('--bytes', 2000000)}")
+        r = clrscope("record", "-o", self.path(), "--", script, env=self.env, stdin=subprocess.DEVNULL)
+        self.assert_ok(r)
+        self.assertEqual(len(report(self.path())["processes"]), 1)
+        self.check_nothing_stays()
+        self.let_go()
+        for name in ("background", "session", "twice", "kept-environment", "no-environment"):
+            self.check_ends(name)
+        self.check_nothing_stays()
+
+    def test_programs_that_start_after_a_recording_with_an_agent(self):
+        """They find no agent at the path that they have inherited."""
+        script = self.script("exec > /dev/null 2>&1", f"({self.late('later')}) &", f"({self.late('later8', 'alloc-net8')}) &", f"({self.late('later9', 'alloc-net9')}) &",
+                             f"exec {alloc('--bytes', 2000000)}")
+        r = clrscope("record", "--live", "-o", self.path(), "--", script, env=self.env, stdin=subprocess.DEVNULL)
+        self.assert_ok(r)
+        self.check_nothing_stays()
+        self.let_go()
+        for name in ("later", "later8", "later9"):
+            self.check_ends(name)
+        self.check_nothing_stays()
+
+    def test_programs_that_start_after_the_time_is_over(self):
+        """clrscope waits for the script's exit code by then, and records nothing."""
+        recording = start_clrscope("record", "-d", "0.5s", "-o", self.path(), "--", self.script(self.late("later"), "exit 7"), env=self.env)
+        wait_until(lambda: "duration_s" in json.loads(clrscope("report", "--json", self.path()).stdout or "{}"), 60, "the file to be complete")
+        self.let_go()
+        self.check_ends("later")
+        self.assertEqual(recording.wait(timeout=60), 7)
+        recording.communicate()
+
+    def test_a_script_goes_on_without_clrscope(self):
+        """Killed, it leaves nothing that has to stand by."""
+        for flavour in FLAVOURS:
+            name = f"later-{flavour}"
+            recording = start_clrscope("record", "-f", "-o", self.path(), "--", self.script(f"touch {self.path('begun')}", self.late(name, flavour)), env=self.env)
+            wait_until(lambda: os.path.exists(self.path("begun")), 60, "the script to begin")
+            self.assertEqual(self.children(recording.pid, "clrscope-guard"), [])
+            recording.kill()
+            recording.wait(timeout=60)
+            self.let_go()
+            self.check_ends(name)
+            recording.communicate(timeout=60)
+            os.remove(self.path("go"))
+            os.remove(self.path("begun"))
+
+    def start_held(self, *args):
+        """Launches a .NET program itself, which stands still before its runtime starts, until let_host_go(). The pids of the guardian and the program."""
+        fifo = self.path("trace")
+        if not os.path.exists(fifo):
+            os.mkfifo(fifo)
+        # The host opens this file first, and somebody has to read from it.
+        env = {**self.env, "COREHOST_TRACE": "1", "COREHOST_TRACEFILE": fifo}
+        self.recording = start_clrscope("record", "-f", "-o", self.path(), "--", *command("alloc"), *map(str, args), env=env)
+        self.addCleanup(self.recording.kill)
+        host = os.path.basename(command("alloc")[0])
+        wait_until(lambda: self.children(self.recording.pid, host), 60, "the program to begin")
+        (guardian,) = self.children(self.recording.pid, "clrscope-guard")
+        (program,) = self.children(self.recording.pid, host)
+        handle = os.pidfd_open(program)
+        self.addCleanup(os.close, handle)
+        self.addCleanup(self.end, handle)
+        return guardian, program
+
+    def end(self, handle):
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def let_host_go(self):
+        # pylint: disable=consider-using-with
+        reader = subprocess.Popen(["cat", self.path("trace")], stdout=subprocess.DEVNULL)
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
+
+    def check_program_ends(self):
+        """With what it prints at its end; what clrscope said."""
+        out, said = self.recording.communicate(timeout=60)
+        self.assertTrue(json.loads(out.splitlines()[-1])["done"])
+        return said
+
+    def gone(self, pid):
+        return not os.path.exists(f"/proc/{pid}")
+
+    def test_a_launched_program_whose_clrscope_is_killed_before_it_dials(self):
+        """The guardian resumes it, and goes with it."""
+        guardian, program = self.start_held("--bytes", 2000000)
+        self.recording.kill()
+        self.let_host_go()
+        self.check_program_ends()
+        wait_until(lambda: self.gone(guardian) and self.gone(program), 60, "the guardian to end")
+        self.check_nothing_stays()
+
+    def test_clrscope_and_then_the_guardian_are_killed(self):
+        guardian, _ = self.start_held("--seconds", 2, "--rate", 1000000)
+        self.recording.kill()
+        self.let_host_go()
+        self.assertIn("ready", json.loads(self.recording.stdout.readline()))
+        os.kill(guardian, signal.SIGKILL)
+        self.check_program_ends()
+
+    def test_the_guardian_and_then_clrscope_are_killed(self):
+        guardian, _ = self.start_held("--seconds", 2, "--rate", 1000000)
+        os.kill(guardian, signal.SIGKILL)
+        self.let_host_go()
+        self.assertIn("ready", json.loads(self.recording.stdout.readline()))
+        self.recording.kill()
+        self.check_program_ends()
+
+    def test_a_recording_that_is_given_up_before_the_program_dials(self):
+        guardian, _ = self.start_held("--bytes", 2000000)
+        for _ in range(2):
+            self.recording.send_signal(signal.SIGINT)
+            time.sleep(0.2)  # one signal that comes twice at once comes once
+        self.recording.wait(timeout=60)
+        self.let_host_go()
+        self.check_program_ends()
+        wait_until(lambda: self.gone(guardian), 60, "the guardian to end")
+        self.check_nothing_stays()
+
+    def test_a_guardian_goes_when_the_program_has_been_resumed(self):
+        guardian, _ = self.start_held("--seconds", 1, "--rate", 1000000)
+        self.let_host_go()
+        self.assertIn("ready", json.loads(self.recording.stdout.readline()))
+        wait_until(lambda: self.gone(guardian), 60, "the guardian to end")
+        self.check_program_ends()
+        self.assertEqual(self.recording.returncode, 0)
+        self.check_nothing_stays()
+
+    def remove_port(self):
+        """As a cleaner of /tmp does."""
+        (folder,) = glob.glob(os.path.join(self.tmp, "clrscope-*"))
+        shutil.rmtree(folder)
+
+    def test_a_port_that_is_removed_before_the_program_dials(self):
+        self.start_held("--bytes", 30000000)
+        self.remove_port()
+        self.let_host_go()
+        self.check_program_ends()
+        self.assertEqual(self.recording.returncode, 0)
+        p = report(self.path())
+        self.assertLess(abs(p["totals"]["bytes"] - 30e6), SIGMAS * sigma(p["totals"], "bytes") + 3e6)
+        self.check_nothing_stays()
+
+    def test_a_port_that_is_removed_and_a_clrscope_that_is_killed(self):
+        self.start_held("--bytes", 2000000)
+        self.recording.kill()
+        self.remove_port()
+        self.let_host_go()
+        self.check_program_ends()
+
+    def test_a_port_that_is_removed_before_a_script_starts_its_programs(self):
+        recording = start_clrscope("record", "-o", self.path(), "--", self.script(f"touch {self.path('begun')}", self.late("later")), env=self.env)
+        wait_until(lambda: os.path.exists(self.path("begun")), 60, "the script to begin")
+        self.remove_port()
+        wait_until(lambda: glob.glob(os.path.join(self.tmp, "clrscope-*", "port.sock")), 60, "another port")
+        self.let_go()
+        _, said = recording.communicate(timeout=60)
+        self.assertEqual(recording.returncode, 0, said)
+        self.check_ends("later")
+        self.assertEqual(len(report(self.path())["processes"]), 1)
+        self.check_nothing_stays()
+
+    @unittest.skipUnless(os.geteuid() == 0, "another user's program takes root")
+    def test_a_script_s_program_that_cannot_reach_the_port(self):
+        """As another user, and with another /tmp: it runs, unrecorded."""
+        for start in ("setpriv --reuid=65534 --clear-groups", "unshare --mount sh -c 'mount -t tmpfs none {tmp} && exec \"$@\"' sh"):
+            with self.subTest(start):
+                script = self.script(self.late("later", start=start.format(tmp=self.tmp)))
+                self.let_go()
+                r = clrscope("record", "-f", "-o", self.path(), "--", script, env=self.env, stdin=subprocess.DEVNULL)
+                self.assert_ok(r)
+                self.check_ends("later")
+                os.remove(self.path("later.code"))
