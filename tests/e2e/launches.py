@@ -60,6 +60,18 @@ class Launch(Case):
                 methods = {f["method"] for row in p["rows"] for f in row["frames"]}
                 self.assertTrue([m for m in methods if m.endswith("Program.Main")], methods)
 
+    def test_a_script_s_program_settles_before_its_requests_are_recorded(self):
+        """Sessions of EventSources and a program that starts can wait for each other for ever."""
+        line = alloc("--seconds", 4, "--rate", 10000000)
+        r = clrscope("record", "--requests", "-o", self.path(), "--", "sh", "-c", f"{line}; {alloc('--bytes', 1000)}; exit 3")
+        self.assertEqual(r.returncode, 3, r.stderr)
+        # The second ended within its first second.
+        self.assertIn("1 process ended before it could be joined", r.stderr)
+        truth = json.loads(r.stdout.splitlines()[1])
+        total = report(self.path())["totals"]
+        self.assertGreater(total["bytes"], 0.2 * truth["total_allocated_bytes"])
+        self.assertLess(total["bytes_high"], truth["total_allocated_bytes"])
+
     def test_children_are_recorded_as_processes_of_their_own(self):
         alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
         one = f"dotnet {alloc} --bytes 30000000 > /dev/null"

@@ -97,6 +97,8 @@ class Recorder final : private SessionObserver {
   void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);
   void AcceptRuntimes();
   void AddRuntime(const ipc::ReverseRuntime& runtime);
+  void JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh);
+  void JoinSettled();
   void KeepPort();
   void Wait(std::chrono::milliseconds timeout);
   void OnSignals();
@@ -117,7 +119,11 @@ class Recorder final : private SessionObserver {
   int stop_requests_ = 0;
   bool suspended_ = false;
   bool port_lost_ = false;
+  bool over_ = false;  // nobody is joined any more
   SteadyClock::time_point start_;
+  // Of processes that have to settle: when they have.
+  std::vector<std::pair<SteadyClock::time_point, ipc::ReverseRuntime>> settling_;
+  size_t missed_ = 0;  // that ended before
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;
   RecordSummary summary_;

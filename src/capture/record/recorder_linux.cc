@@ -13,6 +13,8 @@
 #include "capture/agents/agent_permission.h"
 #include "capture/kernel/trace_right.h"
 #include "capture/record/recorder.h"
+#include "capture/sessions/settling.h"
+#include "ipc/processes/proc_stat.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
 
@@ -202,7 +204,7 @@ void Recorder::NoteSkipped() {
     summary_.notes.push_back(fmt::format("not recorded: {} {}: {}",
                                          pids.size() == 1 ? "process" : "processes", who, reason));
   }
-  if (const size_t missed = engine_->counts().missed; missed != 0)
+  if (const size_t missed = engine_->counts().missed + missed_; missed != 0)
     summary_.notes.push_back(fmt::format("{} process{} ended before {} could be joined", missed,
                                          missed == 1 ? "" : "es", missed == 1 ? "it" : "they"));
 }
@@ -212,38 +214,57 @@ void Recorder::AcceptRuntimes() {
 }
 
 void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
-  auto transport = std::make_unique<ipc::ReverseTransport>(launch_->server(), runtime);
-  ipc::Client client(*transport);
-  const bool counts = options_.target.types != profile::CountMode::kUnknown;
-  const bool record = stop_requests_ == 0 && !output_->error();
-  if (record && counts && !launch_->waits()) {
-    skipped_["a runtime can only be told at its start to count by type, and it did not wait there"]
-        .push_back(runtime.pid != 0 ? runtime.pid : runtime.inner_pid);
-  } else if (record) {
-    ipc::DotnetProcess process;
-    if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
-      process = found.Take();
-    process.pid = runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
-    if (Result<ipc::ProcessInfo> info = client.GetProcessInfo(ipc::Deadline::After(5000ms));
-        info.ok()) {
-      process.clr_version = info->clr_version;
-      process.entry_assembly = info->entry_assembly;
-      process.arch = info->arch;
-      // Before main runs the runtime knows its own command line only in part; /proc knows it all.
-      if (process.command_line.empty()) process.command_line = info->command_line;
-    }
-    if (Status s = engine_->Join(process, engine_->LinkThrough(std::move(transport)), true);
-        !s.ok())
-      summary_.notes.push_back(
-          fmt::format("process {} runs unrecorded: {}", process.pid, s.error().message));
+  const bool waits = launch_->waits();
+  if (!waits && options_.target.event_sources()) {
+    settling_.emplace_back(SteadyClock::now() + UntilSettled(runtime.pid), runtime);
+    return;
   }
-  if (!launch_->waits()) return;
+  JoinRuntime(runtime, /*fresh=*/true);
+  if (!waits) return;
   ipc::ReverseTransport again(launch_->server(), runtime);
   ipc::Client resume(again);
   if (Status s = ipc::Release(resume, launch_->server(), ipc::Deadline::After(10000ms)); !s.ok())
     summary_.notes.push_back(s.error().message);
   else if (runtime.pid == launch_->pid())
     launch_->Released();
+}
+
+void Recorder::JoinSettled() {
+  const auto now = SteadyClock::now();
+  const auto due = std::partition(settling_.begin(), settling_.end(),
+                                  [now](const auto& waiting) { return waiting.first > now; });
+  for (auto it = due; it != settling_.end(); ++it) JoinRuntime(it->second, /*fresh=*/false);
+  settling_.erase(due, settling_.end());
+}
+
+void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh) {
+  if (over_ || stop_requests_ != 0 || output_->error()) return;
+  ipc::DotnetProcess process;
+  if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
+    process = found.Take();
+  process.pid = runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
+  if (options_.target.types != profile::CountMode::kUnknown && !launch_->waits()) {
+    skipped_["a runtime can only be told at its start to count by type, and it did not wait there"]
+        .push_back(process.pid);
+    return;
+  }
+  auto transport = std::make_unique<ipc::ReverseTransport>(launch_->server(), runtime);
+  ipc::Client client(*transport);
+  if (Result<ipc::ProcessInfo> info = client.GetProcessInfo(ipc::Deadline::After(5000ms));
+      info.ok()) {
+    process.clr_version = info->clr_version;
+    process.entry_assembly = info->entry_assembly;
+    process.arch = info->arch;
+    // Before main runs the runtime knows its own command line only in part; /proc knows it all.
+    if (process.command_line.empty()) process.command_line = info->command_line;
+  }
+  const Status joined = engine_->Join(process, engine_->LinkThrough(std::move(transport)), fresh);
+  if (joined.ok()) return;
+  if (ipc::IsEnding(process.pid, 0ms))
+    ++missed_;
+  else
+    summary_.notes.push_back(
+        fmt::format("process {} runs unrecorded: {}", process.pid, joined.error().message));
 }
 
 void Recorder::KeepPort() {
@@ -265,6 +286,7 @@ void Recorder::Wait(std::chrono::milliseconds timeout) {
   engine_->Wait(timeout, fds);
   if (fds[0].revents != 0) OnSignals();
   if (fds[1].revents != 0) AcceptRuntimes();
+  JoinSettled();
 }
 
 void Recorder::OnSignals() {
@@ -331,6 +353,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
       waiting_told = true;
     }
   }
+  over_ = true;
   on_progress(Snapshot(true));
   const auto keep_waiting = [this] { return KeepWaiting(); };
   engine_->StopFeeds(kRunDownPatience, keep_waiting);

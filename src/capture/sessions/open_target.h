@@ -71,8 +71,9 @@ struct OpenedTarget {
   bool fresh = false;
 };
 
-// Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
-// suspended at its start, so there is nothing to run down yet.
+// Opens the sessions; waits for the runtime, and for a process that has to settle, and may run on
+// any thread. `fresh`: the runtime is starting, so there is nothing to run down yet; where sessions
+// of EventSources are asked for, it is suspended, too.
 Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
                                 std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
                                 bool fresh);

@@ -98,7 +98,7 @@ class SessionEngine {
 
   // Joins a process that is known; waits for its runtime.
   Status Join(const ipc::DotnetProcess& process);
-  // The same through a way of its own. `fresh`: it is suspended at its start.
+  // The same through a way of its own. `fresh`: as for OpenTarget().
   Status Join(const ipc::DotnetProcess& process, std::shared_ptr<RuntimeLink> link, bool fresh);
   // What targets note is passed on within a second; this does it now.
   void PassNotes();

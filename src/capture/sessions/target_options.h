@@ -46,6 +46,8 @@ struct TargetOptions {
   bool allocations_apart() const {
     return max_overhead > 0 && allocations && !agent && types == profile::CountMode::kUnknown;
   }
+  // It begins with sessions of EventSources, for which a process has to have settled (settling.h).
+  bool event_sources() const { return requests || pool; }
   // Where raw streams are kept, for the main session with a rundown of its own at its stop; null:
   // nowhere. Outlives the target.
   StreamKeeper* keeper = nullptr;

@@ -14,6 +14,9 @@ namespace clrscope::ipc {
 // errors: kNotFound (no such process), kPermission, kIo, kCorrupt
 Result<ProcStat> ReadProcStat(pid_t pid);
 
+// How long ago that was, in seconds.
+double UptimeOf(uint64_t start_ticks);
+
 // Stopped by a signal or a debugger.
 bool IsStopped(pid_t pid);
 

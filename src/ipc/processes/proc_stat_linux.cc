@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "ipc/processes/proc_linux.h"
@@ -11,6 +14,15 @@ namespace clrscope::ipc {
 Result<ProcStat> ReadProcStat(pid_t pid) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(fmt::format("/proc/{}/stat", pid), 4096));
   return ParseProcStat(text);
+}
+
+double UptimeOf(uint64_t start_ticks) {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const double since_boot =
+      static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+  const auto ticks_per_s = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return std::max(0.0, since_boot - static_cast<double>(start_ticks) / ticks_per_s);
 }
 
 bool IsStopped(pid_t pid) {

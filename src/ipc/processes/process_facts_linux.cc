@@ -12,6 +12,7 @@
 
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_linux.h"
+#include "ipc/processes/proc_stat.h"
 #include "ipc/processes/proc_text.h"
 #include "ipc/processes/process_facts.h"
 #include "ipc/transport/socket_search_linux.h"
@@ -24,15 +25,6 @@ constexpr size_t kMaxThreads = 4096;  // a server GC has one a core, and the fin
 constexpr size_t kMapsLimit = 64u << 20;
 constexpr size_t kExeLimit = 16u << 20;  // exported names stand near the start of an executable
 constexpr std::string_view kThreadPrefix = ".NET ";
-
-double UptimeOf(uint64_t start_ticks) {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const double since_boot =
-      static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-  const auto ticks_per_s = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return std::max(0.0, since_boot - static_cast<double>(start_ticks) / ticks_per_s);
-}
 
 // Names of the runtime's threads among the first `limit` threads.
 std::vector<std::string> NameThreads(const std::string& proc, size_t limit) {
