@@ -186,6 +186,12 @@ void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) 
 
 void Recorder::NoteSkipped() {
   constexpr size_t kNamed = 5;
+  for (const auto& [due, runtime] : settling_) {
+    if (ipc::IsEnding(runtime.pid, 0ms))
+      ++missed_;
+    else
+      skipped_["the recording was over before it had run for a second"].push_back(runtime.pid);
+  }
   // A sentence often begins with the process's number: the same reason is told once.
   std::map<std::string, std::vector<pid_t>> by_reason;
   for (const auto& [message, pids] : skipped_) {
