@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import harness
@@ -49,7 +48,7 @@ class Launch(Case):
         """It does not wait for clrscope, which is there before anything is compiled."""
         for flavour in FLAVOURS:
             with self.subTest(flavour):
-                line = alloc("--bytes", 30000000, "--rate", 50000000, flavour=flavour)
+                line = alloc("--bytes", 30000000, "--rate", 20000000, flavour=flavour)
                 r = clrscope("record", "-f", "-o", self.path(), "--", "sh", "-c", f"{line}; exit 3")
                 self.assertEqual(r.returncode, 3, r.stderr)
                 truth = json.loads(r.stdout.splitlines()[1])
@@ -63,14 +62,16 @@ class Launch(Case):
     def test_a_script_s_program_settles_before_its_requests_are_recorded(self):
         """Sessions of EventSources and a program that starts can wait for each other for ever."""
         line = alloc("--seconds", 4, "--rate", 10000000)
-        r = clrscope("record", "--requests", "-o", self.path(), "--", "sh", "-c", f"{line}; {alloc('--bytes', 1000)}; exit 3")
+        # The second is killed before that.
+        script = f"{line}; {alloc('--seconds', 4)} > {self.path('said')} & p=$!; until grep -q ready {self.path('said')}; do sleep 0.01; done; kill -9 $p; exit 3"
+        r = clrscope("record", "--requests", "-o", self.path(), "--", "sh", "-c", script)
         self.assertEqual(r.returncode, 3, r.stderr)
-        # The second ended within its first second.
-        self.assertIn("1 process ended before it could be joined", r.stderr)
-        truth = json.loads(r.stdout.splitlines()[1])
-        total = report(self.path())["totals"]
-        self.assertGreater(total["bytes"], 0.2 * truth["total_allocated_bytes"])
-        self.assertLess(total["bytes_high"], truth["total_allocated_bytes"])
+        p = report(self.path())
+        if len(p["processes"]) == 1:
+            self.assertIn("1 process ended before it could be joined", r.stderr)
+        else:
+            self.assertEqual(len(p["processes"]), 2)  # on a busy machine
+        self.assertGreater(p["totals"]["bytes"], 1e6)
 
     def test_children_are_recorded_as_processes_of_their_own(self):
         alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
@@ -147,7 +148,7 @@ class LeftBehind(Case):
         return found
 
     def check_nothing_stays(self):
-        self.assertEqual(os.listdir(self.tmp), [])
+        self.assertEqual([name for name in os.listdir(self.tmp) if name.startswith("clrscope")], [])
 
     def test_programs_that_start_after_the_recording_has_ended(self):
         """Each way in which a script can leave a process behind; each runtime. None of them was .NET when clrscope ended."""
@@ -175,6 +176,24 @@ class LeftBehind(Case):
             self.check_ends(name)
         self.check_nothing_stays()
 
+    def test_programs_that_native_code_has_left_behind(self):
+        """A .NET program waits at its start, and native code in it hands on the environment that it had there."""
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                script = self.script("exec > /dev/null 2>&1", f"({self.late('later')}) &")
+                r = clrscope("record", "-f", "-o", self.path(), "--", *command(flavour), "--bytes", "2000000", "--system", script, env=self.env, stdin=subprocess.DEVNULL)
+                self.assert_ok(r)
+                self.assertEqual(len(report(self.path())["processes"]), 1)
+                self.let_go()
+                self.check_ends("later")
+                os.remove(self.path("later.code"))
+                os.remove(self.path("go"))
+
+    def test_native_code_starts_a_program_while_it_is_recorded(self):
+        r = clrscope("record", "-o", self.path(), "--", *command("alloc"), "--bytes", "2000000", "--system", alloc("--bytes", 30000000, "--rate", 50000000), env=self.env)
+        self.assert_ok(r)
+        self.assertEqual(len(report(self.path())["processes"]), 2)
+
     def test_programs_that_start_after_a_recording_with_an_agent(self):
         """They find no agent at the path that they have inherited."""
         script = self.script("exec > /dev/null 2>&1", f"({self.late('later')}) &", f"({self.late('later8', 'alloc-net8')}) &", f"({self.late('later9', 'alloc-net9')}) &",
@@ -190,7 +209,10 @@ class LeftBehind(Case):
     def test_programs_that_start_after_the_time_is_over(self):
         """clrscope waits for the script's exit code by then, and records nothing."""
         recording = start_clrscope("record", "-d", "0.5s", "-o", self.path(), "--", self.script(self.late("later"), "exit 7"), env=self.env)
-        wait_until(lambda: "duration_s" in json.loads(clrscope("report", "--json", self.path()).stdout or "{}"), 60, "the file to be complete")
+        line = recording.stderr.readline()
+        while "recording is complete" not in line:
+            self.assertTrue(line, "it ended before its time was over")
+            line = recording.stderr.readline()
         self.let_go()
         self.check_ends("later")
         self.assertEqual(recording.wait(timeout=60), 7)
@@ -218,7 +240,7 @@ class LeftBehind(Case):
             os.mkfifo(fifo)
         # The host opens this file first, and somebody has to read from it.
         env = {**self.env, "COREHOST_TRACE": "1", "COREHOST_TRACEFILE": fifo}
-        self.recording = start_clrscope("record", "-f", "-o", self.path(), "--", *command("alloc"), *map(str, args), env=env)
+        self.recording = start_clrscope("record", "-f", "-o", self.path(), "--", *command("alloc"), *map(str, args), env=env, stdin=subprocess.PIPE)
         self.addCleanup(self.recording.kill)
         host = os.path.basename(command("alloc")[0])
         wait_until(lambda: self.children(self.recording.pid, host), 60, "the program to begin")
@@ -248,23 +270,31 @@ class LeftBehind(Case):
         return said
 
     def gone(self, pid):
-        return not os.path.exists(f"/proc/{pid}")
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
 
     def test_a_launched_program_whose_clrscope_is_killed_before_it_dials(self):
         """The guardian resumes it, and goes with it."""
-        guardian, program = self.start_held("--bytes", 2000000)
+        guardian, program = self.start_held("--bytes", 2000000, "--hold-on-stdin")
         self.recording.kill()
         self.let_host_go()
-        self.check_program_ends()
-        wait_until(lambda: self.gone(guardian) and self.gone(program), 60, "the guardian to end")
+        wait_until(lambda: self.gone(guardian), 60, "the guardian to end")
+        self.assertFalse(self.gone(program))
         self.check_nothing_stays()
+        self.check_program_ends()
 
     def test_clrscope_and_then_the_guardian_are_killed(self):
         guardian, _ = self.start_held("--seconds", 2, "--rate", 1000000)
         self.recording.kill()
         self.let_host_go()
         self.assertIn("ready", json.loads(self.recording.stdout.readline()))
-        os.kill(guardian, signal.SIGKILL)
+        try:
+            os.kill(guardian, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it has resumed the program, and gone
         self.check_program_ends()
 
     def test_the_guardian_and_then_clrscope_are_killed(self):
@@ -277,10 +307,11 @@ class LeftBehind(Case):
 
     def test_a_recording_that_is_given_up_before_the_program_dials(self):
         guardian, _ = self.start_held("--bytes", 2000000)
-        for _ in range(2):
+        def has_ended():
             self.recording.send_signal(signal.SIGINT)
-            time.sleep(0.2)  # one signal that comes twice at once comes once
-        self.recording.wait(timeout=60)
+            return self.recording.poll() is not None
+
+        wait_until(has_ended, 60, "clrscope to give up")
         self.let_host_go()
         self.check_program_ends()
         wait_until(lambda: self.gone(guardian), 60, "the guardian to end")
@@ -339,4 +370,5 @@ class LeftBehind(Case):
                 r = clrscope("record", "-f", "-o", self.path(), "--", script, env=self.env, stdin=subprocess.DEVNULL)
                 self.assert_ok(r)
                 self.check_ends("later")
+                self.assertEqual(report(self.path())["processes"], [])
                 os.remove(self.path("later.code"))

@@ -10,6 +10,7 @@ sealed class Options
         """
         usage: alloc [--mode MODE] [--seconds N] [--bytes N] [--rate BYTES_PER_S|max] [--threads N]
                      [--seed N] [--lean] [--collect] [--whole] [--start-on-stdin] [--stop-on-stdin] [--hold-on-stdin]
+                     [--system COMMAND]
 
           --mode            mix (default), periodic, lohpoh, deep, generic, async, dynamic,
                             types, nested, funclets, stackalloc, interop, osr, values, check, keep,
@@ -26,6 +27,7 @@ sealed class Options
           --start-on-stdin  after {"ready":PID} wait for a line; counting starts there
           --stop-on-stdin   stop at the next line (or the end) of the input
           --hold-on-stdin   after the counts are printed wait for a line (or the end) before exiting
+          --system COMMAND  first let the C library run this, as native code does that starts programs
 
         Prints {"ready":PID}, then one line of JSON: objects and bytes per type, per call site, and
         per type of each thread.
@@ -38,6 +40,7 @@ sealed class Options
     public int Threads = 1;
     public int Seed = 1;
     public bool Lean, Collect, Whole, StartOnStdin, StopOnStdin, HoldOnStdin, ShowHelp;
+    public string? SystemCommand;
 
     public static Options Parse(string[] args)
     {
@@ -63,6 +66,7 @@ sealed class Options
                 case "--start-on-stdin": o.StartOnStdin = true; break;
                 case "--stop-on-stdin": o.StopOnStdin = true; break;
                 case "--hold-on-stdin": o.HoldOnStdin = true; break;
+                case "--system": o.SystemCommand = Value(); break;
                 case "--help" or "-h": o.ShowHelp = true; break;
                 default: throw new ArgumentException($"unknown option {args[i]}");
             }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocates in known ways and then tells what it allocated: the truth that estimates are held to.
 using System.Diagnostics;
+using System.Runtime.InteropServices;
 
 namespace Clrscope.Workloads;
 
 static class Program
 {
+    // Hands on the environment that the system gave this process, not the one that Environment has.
+    [DllImport("libc")]
+    static extern int system([MarshalAs(UnmanagedType.LPUTF8Str)] string command);
+
     static int Main(string[] args)
     {
         Options options;
@@ -24,6 +29,7 @@ static class Program
             return 0;
         }
 
+        if (options.SystemCommand != null && system(options.SystemCommand) != 0) return 3;
         var workers = new Worker[options.Threads];
         for (int i = 0; i < workers.Length; i++) workers[i] = new Worker(options, i);
         foreach (Worker worker in workers) worker.WarmUp();

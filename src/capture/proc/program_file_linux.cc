@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +49,9 @@ std::string FindProgram(const std::string& program) {
     const size_t end = std::min(path.find(':', at), path.size());
     const std::string folder = path.substr(at, end - at);
     const std::string file = folder.empty() ? program : folder + "/" + program;
-    if (::access(file.c_str(), X_OK) == 0) return file;
+    struct stat s {};
+    if (::stat(file.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(file.c_str(), X_OK) == 0)
+      return file;
     at = end + 1;
   }
   return {};
@@ -92,7 +95,7 @@ std::string InterpreterOf(const std::string& file) {
 }
 
 bool IsDotnetHost(const std::string& program) {
-  // In two parts: this file's program is none.
+  // In two parts: clrscope is no host, and must not contain the whole name.
   static const std::string function = std::string("hostfxr_main_") + "startupinfo";
   std::string name = program;
   for (int i = 0; i <= kMostInterpreters && !name.empty(); ++i) {

@@ -43,10 +43,7 @@ class Launch {
   std::optional<int> ExitCode();
   void Signal(int signal) const;
   ipc::ReverseServer& server() { return *server_; }
-  // The program's runtime, and those of its children until it has been released, wait at their
-  // start until they are resumed.
-  bool waits() const { return guardian_.valid(); }
-  // It has been resumed, and its children do not wait: nobody has to stand by any more.
+  // The program has been resumed, and its children will not wait: nobody has to stand by any more.
   void Released();
 
  private:

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kPorts = "DOTNET_DiagnosticPorts";
-constexpr int kAdoptTries = 500, kAdoptEveryMs = 20;
+constexpr int kAdoptEveryMs = 20, kGuardEveryMs = 1000;
 
 int PidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
@@ -34,7 +34,7 @@ void ResetSignals() {
 }
 
 // The guardian's whole life. It holds nothing but its pipe; only when that ends without a word does
-// it listen at our path and resume whoever dials, until the program has ended.
+// it listen at our path and resume whoever dials, until it has resumed the program, or that ended.
 [[noreturn]] void Guard(int pipe, pid_t program, const std::string& path) {
   ::setsid();  // a Ctrl-C is not meant for it
   ::prctl(PR_SET_NAME, "clrscope-guard");
@@ -49,19 +49,20 @@ void ResetSignals() {
   const Fd program_fd(PidFd(program));
   // The kernel may end our pipe before our listening socket: then the place is not free at once.
   auto server = ipc::ReverseServer::Adopt(path);
-  for (int i = 0; i < kAdoptTries && !server.ok() && ::kill(program, 0) == 0; ++i) {
+  while (!server.ok() && ::kill(program, 0) == 0) {
     (void)::poll(nullptr, 0, kAdoptEveryMs);
     server = ipc::ReverseServer::Adopt(path);
   }
-  if (server.ok()) {
-    for (;;) {
-      pollfd wait[] = {{program_fd.get(), POLLIN, 0}, {(*server)->fd(), POLLIN, 0}};
-      if (::poll(wait, 2, 1000) < 0 && errno != EINTR) break;
-      (void)(*server)->KeepPath();
-      (void)(*server)->Pump();
-      (void)ipc::ReleaseAll(**server, ipc::Deadline::After(1000ms));
-      if (wait[0].revents != 0 || ::kill(program, 0) != 0) break;
-    }
+  std::vector<ipc::ReverseRuntime> waiting;
+  bool over = !server.ok();
+  while (!over) {
+    pollfd wait[] = {{program_fd.get(), POLLIN, 0}, {(*server)->fd(), POLLIN, 0}};
+    (void)::poll(wait, 2, kGuardEveryMs);
+    (void)(*server)->KeepPath();
+    for (const ipc::ReverseRuntime& runtime : (*server)->Pump()) waiting.push_back(runtime);
+    for (const ipc::ReverseRuntime& runtime : ipc::ReleaseAll(**server, waiting))
+      over |= runtime.pid == program;
+    over |= wait[0].revents != 0 || ::kill(program, 0) != 0;
   }
   ::unlink(path.c_str());
   ::rmdir(path.substr(0, path.rfind('/')).c_str());
@@ -78,7 +79,8 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   const std::string path = launch->server_->path();
   const char* existing = std::getenv(kPorts);
   const bool waits = IsDotnetHost(command[0]);
-  const std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, waits);
+  std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, waits);
+  if (waits) ports += ipc::kRoomToDisarm;
 
   int errors[2], go[2];
   if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(go, O_CLOEXEC) != 0)

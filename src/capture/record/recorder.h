@@ -97,8 +97,10 @@ class Recorder final : private SessionObserver {
   void Follow(std::unique_ptr<AgentFeed> agent, uint32_t index);
   void AcceptRuntimes();
   void AddRuntime(const ipc::ReverseRuntime& runtime);
-  void JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh);
+  enum class Beginning : uint8_t { kWaits, kGoesOn, kSettled };
+  void JoinRuntime(const ipc::ReverseRuntime& runtime, Beginning beginning);
   void JoinSettled();
+  void ReleaseWaiting();
   void KeepPort();
   void Wait(std::chrono::milliseconds timeout);
   void OnSignals();
@@ -118,9 +120,11 @@ class Recorder final : private SessionObserver {
   std::unique_ptr<Signals> signals_;
   int stop_requests_ = 0;
   bool suspended_ = false;
-  bool port_lost_ = false;
+  bool port_lost_ = false, release_failed_ = false;
   bool over_ = false;  // nobody is joined any more
   SteadyClock::time_point start_;
+  std::vector<ipc::ReverseRuntime> waiting_;  // at their start
+  SteadyClock::time_point next_release_;
   // Of processes that have to settle: when they have.
   std::vector<std::pair<SteadyClock::time_point, ipc::ReverseRuntime>> settling_;
   size_t missed_ = 0;  // that ended before

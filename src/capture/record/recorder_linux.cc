@@ -27,7 +27,12 @@ constexpr auto kProgressEvery = 250ms;
 constexpr int kRoundsPerJoin = 16;
 constexpr auto kRunDownPatience = 20000ms;
 constexpr auto kRuntimePatience = 30s;
+constexpr auto kReleaseEvery = 1000ms;
 constexpr std::string_view kCaptureEnding = ".clrscope";
+
+pid_t PidOf(const ipc::ReverseRuntime& runtime) {
+  return runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
+}
 
 }  // namespace
 
@@ -187,10 +192,10 @@ void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) 
 void Recorder::NoteSkipped() {
   constexpr size_t kNamed = 5;
   for (const auto& [due, runtime] : settling_) {
-    if (ipc::IsEnding(runtime.pid, 0ms))
+    if (runtime.pid != 0 && ipc::IsEnding(runtime.pid, 0ms))
       ++missed_;
     else
-      skipped_["the recording was over before it had run for a second"].push_back(runtime.pid);
+      skipped_["the recording was over within a second of the start"].push_back(PidOf(runtime));
   }
   // A sentence often begins with the process's number: the same reason is told once.
   std::map<std::string, std::vector<pid_t>> by_reason;
@@ -220,36 +225,47 @@ void Recorder::AcceptRuntimes() {
 }
 
 void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
-  const bool waits = launch_->waits();
-  if (!waits && options_.target.event_sources()) {
-    settling_.emplace_back(SteadyClock::now() + UntilSettled(runtime.pid), runtime);
-    return;
+  if (ipc::WaitsAt(runtime.pid, launch_->server().path())) {
+    JoinRuntime(runtime, Beginning::kWaits);
+    waiting_.push_back(runtime);
+    ReleaseWaiting();
+  } else if (options_.target.event_sources()) {
+    settling_.emplace_back(SteadyClock::now() + kSettleTime, runtime);
+  } else {
+    JoinRuntime(runtime, Beginning::kGoesOn);
   }
-  JoinRuntime(runtime, /*fresh=*/true);
-  if (!waits) return;
-  ipc::ReverseTransport again(launch_->server(), runtime);
-  ipc::Client resume(again);
-  if (Status s = ipc::Release(resume, launch_->server(), ipc::Deadline::After(10000ms)); !s.ok())
-    summary_.notes.push_back(s.error().message);
-  else if (runtime.pid == launch_->pid())
-    launch_->Released();
+}
+
+// Who cannot be released now is tried again.
+void Recorder::ReleaseWaiting() {
+  next_release_ = SteadyClock::now() + kReleaseEvery;
+  Status error = OkStatus();
+  for (const ipc::ReverseRuntime& runtime : ipc::ReleaseAll(launch_->server(), waiting_, &error))
+    if (runtime.pid == launch_->pid()) launch_->Released();
+  if (!error.ok() && !std::exchange(release_failed_, true))
+    summary_.notes.push_back(error.error().message);
 }
 
 void Recorder::JoinSettled() {
+  if (over_ || stop_requests_ != 0) return;
   const auto now = SteadyClock::now();
   const auto due = std::partition(settling_.begin(), settling_.end(),
-                                  [now](const auto& waiting) { return waiting.first > now; });
-  for (auto it = due; it != settling_.end(); ++it) JoinRuntime(it->second, /*fresh=*/false);
+                                  [now](const auto& settling) { return settling.first > now; });
+  for (auto it = due; it != settling_.end(); ++it) JoinRuntime(it->second, Beginning::kSettled);
   settling_.erase(due, settling_.end());
 }
 
-void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh) {
+void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, Beginning beginning) {
   if (over_ || stop_requests_ != 0 || output_->error()) return;
+  if (runtime.pid != 0 && ipc::IsEnding(runtime.pid, 0ms)) {
+    ++missed_;
+    return;
+  }
   ipc::DotnetProcess process;
   if (Result<ipc::DotnetProcess> found = ipc::FindProcess(runtime.pid, {false, 0ms}); found.ok())
     process = found.Take();
-  process.pid = runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
-  if (options_.target.types != profile::CountMode::kUnknown && !launch_->waits()) {
+  process.pid = PidOf(runtime);
+  if (options_.target.types != profile::CountMode::kUnknown && beginning != Beginning::kWaits) {
     skipped_["a runtime can only be told at its start to count by type, and it did not wait there"]
         .push_back(process.pid);
     return;
@@ -264,7 +280,10 @@ void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh) {
     // Before main runs the runtime knows its own command line only in part; /proc knows it all.
     if (process.command_line.empty()) process.command_line = info->command_line;
   }
-  const Status joined = engine_->Join(process, engine_->LinkThrough(std::move(transport)), fresh);
+  const std::shared_ptr<IpcLink> link = engine_->LinkThrough(std::move(transport));
+  if (beginning == Beginning::kGoesOn) link->SettlesIn(kSettleTime);
+  const Status joined = engine_->Join(process, link, beginning != Beginning::kSettled);
+  if (beginning == Beginning::kWaits) link->SettlesIn(kSettleTime);  // from now on
   if (joined.ok()) return;
   if (ipc::IsEnding(process.pid, 0ms))
     ++missed_;
@@ -275,7 +294,7 @@ void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, bool fresh) {
 
 void Recorder::KeepPort() {
   const Status kept = launch_->server().KeepPath();
-  if (!kept.ok() && !port_lost_)
+  if (!kept.ok() && !port_lost_ && !over_)
     summary_.notes.push_back(fmt::format(
         "the port that programs dial was removed, and programs that start now are not recorded: {}",
         kept.error().message));
@@ -293,6 +312,7 @@ void Recorder::Wait(std::chrono::milliseconds timeout) {
   if (fds[0].revents != 0) OnSignals();
   if (fds[1].revents != 0) AcceptRuntimes();
   JoinSettled();
+  if (!waiting_.empty() && SteadyClock::now() >= next_release_) ReleaseWaiting();
 }
 
 void Recorder::OnSignals() {
@@ -337,6 +357,11 @@ bool Recorder::Over(SteadyClock::time_point now) {
   if (stop_requests_ > 0 || output_->error()) return true;
   if (options_.duration && now - start_ >= *options_.duration) return true;
   if (options_.all || engine_->any_recording()) return false;
+  // A second at most.
+  if (std::any_of(settling_.begin(), settling_.end(), [](const auto& settling) {
+        return settling.second.pid == 0 || !ipc::IsEnding(settling.second.pid, 0ms);
+      }))
+    return false;
   return !launch_ || launch_->ExitCode().has_value();
 }
 

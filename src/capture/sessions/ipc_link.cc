@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sessions/ipc_link.h"
 
+#include <thread>
+
+#include "capture/sessions/settling.h"
+
 namespace clrscope::capture {
 namespace {
 
@@ -13,6 +17,8 @@ constexpr auto kStopTimeout = 15000ms;
 }  // namespace
 
 Result<OpenedStream> IpcLink::Open(const ipc::SessionConfig& config) {
+  if (TakesEventSources(config))
+    std::this_thread::sleep_until(std::chrono::steady_clock::time_point(settled_.load()));
   ASSIGN_OR_RETURN(ipc::Session session,
                    client_.CollectTracing(config, ipc::Deadline::After(kOpenTimeout)));
   OpenedStream out{session.id, std::make_shared<StreamRing>(StreamRing::kDefaultBytes, pool_)};

@@ -2,6 +2,8 @@
 // A runtime behind its diagnostics socket; what it sends goes through the drain thread.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 
 #include "capture/sessions/runtime_link.h"
@@ -20,15 +22,22 @@ class IpcLink final : public RuntimeLink {
         drain_(drain),
         pool_(std::move(pool)) {}
 
+  // For a session of EventSources it sleeps until the runtime has settled (settling.h).
   Result<OpenedStream> Open(const ipc::SessionConfig& config) override;
   Status Stop(uint64_t id) override;
   void Drop(const std::shared_ptr<StreamRing>& ring) override { drain_->Remove(ring); }
+
+  // It will have settled in that time; before this is called, it has.
+  void SettlesIn(std::chrono::milliseconds time) {
+    settled_ = (std::chrono::steady_clock::now() + time).time_since_epoch();
+  }
 
  private:
   std::unique_ptr<ipc::Transport> transport_;
   ipc::Client client_;
   Drain* drain_;
   std::shared_ptr<RingPool> pool_;
+  std::atomic<std::chrono::steady_clock::duration> settled_{};  // since that clock began
 };
 
 }  // namespace clrscope::capture

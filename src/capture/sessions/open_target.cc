@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "capture/sessions/providers.h"
-#include "capture/sessions/settling.h"
 
 namespace clrscope::capture {
 namespace {
@@ -61,7 +60,6 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   out.fresh = fresh;
   // While it is there: one that runs for a moment is not asked again.
   if (auto files = symbol_files::ModuleFiles::Of(process.pid); files.ok()) out.files = files.Take();
-  if (!fresh && options.event_sources()) LetSettle(process.pid);
   const bool keep = options.keeper != nullptr;
   const bool counts = options.types != profile::CountMode::kUnknown;
   out.source = profile::Source::kCounted;

@@ -71,9 +71,8 @@ struct OpenedTarget {
   bool fresh = false;
 };
 
-// Opens the sessions; waits for the runtime, and for a process that has to settle, and may run on
-// any thread. `fresh`: the runtime is starting, so there is nothing to run down yet; where sessions
-// of EventSources are asked for, it is suspended, too.
+// Opens the sessions; waits for the runtime, and may run on any thread. `fresh`: the runtime is
+// starting, so there is nothing to run down yet.
 Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
                                 std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
                                 bool fresh);

@@ -14,6 +14,7 @@
 
 #include "capture/sessions/ipc_link.h"
 #include "capture/sessions/process_source.h"
+#include "capture/sessions/settling.h"
 #include "capture/streams/event_fd.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/process_finder.h"
@@ -65,8 +66,9 @@ class LiveFeed final : public ProcessSource {
 
   Result<std::shared_ptr<RuntimeLink>> Connect(const ipc::DotnetProcess& process) override {
     ASSIGN_OR_RETURN(std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
-    return std::shared_ptr<RuntimeLink>(
-        std::make_shared<IpcLink>(std::move(transport), drain_, pool_));
+    auto link = std::make_shared<IpcLink>(std::move(transport), drain_, pool_);
+    link->SettlesIn(UntilSettled(process));
+    return std::shared_ptr<RuntimeLink>(std::move(link));
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@
 
 #include "base/fd.h"
 #include "capture/feeds/feed.h"
+#include "capture/sessions/ipc_link.h"
 #include "capture/sessions/process_source.h"
 #include "capture/sessions/target.h"
 #include "ipc/transport/transport.h"
@@ -103,7 +105,7 @@ class SessionEngine {
   // What targets note is passed on within a second; this does it now.
   void PassNotes();
   // A link whose stream the engine's thread reads.
-  std::shared_ptr<RuntimeLink> LinkThrough(std::unique_ptr<ipc::Transport> transport);
+  std::shared_ptr<IpcLink> LinkThrough(std::unique_ptr<ipc::Transport> transport);
 
   // One more feed of the target at `index`, which ends with it. Not in an engine that rotates.
   void Add(uint32_t index, std::unique_ptr<Feed> feed) {
@@ -166,6 +168,7 @@ class SessionEngine {
     ipc::DotnetProcess process;
     std::optional<Error> error;
     bool unwanted = false;
+    std::chrono::milliseconds settles{0};  // it was not joined, and may be in that time
     OpenedTarget opened;
   };
   // A feed beside a target's sessions.

@@ -16,6 +16,7 @@
 #include "capture/sessions/give_back.h"
 #include "capture/sessions/ipc_link.h"
 #include "capture/sessions/session_engine.h"
+#include "capture/sessions/settling.h"
 #include "capture/streams/event_fd.h"
 
 namespace clrscope::capture {
@@ -122,7 +123,7 @@ Target::Home SessionEngine::HomeNow() {
           storms_.get(),    names_.get(), module_types_};
 }
 
-std::shared_ptr<RuntimeLink> SessionEngine::LinkThrough(std::unique_ptr<ipc::Transport> transport) {
+std::shared_ptr<IpcLink> SessionEngine::LinkThrough(std::unique_ptr<ipc::Transport> transport) {
   return std::make_shared<IpcLink>(std::move(transport), drain_.get(), pool_);
 }
 
@@ -149,6 +150,8 @@ void SessionEngine::BeginJoin(const ProcessKey& key) {
         joined.unwanted = true;
         return OkStatus();
       }
+      if (options_.target.event_sources()) joined.settles = UntilSettled(joined.process);
+      if (joined.settles.count() != 0) return OkStatus();
       ASSIGN_OR_RETURN(std::shared_ptr<RuntimeLink> link, source_->Connect(joined.process));
       ASSIGN_OR_RETURN(joined.opened,
                        OpenTarget(joined.process, std::move(link), options_.target, false));
@@ -179,6 +182,10 @@ void SessionEngine::TakeJoined() {
     }
     retries_.erase(j.key);
     if (j.unwanted) continue;
+    if (j.settles.count() != 0) {
+      retries_[j.key].next_ns = machine_clock_->monotonic_ns() + j.settles.count() * 1'000'000;
+      continue;
+    }
     Add(std::move(j.opened));
   }
 }

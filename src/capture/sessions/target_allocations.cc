@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "capture/sessions/settling.h"
 #include "capture/sessions/storm_watch.h"
 #include "capture/sessions/target.h"
 #include "profile/overhead/overhead_prices.h"
@@ -89,19 +88,17 @@ void Target::BeginAllocationWindows() {
   fold_->allocations().BeginWindows();
   whole->kind = Kind::kAllocationsEnding;
   // The counter counts before what it is instead of ends.
-  InBackground(*home_.storms,
-               [id = whole->id, pid = process_.pid](RuntimeLink& link, Background& background) {
-                 LetSettle(pid);
-                 Result<OpenedStream> counter = link.Open(CounterSession());
-                 const int64_t opened_ns = Clock::System().monotonic_ns();
-                 {
-                   const std::lock_guard lock(background.mutex);
-                   background.of_allocations.push_back(
-                       {std::move(counter), Kind::kAllocationCounter, nullptr, opened_ns});
-                 }
-                 (void)link.Stop(id);
-                 Remind(link);
-               });
+  InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
+    Result<OpenedStream> counter = link.Open(CounterSession());
+    const int64_t opened_ns = Clock::System().monotonic_ns();
+    {
+      const std::lock_guard lock(background.mutex);
+      background.of_allocations.push_back(
+          {std::move(counter), Kind::kAllocationCounter, nullptr, opened_ns});
+    }
+    (void)link.Stop(id);
+    Remind(link);
+  });
 }
 
 // Whose an allocation is, is known where ids are.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "capture/sessions/settling.h"
 #include "capture/sessions/target.h"
 #include "profile/overhead/overhead_prices.h"
 
@@ -107,9 +106,7 @@ void Target::BeginStorm() {
   fold_->storm().BeginStorm();
   whole->kind = Kind::kExceptionsEnding;
   // The counter counts before what it is instead of ends.
-  InBackground(*home_.storms, [id = whole->id, pid = process_.pid](RuntimeLink& link,
-                                                                   Background& background) {
-    LetSettle(pid);
+  InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
     Result<OpenedStream> counter = link.Open(CounterSession());
     const int64_t now_ns = Clock::System().monotonic_ns();
     {

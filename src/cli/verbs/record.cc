@@ -36,13 +36,14 @@ Result<profile::CountMode> ParseTypes(const RecordArguments& a) {
                  "--types needs a launch (-- COMMAND): a runtime can only be told at its start to "
                  "count by type; what works on a process that runs already is sampling, which "
                  "estimates the same figures: leave --types out"};
-  const std::string& program = a.command.front();
-  if (::access(capture::FindProgram(program).c_str(), X_OK) == 0 && !capture::IsDotnetHost(program))
+  const std::string program = capture::FindProgram(a.command.front());
+  if (struct stat s{};
+      ::stat(program.c_str(), &s) == 0 && S_ISREG(s.st_mode) && !capture::IsDotnetHost(program))
     return Error{ErrorCode::kUsage,
-                 fmt::format("--types needs a .NET program itself (-- dotnet app.dll, or its "
-                             "executable): a runtime can only be told at its start to count by "
-                             "type, and what {} starts does not wait for that; --exact counts "
-                             "there, too",
+                 fmt::format("{} is not a .NET host itself, as `dotnet` or an application's "
+                             "executable are: what it starts does not wait until a runtime is told "
+                             "to count by type (--types), which it can only be at its start; "
+                             "--exact counts there, too",
                              program)};
   return a.types == "all"    ? profile::CountMode::kAll
          : a.types == "high" ? profile::CountMode::kHigh

@@ -14,7 +14,7 @@ namespace clrscope::ipc {
 // errors: kNotFound (no such process), kPermission, kIo, kCorrupt
 Result<ProcStat> ReadProcStat(pid_t pid);
 
-// How long ago that was, in seconds.
+// How many seconds ago a process began that did at `start_ticks`.
 double UptimeOf(uint64_t start_ticks);
 
 // Stopped by a signal or a debugger.

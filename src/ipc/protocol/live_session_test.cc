@@ -147,7 +147,7 @@ TEST_F(LiveSessionTest, LauncherFlowOverReverseConnections) {
   Drain drain(std::move(session->stream));
   EXPECT_FALSE(idle.WaitForOutput("ready", seconds(0)));  // nothing runs before it is resumed
   ASSERT_TRUE(client.SetEnvironmentVariable("CLRSCOPE_SET", "yes", Soon()).ok());
-  ASSERT_TRUE(Release(client, *server, Soon()).ok());
+  ASSERT_TRUE(Release(*server, runtime).ok());
   ASSERT_TRUE(idle.WaitUntilReady());
   EXPECT_NE(idle.output().find("env CLRSCOPE_SET=yes\n"), std::string::npos) << idle.output();
   EXPECT_TRUE(client.StopTracing(session->id, Soon()).ok());
@@ -165,11 +165,7 @@ TEST_F(LiveSessionTest, ChildrenOfAReleasedProcessRunWithoutUs) {
       IdleProcess::DotnetArgs({"--child", "--getenv", "DOTNET_DiagnosticPorts"}),
       With({{"DOTNET_DiagnosticPorts", WithPort("/no/monitor,nosuspend", path, true)}}));
   const ReverseRuntime runtime = WaitForRuntime(*server);
-  {
-    ReverseTransport transport(*server, runtime);
-    Client client(transport);
-    ASSERT_TRUE(Release(client, *server, Soon()).ok());
-  }
+  ASSERT_TRUE(Release(*server, runtime).ok());
   server.reset();  // gone before the child starts, or soon after: it must not matter
   ASSERT_TRUE(idle.WaitForOutput("child ready")) << idle.output();
   EXPECT_NE(idle.output().find("child env DOTNET_DiagnosticPorts=/no/monitor,nosuspend;" + path +
@@ -193,8 +189,9 @@ TEST_F(LiveSessionTest, OrphansOfAKilledServerAreAdopted) {
   EXPECT_FALSE(idle.WaitForOutput("ready", seconds(1)));
   auto adopted = ReverseServer::Adopt(path);
   ASSERT_TRUE(adopted.ok()) << adopted.error().message;
-  WaitForRuntime(**adopted);
-  EXPECT_EQ(ReleaseAll(**adopted, Soon()), 1u);
+  std::vector<ReverseRuntime> waiting = {WaitForRuntime(**adopted)};
+  EXPECT_EQ(ReleaseAll(**adopted, waiting).size(), 1u);
+  EXPECT_TRUE(waiting.empty());
   EXPECT_TRUE(idle.WaitUntilReady());
   adopted->reset();
   std::filesystem::remove_all(path.substr(0, path.rfind('/')));
@@ -210,7 +207,9 @@ TEST_F(LiveSessionTest, WithoutReleaseAChildWaitsAndReleaseAllFreesIt) {
   const ReverseRuntime child = WaitForRuntime(*server);
   EXPECT_NE(child.pid, parent.pid);
   EXPECT_FALSE(idle.WaitForOutput("child ready", seconds(1)));
-  EXPECT_EQ(ReleaseAll(*server, Soon()), 2u);
+  EXPECT_TRUE(WaitsAt(child.pid, server->path()));
+  std::vector<ReverseRuntime> waiting = {parent, child};
+  EXPECT_EQ(ReleaseAll(*server, waiting).size(), 2u);
   EXPECT_TRUE(idle.WaitForOutput("child ready")) << idle.output();
 }
 

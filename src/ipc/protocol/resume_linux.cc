@@ -20,9 +20,7 @@ Status TakeOver(const std::string& path, pid_t pid, Deadline deadline) {
     pollfd wait{server->fd(), POLLIN, 0};
     (void)::poll(&wait, 1, kPollMs);
     for (const ReverseRuntime& runtime : server->Pump()) {
-      ReverseTransport transport(*server, runtime);
-      Client client(transport);
-      Status status = Release(client, *server, deadline);
+      Status status = Release(*server, runtime);
       if (runtime.pid == pid) return status;
     }
   }

@@ -56,6 +56,7 @@ class ReverseServer {
 
   // Listens anew where the socket or its folder has been removed, as cleaners of /tmp do; a runtime
   // that waits at the path would wait for ever. To be called from time to time.
+  // Next() does, too.
   //   errors: kIo, kPermission; then it is to be called again
   Status KeepPath();
 
@@ -82,7 +83,8 @@ class ReverseServer {
 
   std::string folder_;  // "" when it is not ours to remove
   std::string path_;
-  pid_t owner_ = 0;  // a forked child must not remove our files
+  ino_t socket_ = 0;  // the file at path_
+  pid_t owner_ = 0;   // a forked child must not remove our files
   Fd listener_;
   Fd epoll_;      // of the listener and its connections
   Fd announced_;  // an eventfd: Next() has seen a new runtime

@@ -2,7 +2,6 @@
 // The listening end of a diagnostic port, on epoll.
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "ipc/processes/proc_stat.h"
 #include "ipc/transport/reverse_server.h"
 #include "ipc/transport/socket.h"
 
@@ -36,7 +36,7 @@ bool Watch(int epoll, int fd) {
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-bool HasEnded(pid_t pid) { return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH; }
+bool HasEnded(pid_t pid) { return pid > 0 && IsEnding(pid, std::chrono::milliseconds(0)); }
 
 }  // namespace
 
@@ -106,11 +106,20 @@ Status ReverseServer::Listen() {
   return OkStatus();
 }
 
-// The folder may have been removed, with what was in it.
+// The folder may have been removed, with what was in it, and somebody else may have made another:
+// whoever listens at the path commands the runtimes that dial it.
 Result<Fd> ReverseServer::ListenAtPath() {
   std::string folder = path_.substr(0, path_.rfind('/'));
-  if (::mkdir(folder.c_str(), 0700) == 0) folder_ = std::move(folder);
-  return ListenUnix(path_);
+  struct stat s {};
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
+  // Through /proc/PID/root it is the process's.
+  if (!made && !folder.starts_with("/proc/") &&
+      (::lstat(folder.c_str(), &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != ::geteuid()))
+    return Error{ErrorCode::kPermission, fmt::format("{} is not a folder of ours", folder)};
+  if (made) folder_ = std::move(folder);
+  ASSIGN_OR_RETURN(Fd listener, ListenUnix(path_));
+  socket_ = ::lstat(path_.c_str(), &s) == 0 ? s.st_ino : 0;
+  return listener;
 }
 
 ReverseServer::~ReverseServer() {
@@ -120,13 +129,16 @@ ReverseServer::~ReverseServer() {
 }
 
 Status ReverseServer::KeepPath() {
-  struct stat s {};
-  if (::lstat(path_.c_str(), &s) == 0) return OkStatus();
-  ASSIGN_OR_RETURN(Fd listener, ListenAtPath());
   const std::lock_guard lock(mutex_);
+  struct stat s {};
+  if (::lstat(path_.c_str(), &s) == 0 && s.st_ino == socket_) return OkStatus();
+  ASSIGN_OR_RETURN(Fd listener, ListenAtPath());
   AcceptAll();  // who dialled the former one
-  if (!Watch(epoll_.get(), listener.get()))
-    return Error{ErrorCode::kIo, fmt::format("epoll: {}", std::strerror(errno))};
+  if (!Watch(epoll_.get(), listener.get())) {
+    const int error = errno;
+    ::unlink(path_.c_str());
+    return Error{ErrorCode::kIo, fmt::format("epoll: {}", std::strerror(error))};
+  }
   listener_ = std::move(listener);
   return OkStatus();
 }
@@ -220,6 +232,7 @@ std::vector<ReverseRuntime> ReverseServer::Runtimes() const {
 
 Result<Fd> ReverseServer::Next(const Guid& cookie, Deadline deadline) {
   for (;;) {
+    (void)KeepPath();
     {
       const std::lock_guard lock(mutex_);
       Serve();

@@ -91,7 +91,11 @@ Result<Fd> ListenUnix(const std::string& path) {
   // On Linux the mode of an unbound socket becomes that of its file, less the umask.
   if (::fchmod(fd.get(), 0600) != 0) return SocketError(errno, path);
   if (::bind(fd.get(), address.get(), sizeof(address.un)) != 0) return SocketError(errno, path);
-  if (::listen(fd.get(), kBacklog) != 0) return SocketError(errno, path);
+  if (::listen(fd.get(), kBacklog) != 0) {
+    const int error = errno;
+    ::unlink(path.c_str());
+    return SocketError(error, path);
+  }
   return fd;
 }
 
