@@ -8,10 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import harness
-from harness import Case, clrscope, command, loss, report, start_clrscope, wait_until
+from harness import Case, clrscope, command, cpu_clock_ns, loss, report, start_clrscope, wait_until
 
 # An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
 SIGMAS = 5
@@ -75,7 +76,7 @@ class Launch(Case):
 
     def test_children_are_recorded_as_processes_of_their_own(self):
         alloc = os.path.join(harness.WORKLOADS, "alloc", "alloc.dll")
-        one = f"dotnet {alloc} --bytes 30000000 > /dev/null"
+        one = f"dotnet {alloc} --bytes 30000000 --rate 50000000 > /dev/null"
         r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{one}; {one} & {one}; wait; exit 3")
         self.assertEqual(r.returncode, 3, r.stderr)
         p = report(self.path())
@@ -207,12 +208,15 @@ class LeftBehind(Case):
         self.check_nothing_stays()
 
     def test_programs_that_start_after_the_time_is_over(self):
-        """clrscope waits for the script's exit code by then, and records nothing."""
+        """clrscope waits for the script's exit code by then, and records nothing; nor does it take a processor for that."""
         recording = start_clrscope("record", "-d", "0.5s", "-o", self.path(), "--", self.script(self.late("later"), "exit 7"), env=self.env)
         line = recording.stderr.readline()
         while "recording is complete" not in line:
             self.assertTrue(line, "it ended before its time was over")
             line = recording.stderr.readline()
+        before = cpu_clock_ns(recording.pid)
+        time.sleep(2)
+        self.assertLess(cpu_clock_ns(recording.pid) - before, 0.5e9)
         self.let_go()
         self.check_ends("later")
         self.assertEqual(recording.wait(timeout=60), 7)
@@ -243,12 +247,13 @@ class LeftBehind(Case):
         self.recording = start_clrscope("record", "-f", "-o", self.path(), "--", *command("alloc"), *map(str, args), env=env, stdin=subprocess.PIPE)
         self.addCleanup(self.recording.kill)
         host = os.path.basename(command("alloc")[0])
-        wait_until(lambda: self.children(self.recording.pid, host), 60, "the program to begin")
+        wait_until(lambda: self.children(self.recording.pid, host) and self.children(self.recording.pid, "clrscope-guard"), 60, "the program to begin")
         (guardian,) = self.children(self.recording.pid, "clrscope-guard")
         (program,) = self.children(self.recording.pid, host)
-        handle = os.pidfd_open(program)
-        self.addCleanup(os.close, handle)
-        self.addCleanup(self.end, handle)
+        self.guardian, program_handle = os.pidfd_open(guardian), os.pidfd_open(program)
+        for handle in (self.guardian, program_handle):
+            self.addCleanup(os.close, handle)
+            self.addCleanup(self.end, handle)
         return guardian, program
 
     def end(self, handle):
@@ -287,19 +292,16 @@ class LeftBehind(Case):
         self.check_program_ends()
 
     def test_clrscope_and_then_the_guardian_are_killed(self):
-        guardian, _ = self.start_held("--seconds", 2, "--rate", 1000000)
+        self.start_held("--seconds", 2, "--rate", 1000000)
         self.recording.kill()
         self.let_host_go()
         self.assertIn("ready", json.loads(self.recording.stdout.readline()))
-        try:
-            os.kill(guardian, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it has resumed the program, and gone
+        self.end(self.guardian)
         self.check_program_ends()
 
     def test_the_guardian_and_then_clrscope_are_killed(self):
-        guardian, _ = self.start_held("--seconds", 2, "--rate", 1000000)
-        os.kill(guardian, signal.SIGKILL)
+        self.start_held("--seconds", 2, "--rate", 1000000)
+        self.end(self.guardian)
         self.let_host_go()
         self.assertIn("ready", json.loads(self.recording.stdout.readline()))
         self.recording.kill()
@@ -329,7 +331,8 @@ class LeftBehind(Case):
     def remove_port(self):
         """As a cleaner of /tmp does."""
         (folder,) = glob.glob(os.path.join(self.tmp, "clrscope-*"))
-        shutil.rmtree(folder)
+        os.rename(folder, self.path("removed"))
+        shutil.rmtree(self.path("removed"))
 
     def test_a_port_that_is_removed_before_the_program_dials(self):
         self.start_held("--bytes", 30000000)

@@ -100,6 +100,8 @@ bool IsDotnetHost(const std::string& program) {
   std::string name = program;
   for (int i = 0; i <= kMostInterpreters && !name.empty(); ++i) {
     const std::string path = FindProgram(name);
+    struct stat s {};
+    if (::stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
     std::ifstream file(path, std::ios::binary);
     if (IsElf(file)) return Contains(file, function);
     name = InterpreterOf(path);

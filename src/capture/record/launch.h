@@ -43,6 +43,8 @@ class Launch {
   std::optional<int> ExitCode();
   void Signal(int signal) const;
   ipc::ReverseServer& server() { return *server_; }
+  // The program was started to wait for us, and has not been released.
+  bool waits() const { return guardian_.valid(); }
   // The program has been resumed, and its children will not wait: nobody has to stand by any more.
   void Released();
 

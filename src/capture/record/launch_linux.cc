@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include <cstdlib>
 
@@ -22,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kPorts = "DOTNET_DiagnosticPorts";
-constexpr int kAdoptEveryMs = 20, kGuardEveryMs = 1000;
+constexpr int kAdoptEveryMs = 100, kGuardEveryMs = 1000;
 
 int PidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
@@ -31,6 +33,19 @@ void ResetSignals() {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGTSTP}) ::signal(s, SIG_DFL);
+}
+
+// Whether its environment can be rewritten once it waits (DisarmChildren): what its native code
+// starts would wait for ever otherwise. `child` is forked, and runs nothing yet.
+bool MayBeDisarmed(const std::string& program, pid_t child) {
+  if (::geteuid() == 0) return true;
+  const std::string file = FindProgram(program);
+  struct stat s {};
+  // With more rights than ours its memory is out of reach.
+  if (::stat(file.c_str(), &s) != 0 || (s.st_mode & (S_ISUID | S_ISGID)) != 0 ||
+      ::getxattr(file.c_str(), "security.capability", nullptr, 0) > 0)
+    return false;
+  return Fd(::open(fmt::format("/proc/{}/mem", child).c_str(), O_RDWR | O_CLOEXEC)).valid();
 }
 
 // The guardian's whole life. It holds nothing but its pipe; only when that ends without a word does
@@ -78,9 +93,10 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   ASSIGN_OR_RETURN(launch->server_, ipc::ReverseServer::Create());
   const std::string path = launch->server_->path();
   const char* existing = std::getenv(kPorts);
-  const bool waits = IsDotnetHost(command[0]);
-  std::string ports = ipc::WithPort(existing == nullptr ? "" : existing, path, waits);
-  if (waits) ports += ipc::kRoomToDisarm;
+  const auto ports = [&](bool waits) {
+    return ipc::WithPort(existing == nullptr ? "" : existing, path, waits) +
+           (waits ? std::string(ipc::kRoomToDisarm) : "");
+  };
 
   int errors[2], go[2];
   if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(go, O_CLOEXEC) != 0)
@@ -100,9 +116,12 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
   if (launch->pid_ == 0) {
     ResetSignals();
     go_write.reset();
-    char word = 0;
-    if (::read(go_read.get(), &word, 1) != 1) ::_exit(127);
-    ::setenv(kPorts, ports.c_str(), 1);
+    pid_t guardian = 0;  // 0: none
+    if (::read(go_read.get(), &guardian, sizeof(guardian)) != sizeof(guardian)) ::_exit(127);
+    // With kernel.yama.ptrace_scope 1 only ancestors may write what the guardian has to, and who is
+    // named here. It holds until that one ends. Source: Linux security/yama/yama_lsm.c
+    if (guardian != 0) (void)::prctl(PR_SET_PTRACER, guardian, 0, 0, 0);
+    ::setenv(kPorts, ports(guardian != 0).c_str(), 1);
     for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
     ::execvp(argv[0], argv.data());
     const int error = errno;
@@ -110,6 +129,7 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
     ::_exit(127);
   }
   errors_write.reset();
+  const bool waits = IsDotnetHost(command[0]) && MayBeDisarmed(command[0], launch->pid_);
   // Before the program is let go: from then on somebody has to stand by.
   if (Status status = waits ? launch->StartGuardian() : OkStatus(); !status.ok()) {
     go_write.reset();
@@ -124,7 +144,7 @@ Result<std::unique_ptr<Launch>> Launch::Start(const std::vector<std::string>& co
     launch->pid_ = 0;
     return status.error();
   }
-  (void)!::write(go_write.get(), "x", 1);
+  (void)!::write(go_write.get(), &launch->guardian_pid_, sizeof(launch->guardian_pid_));
   int error = 0;
   if (::read(errors_read.get(), &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
     ::waitpid(launch->pid_, nullptr, 0);

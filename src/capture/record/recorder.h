@@ -100,7 +100,7 @@ class Recorder final : private SessionObserver {
   enum class Beginning : uint8_t { kWaits, kGoesOn, kSettled };
   void JoinRuntime(const ipc::ReverseRuntime& runtime, Beginning beginning);
   void JoinSettled();
-  void ReleaseWaiting();
+  void ReleaseWaiting(std::chrono::milliseconds patience);
   void KeepPort();
   void Wait(std::chrono::milliseconds timeout);
   void OnSignals();
@@ -121,7 +121,8 @@ class Recorder final : private SessionObserver {
   int stop_requests_ = 0;
   bool suspended_ = false;
   bool port_lost_ = false, release_failed_ = false;
-  bool over_ = false;  // nobody is joined any more
+  bool over_ = false;    // nobody is joined any more
+  bool closed_ = false;  // the engine is
   SteadyClock::time_point start_;
   std::vector<ipc::ReverseRuntime> waiting_;  // at their start
   SteadyClock::time_point next_release_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_libc.h"
@@ -27,7 +28,11 @@ constexpr auto kProgressEvery = 250ms;
 constexpr int kRoundsPerJoin = 16;
 constexpr auto kRunDownPatience = 20000ms;
 constexpr auto kRuntimePatience = 30s;
-constexpr auto kReleaseEvery = 1000ms;
+constexpr auto kReleaseEvery = 1000ms, kReleasePatience = 1000ms, kReleasePatienceAgain = 100ms;
+// From then on a runtime may have compiled what nobody has told of.
+constexpr auto kLate = 50ms;
+constexpr int kBearsEarlyRundowns = 9;  // SettingsSession in open_target.cc
+constexpr auto kEndPatience = 100ms;    // between a process's sockets' end and its own
 constexpr std::string_view kCaptureEnding = ".clrscope";
 
 pid_t PidOf(const ipc::ReverseRuntime& runtime) {
@@ -93,6 +98,9 @@ void Recorder::LimitAgent() {
 }
 
 Status Recorder::Join(const ipc::DotnetProcess& process) {
+  // A counter takes the place of a session that costs too much, which goes on until it may come.
+  if (options_.target.exceptions || options_.target.max_overhead > 0)
+    std::this_thread::sleep_for(UntilSettled(process));
   std::unique_ptr<AgentFeed> agent;
   if (options_.agent) {
     ASSIGN_OR_RETURN(agent, AgentFeed::Load(process.pid, *options_.agent));
@@ -225,11 +233,15 @@ void Recorder::AcceptRuntimes() {
 }
 
 void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
-  if (ipc::WaitsAt(runtime.pid, launch_->server().path())) {
-    JoinRuntime(runtime, Beginning::kWaits);
+  const std::optional<bool> told = ipc::WaitsAt(runtime.pid, launch_->server().path());
+  const bool waits = told.value_or(launch_->waits() && runtime.pid == launch_->pid());
+  if (waits) JoinRuntime(runtime, Beginning::kWaits);
+  if (waits || !told) {
     waiting_.push_back(runtime);
-    ReleaseWaiting();
-  } else if (options_.target.event_sources()) {
+    ReleaseWaiting(kReleasePatience);
+  }
+  if (waits) return;
+  if (options_.target.event_sources()) {
     settling_.emplace_back(SteadyClock::now() + kSettleTime, runtime);
   } else {
     JoinRuntime(runtime, Beginning::kGoesOn);
@@ -237,11 +249,12 @@ void Recorder::AddRuntime(const ipc::ReverseRuntime& runtime) {
 }
 
 // Who cannot be released now is tried again.
-void Recorder::ReleaseWaiting() {
-  next_release_ = SteadyClock::now() + kReleaseEvery;
+void Recorder::ReleaseWaiting(std::chrono::milliseconds patience) {
   Status error = OkStatus();
-  for (const ipc::ReverseRuntime& runtime : ipc::ReleaseAll(launch_->server(), waiting_, &error))
+  for (const ipc::ReverseRuntime& runtime :
+       ipc::ReleaseAll(launch_->server(), waiting_, &error, patience))
     if (runtime.pid == launch_->pid()) launch_->Released();
+  next_release_ = SteadyClock::now() + kReleaseEvery;
   if (!error.ok() && !std::exchange(release_failed_, true))
     summary_.notes.push_back(error.error().message);
 }
@@ -282,10 +295,13 @@ void Recorder::JoinRuntime(const ipc::ReverseRuntime& runtime, Beginning beginni
   }
   const std::shared_ptr<IpcLink> link = engine_->LinkThrough(std::move(transport));
   if (beginning == Beginning::kGoesOn) link->SettlesIn(kSettleTime);
-  const Status joined = engine_->Join(process, link, beginning != Beginning::kSettled);
+  const bool late = beginning == Beginning::kGoesOn &&
+                    SteadyClock::now() - runtime.dialled > kLate &&
+                    ipc::MajorVersion(process.clr_version) >= kBearsEarlyRundowns;
+  const Status joined = engine_->Join(process, link, beginning != Beginning::kSettled && !late);
   if (beginning == Beginning::kWaits) link->SettlesIn(kSettleTime);  // from now on
   if (joined.ok()) return;
-  if (ipc::IsEnding(process.pid, 0ms))
+  if (ipc::IsEnding(process.pid, kEndPatience))
     ++missed_;
   else
     summary_.notes.push_back(
@@ -308,11 +324,16 @@ void Recorder::Wait(std::chrono::milliseconds timeout) {
     fds[1].fd = launch_->server().fd();
     if (!launch_->ExitCode()) fds[2].fd = launch_->exit_fd();
   }
-  engine_->Wait(timeout, fds);
+  // A closed engine has no ticks to wait for.
+  if (closed_)
+    (void)::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
+  else
+    engine_->Wait(timeout, fds);
   if (fds[0].revents != 0) OnSignals();
   if (fds[1].revents != 0) AcceptRuntimes();
   JoinSettled();
-  if (!waiting_.empty() && SteadyClock::now() >= next_release_) ReleaseWaiting();
+  if (!waiting_.empty() && SteadyClock::now() >= next_release_)
+    ReleaseWaiting(kReleasePatienceAgain);
 }
 
 void Recorder::OnSignals() {
@@ -337,6 +358,7 @@ void Recorder::OnSignals() {
 
 bool Recorder::KeepWaiting() {
   OnSignals();
+  if (launch_) AcceptRuntimes();
   output_->CommitIfLarge(engine_->clock().now_ns());
   return stop_requests_ < 2;
 }
@@ -396,6 +418,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
     summary_.kept = keeper_->Paths();
   }
   engine_->Close();
+  closed_ = true;
   NoteSkipped();
   summary_.samples = engine_->counts().samples;
   summary_.happenings = engine_->counts().happenings;

@@ -174,7 +174,11 @@ void SessionEngine::TakeJoined() {
     const std::lock_guard lock(inbox_mutex_);
     arrived.swap(inbox_);
   }
-  if (!joining_) return;  // what they opened is dropped
+  if (!joining_) {  // what they opened is dropped; they are joined when that goes on
+    for (const Joined& j : arrived)
+      if (const auto it = retries_.find(j.key); it != retries_.end()) it->second.next_ns = 0;
+    return;
+  }
   for (Joined& j : arrived) {
     if (j.error) {
       OnFailure(j);

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +21,9 @@ namespace clrscope::ipc {
 // Source: dotnet/runtime src/native/eventpipe/ds-ipc.c, ds_ipc_stream_factory_configure
 inline constexpr std::string_view kRoomToDisarm = ",,";
 
-// Whether that process was started to wait at `path`; true where its environment may not be read.
-bool WaitsAt(pid_t pid, const std::string& path);
+// Whether that process was started to wait at `path`; nothing where its environment may not be
+// read.
+std::optional<bool> WaitsAt(pid_t pid, const std::string& path);
 
 // Rewrites our entry of DOTNET_DiagnosticPorts in the target's environment from suspend to
 // nosuspend; other entries stay. Processes that it starts from then on still dial us, but do not
@@ -36,7 +39,8 @@ Status Release(ReverseServer& server, const ReverseRuntime& runtime,
 
 // Releases those of `waiting`, and takes out who was released, or has ended. Returns the former;
 // the first error of the others goes to `error`, if it is given.
-std::vector<ReverseRuntime> ReleaseAll(ReverseServer& server, std::vector<ReverseRuntime>& waiting,
-                                       Status* error = nullptr);
+std::vector<ReverseRuntime> ReleaseAll(
+    ReverseServer& server, std::vector<ReverseRuntime>& waiting, Status* error = nullptr,
+    std::chrono::milliseconds patience = std::chrono::milliseconds(1000));
 
 }  // namespace clrscope::ipc

@@ -63,9 +63,9 @@ void DisarmNative(pid_t pid, const std::string& path) {
 
 }  // namespace
 
-bool WaitsAt(pid_t pid, const std::string& path) {
+std::optional<bool> WaitsAt(pid_t pid, const std::string& path) {
   const Result<std::string> environment = EnvironmentOf(pid);
-  if (!environment.ok()) return true;
+  if (!environment.ok()) return std::nullopt;
   const auto ports = FindVariable(SplitNul(*environment), kPorts);
   if (!ports) return false;
   const std::vector<DiagnosticPort> all = ParsePorts(*ports);
@@ -93,10 +93,11 @@ Status Release(ReverseServer& server, const ReverseRuntime& runtime, millisecond
 }
 
 std::vector<ReverseRuntime> ReleaseAll(ReverseServer& server, std::vector<ReverseRuntime>& waiting,
-                                       Status* error) {
+                                       Status* error, milliseconds patience) {
   std::vector<ReverseRuntime> released;
   std::erase_if(waiting, [&](const ReverseRuntime& runtime) {
-    const Status status = Release(server, runtime);
+    if (runtime.pid != 0 && IsStopped(runtime.pid)) return false;
+    const Status status = Release(server, runtime, patience);
     if (status.ok()) released.push_back(runtime);
     if (status.ok() || (runtime.pid != 0 && IsEnding(runtime.pid, milliseconds(0)))) return true;
     if (error != nullptr && error->ok()) *error = status;

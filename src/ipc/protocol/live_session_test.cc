@@ -207,7 +207,7 @@ TEST_F(LiveSessionTest, WithoutReleaseAChildWaitsAndReleaseAllFreesIt) {
   const ReverseRuntime child = WaitForRuntime(*server);
   EXPECT_NE(child.pid, parent.pid);
   EXPECT_FALSE(idle.WaitForOutput("child ready", seconds(1)));
-  EXPECT_TRUE(WaitsAt(child.pid, server->path()));
+  EXPECT_EQ(WaitsAt(child.pid, server->path()), true);
   std::vector<ReverseRuntime> waiting = {parent, child};
   EXPECT_EQ(ReleaseAll(*server, waiting).size(), 2u);
   EXPECT_TRUE(idle.WaitForOutput("child ready")) << idle.output();

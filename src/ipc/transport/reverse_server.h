@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,7 @@ struct ReverseRuntime {
   Guid cookie{};
   pid_t inner_pid = 0;  // as it introduced itself
   pid_t pid = 0;        // in our pid namespace, by the kernel's word; 0 when it is not visible
+  std::chrono::steady_clock::time_point dialled;  // for the first time
 };
 
 class ReverseServer {

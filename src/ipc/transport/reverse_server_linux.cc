@@ -36,6 +36,22 @@ bool Watch(int epoll, int fd) {
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+// Of folders that clrscope makes. After such a one was removed somebody else may have made another,
+// and whoever listens at the path commands the runtimes that dial it. Through /proc/PID/root it is
+// the process's.
+Status CheckOurs(const std::string& folder) {
+  struct stat s {};
+  if (folder.starts_with("/proc/") || folder.find("/clrscope-") == std::string::npos ||
+      ::lstat(folder.c_str(), &s) != 0 || (S_ISDIR(s.st_mode) && s.st_uid == ::geteuid()))
+    return OkStatus();
+  return Error{ErrorCode::kPermission, fmt::format("{} is not a folder of ours", folder)};
+}
+
 bool HasEnded(pid_t pid) { return pid > 0 && IsEnding(pid, std::chrono::milliseconds(0)); }
 
 }  // namespace
@@ -83,6 +99,7 @@ Result<std::unique_ptr<ReverseServer>> ReverseServer::Adopt(std::string path) {
   if (other.ok() || other.error().code == ErrorCode::kTimeout)
     return Error{ErrorCode::kRefused, fmt::format("{}: somebody listens there", path)};
   if (other.error().code != ErrorCode::kNotFound) return other.error();
+  RETURN_IF_ERROR(CheckOurs(FolderOf(path)));
   std::error_code ignored;
   if (std::filesystem::is_socket(path, ignored)) ::unlink(path.c_str());
   std::unique_ptr<ReverseServer> server(new ReverseServer);
@@ -106,18 +123,15 @@ Status ReverseServer::Listen() {
   return OkStatus();
 }
 
-// The folder may have been removed, with what was in it, and somebody else may have made another:
-// whoever listens at the path commands the runtimes that dial it.
+// The folder may have been removed, with what was in it.
 Result<Fd> ReverseServer::ListenAtPath() {
-  std::string folder = path_.substr(0, path_.rfind('/'));
-  struct stat s {};
-  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
-  // Through /proc/PID/root it is the process's.
-  if (!made && !folder.starts_with("/proc/") &&
-      (::lstat(folder.c_str(), &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != ::geteuid()))
-    return Error{ErrorCode::kPermission, fmt::format("{} is not a folder of ours", folder)};
-  if (made) folder_ = std::move(folder);
+  std::string folder = FolderOf(path_);
+  if (::mkdir(folder.c_str(), 0700) == 0)
+    folder_ = std::move(folder);
+  else
+    RETURN_IF_ERROR(CheckOurs(folder));
   ASSIGN_OR_RETURN(Fd listener, ListenUnix(path_));
+  struct stat s {};
   socket_ = ::lstat(path_.c_str(), &s) == 0 ? s.st_ino : 0;
   return listener;
 }
@@ -207,8 +221,8 @@ void ReverseServer::Introduce(Connection& connection) {
   if (!advertise.ok()) return Drop(fd);
   const pid_t pid = PeerOf(fd).value_or(PeerIds{}).pid;
   const auto [known, is_new] = runtimes_.try_emplace(
-      advertise->cookie,
-      ReverseRuntime{advertise->cookie, static_cast<pid_t>(advertise->pid), pid});
+      advertise->cookie, ReverseRuntime{advertise->cookie, static_cast<pid_t>(advertise->pid), pid,
+                                        std::chrono::steady_clock::now()});
   // A cookie belongs to one process; another that shows it is not that runtime.
   if (known->second.pid != pid) return Drop(fd);
   connection.cookie = advertise->cookie;
