@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +11,7 @@
 
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_place.h"
-#include "ipc/testing/fake_peer.h"
+#include "capture/testing/program_files.h"
 
 namespace clrscope::capture {
 namespace {
@@ -31,14 +30,8 @@ TEST(AgentLibc, WithoutItTheLoaderDecides) {
   EXPECT_EQ(LibcOf("freebsd-x64", true), Libc::kMusl);
 }
 
-class ProgramFile : public ::testing::Test {
+class ProgramFile : public ProgramFiles {
  protected:
-  std::string Write(const std::string& name, const std::string& bytes) const {
-    const std::string path = dir_.path() + "/" + name;
-    std::ofstream(path, std::ios::binary) << bytes;
-    ::chmod(path.c_str(), 0700);
-    return path;
-  }
   // An executable with one program header before the loader's name.
   static std::string Elf(const std::string& loader) {
     Elf64_Ehdr header{};
@@ -54,7 +47,6 @@ class ProgramFile : public ::testing::Test {
     bytes.append(reinterpret_cast<const char*>(parts), sizeof parts);
     return bytes + loader + '\0';
   }
-  ipc::testing::TempDir dir_;
 };
 
 TEST_F(ProgramFile, ItsLoaderTells) {

@@ -4,12 +4,10 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
-#include <fstream>
 
-#include "ipc/testing/fake_peer.h"
+#include "capture/testing/program_files.h"
 
 namespace clrscope::capture {
 namespace {
@@ -17,16 +15,7 @@ namespace {
 // In two parts: this program is no host.
 const std::string kHostFunction = std::string("hostfxr_main_") + "startupinfo";
 
-class HostFile : public ::testing::Test {
- protected:
-  std::string Write(const std::string& name, const std::string& bytes) const {
-    const std::string path = dir_.path() + "/" + name;
-    std::ofstream(path, std::ios::binary) << bytes;
-    ::chmod(path.c_str(), 0700);
-    return path;
-  }
-  ipc::testing::TempDir dir_;
-};
+class HostFile : public ProgramFiles {};
 
 TEST_F(HostFile, AnExecutableThatCallsTheHostsMain) {
   EXPECT_TRUE(IsDotnetHost(Write("apphost", ELFMAG + std::string(1000, 'x') + kHostFunction)));
