@@ -23,7 +23,7 @@ from null_references import NullReferences  # noqa: F401
 from owners import Owners  # noqa: F401
 from overhead import Overhead, OverheadOfRequests  # noqa: F401
 from launches import Launch, LeftBehind  # noqa: F401
-from harness import Case, Workload, clrscope, loss, report, sockets, start_clrscope, start_recording, wait_until
+from harness import SIGMAS, Case, Workload, clrscope, loss, report, sigma, sockets, start_clrscope, start_recording, wait_until
 from native_calls import NativeCalls  # noqa: F401
 from native_names import NativeNames  # noqa: F401
 from request_actions import RequestActions  # noqa: F401
@@ -41,13 +41,6 @@ from standard_output import StandardOutput  # noqa: F401
 from together import Together  # noqa: F401
 from wall import Wall  # noqa: F401
 from watching import Watching  # noqa: F401
-
-# An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
-SIGMAS = 5
-
-
-def sigma(row, what):
-    return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
 
 
 class MixedRuntimes(Case):

@@ -22,6 +22,8 @@ WORKLOADS = ""
 # How far a sum of samples may be off, in halves of its 95 % interval: 5 standard errors, by chance once in some 100,000
 # comparisons of few samples, and in a million of many. At 4 it was once in 10,000, and a run has more than 30 comparisons.
 MOST_HALVES = 5 / 1.96
+# An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
+SIGMAS = 5
 
 
 def threads_of(pid):
@@ -226,6 +228,11 @@ def wait_until(condition, seconds, what):
             return
         time.sleep(0.02)
     raise AssertionError(f"not within {seconds} s: {what}")
+
+
+def sigma(row, what):
+    """The standard error of an estimate, from its 95 % interval."""
+    return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
 
 
 def loss(profile, name):

@@ -12,15 +12,9 @@ import time
 import unittest
 
 import harness
-from harness import Case, clrscope, command, cpu_clock_ns, loss, report, start_clrscope, wait_until
+from harness import SIGMAS, Case, clrscope, command, cpu_clock_ns, loss, report, sigma, start_clrscope, wait_until
 
-# An estimate may be this many standard errors off before a test fails: by chance once in 1.7 million.
-SIGMAS = 5
 FLAVOURS = ("alloc", "alloc-net8", "alloc-net9")
-
-
-def sigma(row, what):
-    return (row[f"{what}_high"] - row[f"{what}_low"]) / (2 * 1.96)
 
 
 def alloc(*args, flavour="alloc"):

@@ -39,12 +39,13 @@ Result<profile::CountMode> ParseTypes(const RecordArguments& a) {
   const std::string program = capture::FindProgram(a.command.front());
   if (struct stat s{};
       ::stat(program.c_str(), &s) == 0 && S_ISREG(s.st_mode) && !capture::IsDotnetHost(program))
-    return Error{ErrorCode::kUsage,
-                 fmt::format("{} is not a .NET host itself, as `dotnet` or an application's "
-                             "executable are: what it starts does not wait until a runtime is told "
-                             "to count by type (--types), which it can only be at its start; "
-                             "--exact counts there, too",
-                             program)};
+    return Error{
+        ErrorCode::kUsage,
+        fmt::format("--types needs a .NET program itself, and {} is none: a runtime counts "
+                    "by type only if it is told at its start, and what others start does "
+                    "not wait for that; launch `dotnet app.dll` or the application's "
+                    "executable, or use --exact",
+                    program)};
   return a.types == "all"    ? profile::CountMode::kAll
          : a.types == "high" ? profile::CountMode::kHigh
                              : profile::CountMode::kLow;
