@@ -5,8 +5,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +29,18 @@ SystemCall ParseSystemCall(std::string_view text);
 struct KernelThread {
   std::string name;
   char state = '?';
-  uint64_t cpu_ns = 0;    // on a CPU
-  uint64_t delay_ns = 0;  // it could have run
-  uint64_t switches = 0;  // how many times it was given a CPU
+  uint64_t cpu_ns = 0;              // on a CPU
+  uint64_t delay_ns = 0;            // it could have run
+  uint64_t switches = 0;            // how many times it was given a CPU
+  std::optional<uint64_t> blocked;  // how many times it gave its CPU up to wait; only of one that
+                                    // could run (R), by Read()
   SystemCall call;
 };
+
+// Percent of the time between two looks at a thread in which it ran or could have. The kernel's
+// sums lack a wait for a CPU that goes on: who could run both times and did not block between them
+// could all along, however rarely a busy machine let it.
+double WantPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns);
 
 class KernelThreads {
  public:
@@ -44,6 +53,10 @@ class KernelThreads {
   pid_t InnerId(pid_t thread) const;
 
  private:
+  using StatusRoom = std::array<char, 4096>;
+  // What /proc/PID/task/TID/status says of `name`, read into `room`; empty when it says nothing.
+  std::string_view OfStatus(pid_t thread, std::string_view name, StatusRoom& room) const;
+
   Fd tasks_;
   std::string path_;
 };

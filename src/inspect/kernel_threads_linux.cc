@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -56,6 +57,13 @@ SystemCall ParseSystemCall(std::string_view text) {
   return call;
 }
 
+double WantPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns) {
+  if (before.blocked && before.blocked == now.blocked) return 100;
+  const auto cpu = static_cast<double>(now.cpu_ns - before.cpu_ns);
+  const auto delay = static_cast<double>(now.delay_ns - before.delay_ns);
+  return cpu > 0 ? 100 * (cpu + delay) / elapsed_ns : 0;
+}
+
 KernelThreads::KernelThreads(pid_t pid) : path_("/proc/" + std::to_string(pid) + "/task") {
   tasks_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
@@ -78,15 +86,20 @@ KernelThread KernelThreads::ReadOne(pid_t thread) const {
 }
 
 pid_t KernelThreads::InnerId(pid_t thread) const {
-  std::array<char, 4096> room;
+  StatusRoom room;
+  const std::string_view numbers = OfStatus(thread, "NSpid", room);
+  if (numbers.empty()) return thread;
+  return static_cast<pid_t>(Number(numbers.substr(numbers.rfind('\t') + 1)));
+}
+
+std::string_view KernelThreads::OfStatus(pid_t thread, std::string_view name,
+                                         StatusRoom& room) const {
   std::string_view text =
       ReadThreadFile(tasks_.get(), static_cast<uint64_t>(thread), "status", room);
-  constexpr std::string_view kName = "\nNSpid:\t";
-  const size_t at = text.find(kName);
-  if (at == std::string_view::npos) return thread;
-  text = text.substr(at + kName.size());
-  text = text.substr(0, text.find('\n'));
-  return static_cast<pid_t>(Number(text.substr(text.rfind('\t') + 1)));
+  const size_t at = text.find(fmt::format("\n{}:\t", name));
+  if (at == std::string_view::npos) return {};
+  text = text.substr(at + name.size() + 3);
+  return text.substr(0, text.find('\n'));
 }
 
 std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {
@@ -94,6 +107,11 @@ std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {
   for (const std::string& name : ipc::ListFolder(path_, limit)) {
     const auto id = static_cast<pid_t>(Number(name));
     KernelThread t = ReadOne(id);
+    if (t.state == 'R') {
+      StatusRoom room;
+      const std::string_view times = OfStatus(id, "voluntary_ctxt_switches", room);
+      if (!times.empty()) t.blocked = Number(times);
+    }
     if (t.state != '?') threads.emplace(id, std::move(t));
   }
   return threads;

@@ -80,10 +80,8 @@ void AddKernelThreads(const KernelThreads& kernel, const KernelView& before,
     t.system_call = now.call.kind == SystemCall::Kind::kInside ? now.call.number : -1;
     const auto then = before.find(id);
     if (then != before.end() && elapsed_ns > 0) {
-      const auto cpu = static_cast<double>(now.cpu_ns - then->second.cpu_ns);
-      const auto delay = static_cast<double>(now.delay_ns - then->second.delay_ns);
-      t.cpu_percent = 100 * cpu / elapsed_ns;
-      t.want_percent = cpu > 0 ? 100 * (cpu + delay) / elapsed_ns : 0;
+      t.cpu_percent = 100 * static_cast<double>(now.cpu_ns - then->second.cpu_ns) / elapsed_ns;
+      t.want_percent = WantPercent(then->second, now, elapsed_ns);
     }
     picture.threads.push_back(std::move(t));
   }

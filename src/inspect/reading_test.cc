@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes from the kernel and from the reader process.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <thread>
 
 #include "inspect/kernel_threads.h"
 #include "inspect/parts.h"
@@ -8,6 +14,15 @@
 
 namespace clrscope::inspect {
 namespace {
+
+KernelThread ThatCanRun(uint64_t cpu_ns, uint64_t delay_ns, uint64_t blocked) {
+  KernelThread t;
+  t.state = 'R';
+  t.cpu_ns = cpu_ns;
+  t.delay_ns = delay_ns;
+  t.blocked = blocked;
+  return t;
+}
 
 TEST(SystemCall, IsReadFromTheKernelsLine) {
   const SystemCall inside =
@@ -22,6 +37,49 @@ TEST(SystemCall, IsReadFromTheKernelsLine) {
   EXPECT_EQ(outside.sp, 0x7ffd10u);
   EXPECT_EQ(ParseSystemCall("").kind, SystemCall::Kind::kUnknown);
   EXPECT_EQ(ParseSystemCall("202 0x7f").kind, SystemCall::Kind::kUnknown);
+}
+
+// A busy machine may let a thread run for a moment in 200 ms, and not tell yet how long it has
+// waited for that.
+TEST(WantPercent, WhoNeverBlockedWantedToRunAllAlong) {
+  const KernelThread before = ThatCanRun(5'000'000, 0, 7);
+  KernelThread now = ThatCanRun(25'000'000, 30'000'000, 7);
+  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 100);
+  now.cpu_ns = before.cpu_ns;
+  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 100) << "it was given no CPU at all";
+}
+
+TEST(WantPercent, WhoBlockedWantedAsLongAsTheKernelSays) {
+  KernelThread before = ThatCanRun(5'000'000, 0, 7), now = ThatCanRun(25'000'000, 30'000'000, 8);
+  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 25);
+  now.state = before.state = 'S';
+  now.blocked = before.blocked = std::nullopt;
+  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 25);
+  now.cpu_ns = before.cpu_ns;
+  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 0) << "it waited for no CPU to run on";
+}
+
+TEST(KernelThreads, WhoCanRunIsAskedHowOftenItBlocked) {
+  std::atomic<pid_t> spinner = 0;
+  std::jthread spins([&](const std::stop_token& stop) {
+    spinner = ::gettid();
+    while (!stop.stop_requested()) {
+    }
+  });
+  std::promise<void> wake;
+  std::atomic<pid_t> sleeper = 0;
+  std::jthread sleeps([&] {
+    sleeper = ::gettid();
+    wake.get_future().wait();
+  });
+  const KernelThreads threads(::getpid());
+  std::map<pid_t, KernelThread> seen;
+  while (spinner == 0 || sleeper == 0 || seen[sleeper].state != 'S') seen = threads.Read(100);
+  EXPECT_EQ(seen[spinner].state, 'R');
+  ASSERT_TRUE(seen[spinner].blocked.has_value());
+  EXPECT_FALSE(seen[sleeper].blocked.has_value());
+  EXPECT_EQ(threads.Read(100)[spinner].blocked, seen[spinner].blocked) << "it never blocks";
+  wake.set_value();
 }
 
 TEST(Parts, NamesAreThoseOfCSharp) {
