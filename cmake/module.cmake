@@ -34,9 +34,8 @@ function(clrscope_module name)
   endif()
   if(CLRSCOPE_TESTS AND tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE clrscope_${name} clrscope_options
+    target_link_libraries(${name}_test PRIVATE clrscope_${name} clrscope_source_dir clrscope_options
       GTest::gtest GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     clrscope_discover_tests(${name}_test "${arg_CLOCK}")
   endif()
 endfunction()

@@ -16,6 +16,8 @@ if(CLRSCOPE_LIBFUZZER)
   target_compile_options(clrscope_options INTERFACE -fsanitize=fuzzer-no-link)
   target_link_options(clrscope_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+# __FILE__, which every check of a test has, is the same in all clones: else ccache would have none of the tests' objects.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})

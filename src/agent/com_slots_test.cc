@@ -9,6 +9,7 @@
 
 #include "agent/com/corprof.h"
 #include "base/com/metadata.h"
+#include "base/testing/source_dir.h"
 
 namespace clrscope::agent {
 namespace {
@@ -32,7 +33,7 @@ const std::map<std::string, int>& Ours() {
 }
 
 TEST(ComSlots, EveryMethodOfTheRuntimesInterfacesIsInItsSlot) {
-  std::ifstream file(CLRSCOPE_SOURCE_DIR "/tests/agent/corprof-slots.txt");
+  std::ifstream file(SourceDir() + "/tests/agent/corprof-slots.txt");
   ASSERT_TRUE(file.good());
   int slot = 0;
   std::string name, interface;

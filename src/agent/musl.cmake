@@ -19,10 +19,12 @@ clrscope_for_musl(gtest_musl)
 target_compile_options(gtest_musl PRIVATE -I${googletest} -I${googletest}/include -O1)
 
 file(GLOB_RECURSE agent_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+set(source_dir ${PROJECT_SOURCE_DIR}/src/base/testing/source_dir.cc)
+set_source_files_properties(${source_dir} PROPERTIES COMPILE_DEFINITIONS CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_executable(agent_musl_test ${agent_tests} testing/agent_on_fake.cc testing/call_table.cc
-  testing/fake_runtime.cc testing/fake_types.cc $<TARGET_OBJECTS:clrscope_agent_musl>)
+  testing/fake_runtime.cc testing/fake_types.cc ${source_dir} $<TARGET_OBJECTS:clrscope_agent_musl>)
 set_source_files_properties(testing/agent_on_fake.cc testing/call_table.cc testing/fake_runtime.cc
-  testing/fake_types.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  testing/fake_types.cc ${source_dir} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 clrscope_for_musl(agent_musl_test)
 clrscope_musl_headers(agent_musl_test protozero)
 target_include_directories(agent_musl_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_BINARY_DIR})
@@ -33,6 +35,7 @@ add_library(blocking-library-musl SHARED testing/blocking_library.c)
 clrscope_for_musl(blocking-library-musl)
 set_target_properties(blocking-library-musl PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_dependencies(agent_musl_test blocking-library-musl)
-target_compile_definitions(agent_musl_test PRIVATE CLRSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-  CLRSCOPE_BLOCKING_LIBRARY="$<TARGET_FILE:blocking-library-musl>")
+target_compile_definitions(agent_musl_test PRIVATE
+  CLRSCOPE_BLOCKING_LIBRARY="$<TARGET_FILE_NAME:blocking-library-musl>")
+set_target_properties(agent_musl_test PROPERTIES BUILD_RPATH ${CMAKE_BINARY_DIR}/lib)
 clrscope_discover_tests(agent_musl_test "${agent_clock_tests}" TEST_PREFIX musl.)

@@ -7,6 +7,7 @@
 #include <map>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/testing/source_dir.h"
 #include "base/units.h"
 #include "import/gunzip.h"
 #include "import/pprof_frames.h"
@@ -234,7 +235,7 @@ TEST(Gunzip, MembersFollowEachOtherAndDamageIsTold) {
 
 // Writes the fuzzer's seeds when asked to: CLRSCOPE_CORPUS=1.
 TEST(Pprof, SeedsOfTheFuzzerAreProfiles) {
-  const std::string folder = std::string(CLRSCOPE_SOURCE_DIR) + "/fuzz/corpus/pprof/";
+  const std::string folder = SourceDir() + "/fuzz/corpus/pprof/";
   if (std::getenv("CLRSCOPE_CORPUS") != nullptr) {
     GoHeap heap;
     heap.Sample({1, 2}, {10, 640, 4, 256});

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/testing/source_dir.h"
 #include "places/make_line_job.h"
 #include "places/run_line_job.h"
 
@@ -15,7 +16,7 @@ using profile::Place;
 class LineJobTest : public testing::Test {
  protected:
   LineJobTest() {
-    const std::string folder = std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/";
+    const std::string folder = SourceDir() + "/tests/golden/symbols/";
     t_.code.AddModule({5, strings_.Intern(folder + "Sample.dll"), {}, {}});
     profile::MethodCode m;
     m.start = 0x1000;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "base/testing/source_dir.h"
 #include "symbols/testing/sample.h"
 
 namespace clrscope::symbol_files {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 using symbols::Table;
 using symbols::TokenOf;
 
-const std::string kSamples = std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/";
+const std::string kSamples = SourceDir() + "/tests/golden/symbols/";
 
 class TypeOwnersTest : public testing::Test {
  protected:

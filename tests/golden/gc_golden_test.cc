@@ -10,6 +10,7 @@
 
 #include "analysis/bind.h"
 #include "analysis/families/gc/gc_report.h"
+#include "base/testing/source_dir.h"
 #include "profile/tables/slice.h"
 #include "report/input/trace_file.h"
 #include "traces.h"
@@ -41,7 +42,7 @@ GcTrace& LoadGcs(const std::string& name) {
   const fs::path file =
       fs::temp_directory_path() / (name + "." + std::to_string(::getpid()) + ".gc.nettrace");
   std::ofstream(file, std::ios::binary)
-      << Unzstd(ReadFile(fs::path(CLRSCOPE_GOLDEN_TRACES) / (name + ".nettrace.zst")));
+      << Unzstd(ReadFile(fs::path(SourceDir()) / "tests/golden/traces" / (name + ".nettrace.zst")));
   profile::Recording recording;
   profile::NoSlices slices;
   auto read = report::ReadTrace(file.string(), &recording, &slices);

@@ -20,6 +20,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
 #include "analysis/trace_fold.h"
+#include "base/testing/source_dir.h"
 #include "nettrace/testing/synthetic_writer.h"
 #include "report/input/trace_file.h"
 #include "store/capture_reader.h"
@@ -85,7 +86,7 @@ Golden& Load(const std::string& name) {
   g = std::make_unique<Golden>();
   g->oracle = ReadOracle(name);
   const std::string trace =
-      Unzstd(ReadFile(fs::path(CLRSCOPE_GOLDEN_TRACES) / (name + ".nettrace.zst")));
+      Unzstd(ReadFile(fs::path(SourceDir()) / "tests/golden/traces" / (name + ".nettrace.zst")));
   const fs::path file =
       fs::temp_directory_path() / (name + "." + std::to_string(::getpid()) + ".nettrace");
   std::ofstream(file, std::ios::binary) << trace;

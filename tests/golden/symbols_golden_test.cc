@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/source_dir.h"
 #include "clr/type_name.h"
 #include "symbols_text.h"
 
@@ -18,7 +19,8 @@ namespace {
 
 // Of a file in symbols/.
 std::string FileText(const std::string& name) {
-  std::ifstream in(std::filesystem::path(CLRSCOPE_GOLDEN_SYMBOLS) / name, std::ios::binary);
+  std::ifstream in(std::filesystem::path(SourceDir()) / "tests/golden/symbols" / name,
+                   std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/source_dir.h"
+
 namespace clrscope::golden {
 
 // A trace, and which events of allocations are in it: a test is made for those traces alone of
@@ -73,7 +75,7 @@ inline std::string Unzstd(const std::string& packed) {
 
 inline nlohmann::json ReadOracle(const std::string& name) {
   const std::string command =
-      "xz -dc '" + std::string(CLRSCOPE_GOLDEN_TRACES) + "/" + name + ".json.xz'";
+      "xz -dc '" + SourceDir() + "/tests/golden/traces/" + name + ".json.xz'";
   std::string text;
   FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return {};

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/source_dir.h"
+
 namespace clrscope::agent {
 namespace {
 
@@ -31,7 +33,7 @@ using CallTable = std::map<std::string, std::set<std::string, std::less<>>, std:
 // "| `One`, `Two` | `host/file.cc` | agent's; sessions' | …"
 CallTable ReadTable() {
   CallTable table;
-  std::ifstream file(CLRSCOPE_SOURCE_DIR "/docs/agent.md");
+  std::ifstream file(SourceDir() + "/docs/agent.md");
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) inside = line == kHeading;

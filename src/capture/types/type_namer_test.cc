@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing/source_dir.h"
 #include "capture/testing/fake_memory.h"
 #include "nettrace/testing/synthetic_writer.h"
 
@@ -23,7 +24,7 @@ using namespace nettrace::testing;  // NOLINT(google-build-using-namespace)
 
 constexpr uint64_t kSampleModule = 0x7f0000001000, kOtherModule = 0x7f0000002000;
 constexpr int64_t kSecond = 1'000'000'000;
-const std::string kSample = std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/Sample.dll";
+const std::string kSample = SourceDir() + "/tests/golden/symbols/Sample.dll";
 
 class TypeNamerTest : public ::testing::Test {
  protected:

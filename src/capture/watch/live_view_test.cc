@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/testing/source_dir.h"
 #include "base/units.h"
 #include "capture/testing/fake_machine.h"
 
@@ -85,7 +86,7 @@ TEST_F(LiveViewTest, TotalsGoOnOverARotation) {
 TEST_F(LiveViewTest, NestedTypesHaveTheirOwnersOverARotationToo) {
   auto a = machine.Start(::getpid(), "a");  // whose files are seen
   WorkUntilIdle();
-  a->LoadModule(0x1234, std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/Sample.dll");
+  a->LoadModule(0x1234, SourceDir() + "/tests/golden/symbols/Sample.dll");
   for (int second = 0; second < 8; ++second) {
     a->Sample("Slot[System.Int32]", 1, {0x100});
     a->Flush();

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "analysis/bind.h"
+#include "base/testing/source_dir.h"
 #include "base/units.h"
 #include "capture/testing/fake_machine.h"
 #include "store/capture_reader.h"
@@ -30,7 +31,7 @@ using testing::FakeRuntime;
 constexpr int64_t kHour = 3600 * kSecond;
 
 std::string Trace(const std::string& name) {
-  std::ifstream in(fs::path(CLRSCOPE_SOURCE_DIR) / "tests/golden/traces" / (name + ".nettrace.zst"),
+  std::ifstream in(fs::path(SourceDir()) / "tests/golden/traces" / (name + ".nettrace.zst"),
                    std::ios::binary);
   std::stringstream packed;
   packed << in.rdbuf();

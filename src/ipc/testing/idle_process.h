@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/testing/source_dir.h"
 #include "ipc/transport/deadline.h"
 
 extern char** environ;  // NOLINT: POSIX
@@ -26,9 +27,8 @@ namespace clrscope::ipc::testing {
 
 inline std::string WorkloadFile(const std::string& name) {
   const char* workloads = std::getenv("CLRSCOPE_WORKLOADS");
-  return (workloads != nullptr ? std::string(workloads)
-                               : std::string(CLRSCOPE_SOURCE_DIR "/build/workloads")) +
-         "/" + name;
+  return (workloads != nullptr ? std::string(workloads) : SourceDir() + "/build/workloads") + "/" +
+         name;
 }
 inline std::string IdleDll() { return WorkloadFile("idle/idle.dll"); }
 

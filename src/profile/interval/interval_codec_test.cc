@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/testing/source_dir.h"
 #include "base/units.h"
 #include "profile/testing/interval_frames.h"
 
@@ -292,8 +293,7 @@ TEST(IntervalFrame, BucketsBeginAtTheirBounds) {
 
 // Writes the fuzzer's seed when asked to: CLRSCOPE_CORPUS=fuzz/corpus/interval_frame.
 TEST(IntervalCodec, SeedOfTheFuzzerIsAFrame) {
-  const std::string path =
-      std::string(CLRSCOPE_SOURCE_DIR) + "/fuzz/corpus/interval_frame/full_frame";
+  const std::string path = SourceDir() + "/fuzz/corpus/interval_frame/full_frame";
   if (std::getenv("CLRSCOPE_CORPUS") != nullptr) {
     std::ofstream(path, std::ios::binary) << EncodeInterval(testing::FullFrame());
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/byte_reader.h"
+#include "base/testing/source_dir.h"
 
 namespace clrscope::symbols {
 
@@ -23,8 +24,7 @@ inline std::vector<std::byte> ReadFileBytes(const std::string& path) {
 }
 
 inline std::vector<std::byte> ReadSample(const std::string& name) {
-  std::vector<std::byte> bytes =
-      ReadFileBytes(std::string(CLRSCOPE_SOURCE_DIR) + "/tests/golden/symbols/" + name);
+  std::vector<std::byte> bytes = ReadFileBytes(SourceDir() + "/tests/golden/symbols/" + name);
   EXPECT_FALSE(bytes.empty()) << name;
   return bytes;
 }
