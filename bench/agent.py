@@ -62,8 +62,8 @@ class Program:
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("Rss:")) / 1024
 
-    def status(self):
-        out = subprocess.run([CLRSCOPE, "status", "-p", str(self.pid), "--json"], env=self.env, capture_output=True, text=True)
+    def status(self, clrscope=CLRSCOPE):
+        out = subprocess.run([clrscope, "status", "-p", str(self.pid), "--json"], env=self.env, capture_output=True, text=True)
         return json.loads(out.stdout) if out.returncode == 0 else None
 
     def end(self):

@@ -4,7 +4,7 @@
 
 usage: bench/before_after.py BUILD [PAIRS] [--only record,agent,live]      BUILD: of before, such as ../old/build/release; 40 pairs by default
 A .NET 10 program allocates 4 GB in all, as fast as it can, under `record`, with the agent, and with the agent that follows live objects. CPU time of the program
-while it works (and of `record` by then): the median of the ratios of each pair, with the 95 % interval of a median (order statistics).
+while it works, of `record` by then, and nanoseconds a sample as the agent meters its walk and fold: the median of the ratios of each pair, with the 95 % interval of a median (order statistics).
 Needs build/release and build/workloads (tools/build_workloads alloc)."""
 import argparse
 import os
@@ -21,7 +21,7 @@ WORK = ["--mode", "mix", "--threads", "2", "--rate", "max", "--bytes", "4e9", "-
 
 
 def run(case, build, folder):
-    """CPU seconds of the program, and of `record`."""
+    """CPU seconds of the program, and of `record`; with the agent, microseconds a sample in place of those."""
     options = None if case == "record" else f"live={1 if case == 'live' else 0},every=2s,output={folder}/%p-%t.pb"
     program = Program("alloc", WORK, folder, options, os.path.join(build, "lib/libclrscope-agent.so"))
     recording = None
@@ -37,6 +37,9 @@ def run(case, build, folder):
         spent.append(cpu_seconds(recording.pid))
         recording.send_signal(signal.SIGINT)
         recording.wait()
+    else:
+        status = program.status(os.path.join(build, "bin/clrscope"))
+        spent.append(status["sample_ns"] / status["samples"] / 1000)
     program.end()
     return spent
 
@@ -53,9 +56,9 @@ def main():
             for i in range(arguments.pairs):
                 for now in (False, True) if i % 2 == 0 else (True, False):
                     (new if now else old).append(run(case, NOW if now else os.path.abspath(arguments.build), folder))
-            for whose, before, after in zip(("the program", "record"), zip(*old), zip(*new)):
+            for whose, before, after in zip(("the program, s", "record, s" if case == "record" else "a sample, µs"), zip(*old), zip(*new)):
                 ratio, low, high = median_interval([b / a for a, b in zip(before, after)])
-                print(f"{case:7} {whose:11} {statistics.median(before):.3f} s before, {statistics.median(after):.3f} s now: {ratio:.3f} [{low:.3f}, {high:.3f}]")
+                print(f"{case:7} {whose:15} {statistics.median(before):.3f} before, {statistics.median(after):.3f} now: {ratio:.3f} [{low:.3f}, {high:.3f}]")
 
 
 if __name__ == "__main__":
