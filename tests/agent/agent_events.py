@@ -10,7 +10,7 @@ from harness import clrscope, report, wait_until
 from pprof_file import PprofFile
 
 # Long beside what a thread does before it waits.
-LONG = ("--hold-ms", "200")
+LONG = ("--hold-ms", "200", "--rounds", "2")
 RUNTIMES = {"": "10", "-net9": "9", "-net8": "8"}
 
 
@@ -91,28 +91,11 @@ class AgentEvents(AgentCase):
                 self.assertEqual(sum(row["count"] for row in one["rows"]),
                                  sum(t["throws"] for t in truth["types"] if "PlainError" in t["event_type"]))
 
-    def test_locks_are_waited_for_as_long_as_the_program_says(self):
-        def check(way, suffix, _):
-            truth = way("locks" + suffix, "--measures", "locks", program=LONG)
-            self.check_locks(self.dir, truth)
-        self.each(check)
-
-    def test_waits_are_told_once_and_apart_from_locks(self):
+    def test_locks_and_waits_are_told_once_and_as_long_as_the_program_says(self):
         def check(way, suffix, version):
-            truth = way("locks" + suffix, "--measures", "waits", program=LONG)
-            if version == "8":
-                r = clrscope("report", self.dir, "--measure", "waits")
-                self.assertEqual(r.returncode, 3)
-                self.assertIn(".NET 9", r.stderr)
-                return
-            rows = {row["method"]: row for row in report(self.dir, "--measure", "waits", "--by", "site", "-n", "0")["rows"]}
-            for kind in truth["kinds"]:
-                row = rows.get(kind["method"], {"count": 0, "wait_ns": 0})
-                if kind["contentions"] or kind["blocks"] == 0:
-                    self.assertEqual(row["count"], 0, kind)
-                else:
-                    self.assertGreaterEqual(row["count"], kind["waits"], kind)
-                    self.check_waited(row["wait_ns"], kind)
+            truth = way("locks" + suffix, "--measures", "locks,waits", program=LONG)
+            self.check_locks(self.dir, truth)
+            self.check_waits(self.dir, truth, version)
         self.each(check)
 
     def test_a_wait_that_goes_on_is_told_when_the_agent_leaves(self):

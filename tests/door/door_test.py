@@ -305,9 +305,6 @@ class OlderDistributions(RootCase):
     def test_bullseye(self):
         self.in_suite("bullseye")
 
-    def test_buster(self):
-        self.in_suite("buster")
-
 
 @unittest.skipUnless(os.uname().machine == "x86_64", "the filter knows the calls of x86-64")
 class OldKernel(DoorCase):

@@ -54,19 +54,20 @@ def mirror():
 
 
 def debian(suite):
-    """The unpacked base of a Debian release, kept under build/; or why there is none."""
-    if shutil.which("debootstrap") is None:
-        return None, "debootstrap is not installed"
-    source = mirror()
-    if not source:
-        return None, "apt knows no Debian archive here"
-    kept = os.path.join(os.path.dirname(harness.WORKLOADS), "roots")
-    os.makedirs(kept, exist_ok=True)
-    root, partial = f"{kept}/{suite}", f"{kept}/{suite}.partial"
-    with open(f"{kept}/.lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.isdir(root):
-            return root, ""
+    """The unpacked base of a Debian release, kept in the user's cache; or why there is none. Nobody writes into it."""
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    kept = os.path.join(caches, "clrscope", f"debian-{suite}")
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    with open(f"{kept}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two clones may ask at once
+        if os.path.isdir(kept):
+            return kept, ""
+        if shutil.which("debootstrap") is None:
+            return None, "debootstrap is not installed"
+        source = mirror()
+        if not source:
+            return None, "apt knows no Debian archive here"
+        partial = f"{kept}.partial"
         shutil.rmtree(partial, ignore_errors=True)
         # The first stage alone: what is required is unpacked, the rest only fetched; nothing of it need be set up.
         made = subprocess.run(["debootstrap", "--foreign", "--variant=minbase", suite, partial, source], capture_output=True,
@@ -76,5 +77,5 @@ def debian(suite):
         for package in glob.glob(f"{partial}/var/cache/apt/archives/libstdc++6_*.deb"):  # for .NET
             subprocess.run(["dpkg-deb", "-x", package, partial], check=True)
         shutil.rmtree(f"{partial}/var/cache/apt/archives", ignore_errors=True)
-        os.rename(partial, root)
-    return root, ""
+        os.rename(partial, kept)
+    return kept, ""

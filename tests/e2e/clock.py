@@ -6,9 +6,11 @@ failure of a test that met a crash, a hang, a sanitizer's report or lost data, w
 import re
 import signal
 import subprocess
+import time
 import unittest
 
 FINAL = re.compile(r"Sanitizer|terminate called|did not print|timed out after|events_dropped|blocks_discarded|samples_lost")
+LONG = 5  # s; tests that run longer are listed
 CRASHES = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
 
 
@@ -53,13 +55,16 @@ class Result(unittest.TextTestResult):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.crashed = set()  # tests
+        self.seconds = {}  # by test
 
     def startTest(self, test):
         super().startTest(test)
         Process.crashes.clear()
+        self.seconds[test] = -time.monotonic()
 
     def stopTest(self, test):
         super().stopTest(test)
+        self.seconds[test] += time.monotonic()
         if Process.crashes:
             self.crashed.add(test)
 
@@ -82,6 +87,9 @@ def run(suite):
     for test, text in failed.items():
         if result.may_run_again(test, text):
             print(f"may run again: {name_of(test)}")
+    for test, seconds in sorted(result.seconds.items(), key=lambda item: -item[1]):
+        if seconds > LONG:
+            print(f"{seconds:6.1f} s  {name_of(test)}")
     ran = sum(hasattr(test, "_testMethodName") for test in failed)
     print(f"passed={result.testsRun - ran - len(result.skipped)} failed={len(failed)} skipped={len(result.skipped)}")
     return len(failed)
