@@ -16,8 +16,8 @@
 #include "analysis/trace_fold.h"
 #include "clr/alloc_events.h"
 #include "clr/gc_events.h"
+#include "import/trace_file.h"
 #include "profile/tables/slice.h"
-#include "report/input/trace_file.h"
 
 namespace {
 
@@ -225,7 +225,7 @@ int Run(const char* out, const char* all, const char* ticks) {
   TickSink tick_sink;
   if (ticks != nullptr) {
     nettrace::Reader reader(&tick_sink);
-    if (auto read = report::PumpTrace(ticks, &reader); !read.ok()) {
+    if (auto read = import::PumpTrace(ticks, &reader); !read.ok()) {
       fmt::print(stderr, "{}\n", read.error().message);
       return 1;
     }
@@ -236,7 +236,7 @@ int Run(const char* out, const char* all, const char* ticks) {
   analysis::TraceFold fold(&recording, &slices);
   SequenceSink sink(&fold, std::move(tick_sink.ticks));
   nettrace::Reader reader(&sink);
-  auto read = report::PumpTrace(all, &reader);
+  auto read = import::PumpTrace(all, &reader);
   if (!read.ok() || read.value().damage || reader.dropped() != 0 || sink.gaps != 0) {
     fmt::print(stderr, "{}: not whole: {} events dropped\n", all, reader.dropped());
     return 1;

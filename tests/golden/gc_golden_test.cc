@@ -11,8 +11,8 @@
 #include "analysis/bind.h"
 #include "analysis/families/gc/gc_report.h"
 #include "base/testing/source_dir.h"
+#include "import/trace_file.h"
 #include "profile/tables/slice.h"
-#include "report/input/trace_file.h"
 #include "traces.h"
 
 namespace clrscope {
@@ -45,7 +45,7 @@ GcTrace& LoadGcs(const std::string& name) {
       << Unzstd(ReadFile(fs::path(SourceDir()) / "tests/golden/traces" / (name + ".nettrace.zst")));
   profile::Recording recording;
   profile::NoSlices slices;
-  auto read = report::ReadTrace(file.string(), &recording, &slices);
+  auto read = import::ReadTrace(file.string(), &recording, &slices);
   fs::remove(file);
   if (read.ok()) t->profile = analysis::Bind(recording, analysis::Aggregate(&recording));
   t->reports = analysis::GcReportOf(t->profile);

@@ -21,8 +21,8 @@
 #include "analysis/bind.h"
 #include "analysis/trace_fold.h"
 #include "base/testing/source_dir.h"
+#include "import/trace_file.h"
 #include "nettrace/testing/synthetic_writer.h"
-#include "report/input/trace_file.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "traces.h"
@@ -52,7 +52,7 @@ struct Golden {
   json oracle;
   profile::Recording recording;
   std::unique_ptr<analysis::Aggregate> aggregate;
-  report::TraceSummary summary;
+  import::TraceSummary summary;
   std::map<std::tuple<std::string, uint32_t, uint32_t>, uint64_t> kinds;
   std::vector<profile::Slice> slices;
 
@@ -92,11 +92,11 @@ Golden& Load(const std::string& name) {
   std::ofstream(file, std::ios::binary) << trace;
   g->aggregate = std::make_unique<analysis::Aggregate>(&g->recording);
   Keep keep(g.get());
-  auto summary = report::ReadTrace(file.string(), &g->recording, &keep);
+  auto summary = import::ReadTrace(file.string(), &g->recording, &keep);
   if (summary.ok()) g->summary = *summary;
   KindCounter sink;
   nettrace::Reader reader(&sink);
-  auto pumped = report::PumpTrace(file.string(), &reader);
+  auto pumped = import::PumpTrace(file.string(), &reader);
   EXPECT_TRUE(summary.ok() && pumped.ok()) << name;
   for (const nettrace::CountedKind& k : reader.kinds())
     if (k.count != 0) g->kinds[{k.provider_text, k.id, k.version}] += k.count;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "analysis/trace_fold.h"
+#include "import/trace_file.h"
 #include "nettrace/testing/synthetic_writer.h"
-#include "report/input/trace_file.h"
 #include "store/capture_writer.h"
 
 namespace {
@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   profile::Recording recording;
   auto writer = store::CaptureWriter::Create(capture.string(), &recording);
   if (!writer.ok()) return 1;
-  const auto summary = report::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(),
+  const auto summary = import::ReadTrace((corpus / "nettrace" / "v4_compressed_64").string(),
                                          &recording, writer->get());
   return summary.ok() && (*writer)->Finish(true).ok() ? 0 : 1;
 }

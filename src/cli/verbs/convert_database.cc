@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "cli/terminal/output.h"
+#include "import/trace_file.h"
 #include "report/input/damage.h"
 #include "report/input/load_catalog.h"
 #include "report/input/pprof_input.h"
-#include "report/input/trace_file.h"
 #include "store/capture_reader.h"
 #include "store/capture_writer.h"
 #include "store/explode.h"
@@ -61,7 +61,7 @@ Result<std::optional<Error>> WriteCapture(const std::string& input, const std::s
   ASSIGN_OR_RETURN(const auto writer,
                    store::CaptureWriter::Create(path, &recording, store::Readable::kWhenFinished));
   StreamingWriter sink(writer.get());
-  ASSIGN_OR_RETURN(const report::TraceSummary trace, report::ReadTrace(input, &recording, &sink));
+  ASSIGN_OR_RETURN(const import::TraceSummary trace, import::ReadTrace(input, &recording, &sink));
   RETURN_IF_ERROR(sink.status());
   RETURN_IF_ERROR(writer->Finish(recording.complete));
   return report::DamageOf(trace, input, recording.complete);

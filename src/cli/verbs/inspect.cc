@@ -11,9 +11,9 @@
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/inspect_capture.h"
+#include "import/trace_file.h"
 #include "profile/tables/slice.h"
 #include "report/input/damage.h"
-#include "report/input/trace_file.h"
 #include "report/rows/losses.h"
 #include "report/text/humanize.h"
 #include "report/text/text_table.h"
@@ -77,7 +77,7 @@ std::vector<EventRow> CountEvents(const nettrace::Reader& reader) {
 }
 
 struct Inspection {
-  report::TraceSummary trace;
+  import::TraceSummary trace;
   std::vector<EventRow> events;
   LossCounters losses;
   std::optional<Error> damage;
@@ -144,7 +144,7 @@ void WriteText(const Inspection& i, const Watcher& w, const report::Style& style
 int InspectTrace(const std::string& path, bool json, const report::Style& style) {
   Watcher watcher;
   nettrace::Reader reader(&watcher);
-  auto trace = report::PumpTrace(path, &reader);
+  auto trace = import::PumpTrace(path, &reader);
   if (!trace.ok()) return Fail(trace.error());
   watcher.fold.Finish(!trace->damage && reader.ended());
   Inspection i{trace.Take(), CountEvents(reader), {}, {}};

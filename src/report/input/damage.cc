@@ -5,7 +5,7 @@
 
 namespace clrscope::report {
 
-std::optional<Error> DamageOf(const report::TraceSummary& trace, const std::string& path,
+std::optional<Error> DamageOf(const import::TraceSummary& trace, const std::string& path,
                               bool ended) {
   const std::string file = path == "-" ? "standard input" : path;
   if (trace.damage) {

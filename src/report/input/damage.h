@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "report/input/trace_file.h"
+#include "import/trace_file.h"
 
 namespace clrscope::report {
 
 // One sentence with the byte offset, or none for a whole trace. `ended`: its end tag was seen.
-std::optional<Error> DamageOf(const report::TraceSummary& trace, const std::string& path,
+std::optional<Error> DamageOf(const import::TraceSummary& trace, const std::string& path,
                               bool ended);
 
 }  // namespace clrscope::report

@@ -2,11 +2,11 @@
 #include "report/input/gc_input.h"
 
 #include "analysis/bind.h"
+#include "import/trace_file.h"
 #include "profile/tables/slice.h"
 #include "profile/views/filter.h"
 #include "report/input/damage.h"
 #include "report/input/input.h"
-#include "report/input/trace_file.h"
 #include "store/capture_reader.h"
 
 namespace clrscope::report {
@@ -26,7 +26,7 @@ Result<GcInput> LoadGcs(const std::string& path, const std::string& process, boo
     profile::NoSlices no_slices;
     analysis::FoldOptions options;
     options.gc_marks = marks;
-    auto read = report::ReadTrace(path, &recording, &no_slices, options);
+    auto read = import::ReadTrace(path, &recording, &no_slices, options);
     if (!read.ok()) return Unreadable(read.error());
     input.damage = DamageOf(*read, path, recording.complete);
     input.profile = analysis::BindAndTake(recording, analysis::Aggregate(&recording), {});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/bind.h"
+#include "import/trace_file.h"
 #include "profile/interval/interval_frame.h"
 #include "profile/notes.h"
 #include "profile/views/show_live.h"
@@ -14,7 +15,6 @@
 #include "report/input/fill_lines.h"
 #include "report/input/parse.h"
 #include "report/input/pprof_input.h"
-#include "report/input/trace_file.h"
 #include "report/rows/label_rows.h"
 #include "report/text/humanize.h"
 #include "store/capture_reader.h"
@@ -121,7 +121,7 @@ Status LoadTrace(const InputOptions& options, const analysis::BindOptions& bind,
   analysis::Aggregate aggregate(&recording, input.range, options.detail);
   analysis::FoldOptions fold;
   fold.lines = WantsFilled(options);
-  auto read = report::ReadTrace(options.path, &recording, &aggregate, fold);
+  auto read = import::ReadTrace(options.path, &recording, &aggregate, fold);
   if (!read.ok()) return Unreadable(read.error());
   input.damage = DamageOf(*read, options.path, recording.complete);
   if (WantsFilled(options)) {

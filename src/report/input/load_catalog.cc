@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "import/trace_file.h"
 #include "report/input/damage.h"
 #include "report/input/pprof_input.h"
-#include "report/input/trace_file.h"
 
 namespace clrscope::report {
 namespace {
@@ -42,8 +42,8 @@ Result<LoadedCatalog> LoadCatalog(const std::string& path, const SymbolOptions& 
                     path)};
   auto recording = std::make_unique<profile::Recording>();
   KeepSlices keep;
-  ASSIGN_OR_RETURN(const report::TraceSummary trace,
-                   report::ReadTrace(path, recording.get(), &keep));
+  ASSIGN_OR_RETURN(const import::TraceSummary trace,
+                   import::ReadTrace(path, recording.get(), &keep));
   loaded.damage = DamageOf(trace, path, recording->complete);
   std::stable_sort(
       keep.slices.begin(), keep.slices.end(),

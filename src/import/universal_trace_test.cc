@@ -12,12 +12,12 @@
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
 #include "clr/universal_events.h"
+#include "import/trace_file.h"
 #include "nettrace/testing/synthetic_writer.h"
 #include "profile/tables/thread_state.h"
 #include "profile/views/filter.h"
-#include "report/input/trace_file.h"
 
-namespace clrscope::report {
+namespace clrscope::import {
 namespace {
 
 using nettrace::testing::ByteWriter;
@@ -177,4 +177,4 @@ TEST(JittedSymbol, IsTakenApart) {
 }
 
 }  // namespace
-}  // namespace clrscope::report
+}  // namespace clrscope::import

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/input/trace_file.h"
+#include "import/trace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 
-namespace clrscope::report {
+namespace clrscope::import {
 namespace {
 
 class FoldSink final : public nettrace::EventSink {
@@ -81,4 +81,4 @@ Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* reco
   return summary;
 }
 
-}  // namespace clrscope::report
+}  // namespace clrscope::import

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "nettrace/reader.h"
 
-namespace clrscope::report {
+namespace clrscope::import {
 
 struct TraceSummary {
   nettrace::StreamInfo info;
@@ -28,4 +28,4 @@ Result<TraceSummary> ReadTrace(const std::string& path, profile::Recording* reco
 // The same for any receiver of events. `reader` is left as it was at the end, with its kinds.
 Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader);
 
-}  // namespace clrscope::report
+}  // namespace clrscope::import
