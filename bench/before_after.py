@@ -4,7 +4,7 @@
 
 usage: bench/before_after.py BUILD [PAIRS] [--only record,agent,live]      BUILD: of before, such as ../old/build/release; 40 pairs by default
 A .NET 10 program allocates 4 GB in all, as fast as it can, under `record`, with the agent, and with the agent that follows live objects. CPU time of the program
-while it works, of `record` by then, and nanoseconds a sample as the agent meters its walk and fold: the median of the ratios of each pair, with the 95 % interval of a median (order statistics).
+while it works, of `record` by then, and microseconds a sample as the agent meters its walk and fold: the median of the ratios of each pair, with the 95 % interval of a median (order statistics).
 Needs build/release and build/workloads (tools/build_workloads alloc)."""
 import argparse
 import os
@@ -39,6 +39,8 @@ def run(case, build, folder):
         recording.wait()
     else:
         status = program.status(os.path.join(build, "bin/clrscope"))
+        if status is None:
+            raise RuntimeError("the agent does not answer")
         spent.append(status["sample_ns"] / status["samples"] / 1000)
     program.end()
     return spent

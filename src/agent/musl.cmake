@@ -37,5 +37,4 @@ set_target_properties(blocking-library-musl PROPERTIES LIBRARY_OUTPUT_DIRECTORY 
 add_dependencies(agent_musl_test blocking-library-musl)
 target_compile_definitions(agent_musl_test PRIVATE
   CLRSCOPE_BLOCKING_LIBRARY="$<TARGET_FILE_NAME:blocking-library-musl>")
-set_target_properties(agent_musl_test PROPERTIES BUILD_RPATH ${CMAKE_BINARY_DIR}/lib)
 clrscope_discover_tests(agent_musl_test "${agent_clock_tests}" TEST_PREFIX musl.)

@@ -54,6 +54,8 @@ class KernelThreads {
 
  private:
   using StatusRoom = std::array<char, 4096>;
+  // How many times a thread gave its CPU up to wait, if it can run now.
+  std::optional<uint64_t> Blocked(pid_t thread) const;
   // What /proc/PID/task/TID/status says of `name`, read into `room`; empty when it says nothing.
   std::string_view OfStatus(pid_t thread, std::string_view name, StatusRoom& room) const;
 

@@ -92,6 +92,16 @@ pid_t KernelThreads::InnerId(pid_t thread) const {
   return static_cast<pid_t>(Number(numbers.substr(numbers.rfind('\t') + 1)));
 }
 
+std::optional<uint64_t> KernelThreads::Blocked(pid_t thread) const {
+  StatusRoom room;
+  const std::string_view text = OfStatus(thread, "voluntary_ctxt_switches", room);
+  if (text.empty()) return std::nullopt;
+  const uint64_t times = Number(text);
+  // It may have begun to wait before that was read.
+  if (ReadOne(thread).state != 'R') return std::nullopt;
+  return times;
+}
+
 std::string_view KernelThreads::OfStatus(pid_t thread, std::string_view name,
                                          StatusRoom& room) const {
   std::string_view text =
@@ -107,11 +117,7 @@ std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {
   for (const std::string& name : ipc::ListFolder(path_, limit)) {
     const auto id = static_cast<pid_t>(Number(name));
     KernelThread t = ReadOne(id);
-    if (t.state == 'R') {
-      StatusRoom room;
-      const std::string_view times = OfStatus(id, "voluntary_ctxt_switches", room);
-      if (!times.empty()) t.blocked = Number(times);
-    }
+    if (t.state == 'R') t.blocked = Blocked(id);
     if (t.state != '?') threads.emplace(id, std::move(t));
   }
   return threads;

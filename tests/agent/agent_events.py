@@ -98,6 +98,13 @@ class AgentEvents(AgentCase):
             self.check_waits(self.dir, truth, version)
         self.each(check)
 
+    def test_waits_are_counted_without_locks(self):
+        for suffix, version in (("", "10"), ("-net8", "8")):
+            with self.subTest(runtime=version):
+                self.forget()
+                truth = self.attached("locks" + suffix, "--measures", "waits", program=(*LONG, "--kinds", "monitor,event,join"))
+                self.check_waits(self.dir, truth, version)
+
     def test_a_wait_that_goes_on_is_told_when_the_agent_leaves(self):
         work = self.workload("locks", "--start-on-stdin", "--hold-on-stdin", "--hang", "--kinds", "monitor", "--rounds", "1")
         self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s", "-o", self.path("%p-%t.pb"), "--measures", "locks"))

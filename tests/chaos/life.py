@@ -112,7 +112,7 @@ class Life:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr, text=True, cwd=folder,
             env={**os.environ, "TMPDIR": tmp, "DOTNET_gcServer": "1" if server_gc else "0", **(self.open_door() if kind == "constructors" else {})},
-            preexec_fn=self.allow_cores)
+            preexec_fn=self.prepare)
         self.pid = self.process.pid
         self.beats = Beats(os.path.join(folder, "beats"))
         self.clrscope_was_killed = False
@@ -139,7 +139,9 @@ class Life:
                 "DOTNET_EventPipeConfig": "Clrscope-Chaos:FFFFFFFFFFFFFFFF:5,Microsoft-Windows-DotNETRuntime:1:4"}
 
     @staticmethod
-    def allow_cores():
+    def prepare():
+        """Cores are kept. The program counts on the SIGHUP that it sends itself, which is ignored below nohup."""
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
     def read_lines(self):

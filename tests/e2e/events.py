@@ -109,6 +109,12 @@ class Events(Case):
         rows = report(self.path(), "--by", "owner")["rows"]
         self.assertEqual([row["holding"] for row in rows], [None] * len(rows), "no event of the owner's has a stack")
 
+    def test_waits_are_recorded_without_locks(self):
+        for suffix, version in (("", "10"), ("-net8", "8")):
+            with self.subTest(runtime=version):
+                truth, _ = self.record("locks" + suffix, "--only", "waits", program=(*LONG, "--kinds", "monitor,event,join"))
+                self.check_waits(self.path(), truth, version)
+
     def test_a_wait_that_never_ends_is_told(self):
         for suffix, version in RUNTIMES.items():
             with self.subTest(runtime=version):

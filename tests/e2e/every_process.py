@@ -159,7 +159,7 @@ class EveryProcess(Case):
     def test_ten_processes_that_come_and_go_are_all_recorded(self):
         figures = soak(self, self.path(), 10, 12, seed=1, longest_s=8.0)
         print(figures, file=sys.stderr)
-        self.assertGreater(figures["due"], 15)
+        self.assertGreater(figures["due"], 10)
         self.assertLess(figures["peak_mb"], 200)
 
     def test_a_process_in_a_folder_of_its_own_is_found(self):

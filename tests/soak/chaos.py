@@ -294,9 +294,6 @@ def parse():
 
 def main():
     options = parse()
-    # Under nohup SIGHUP is ignored, and a program inherits that. It counts on those that it sends itself.
-    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     print(f"chaos: {options.seconds:g} s each, --seed {options.seed}", flush=True)
     done, skipped = [], 0

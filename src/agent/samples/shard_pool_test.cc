@@ -10,7 +10,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -194,8 +196,11 @@ TEST(FirstSample, GetsThroughWhileALibraryIsBeingLoaded) {
   ASSERT_EQ(::pipe(go), 0);
   ::setenv("CLRSCOPE_BLOCK_READY", std::to_string(ready[1]).c_str(), 1);
   ::setenv("CLRSCOPE_BLOCK_GO", std::to_string(go[0]).c_str(), 1);
-  std::thread loading([] {
-    void* library = ::dlopen(CLRSCOPE_BLOCKING_LIBRARY, RTLD_NOW);
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string path = program.parent_path() / "../lib" / CLRSCOPE_BLOCKING_LIBRARY;
+  ASSERT_TRUE(std::filesystem::exists(path)) << path;
+  std::thread loading([&] {
+    void* library = ::dlopen(path.c_str(), RTLD_NOW);
     ASSERT_NE(library, nullptr) << ::dlerror();
     ::dlclose(library);
   });
