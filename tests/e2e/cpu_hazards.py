@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from clock import clock
 import harness
-from harness import Case, CpuSpan, Workload, loss, report
+from harness import Case, CpuSpan, Workload, await_recording, loss, report
 from nobody import Nobody, paranoid
 
 SAMPLERS = ("kernel", "ptrace")
@@ -79,7 +79,7 @@ class CpuHazards(Case):
             recorder = subprocess.Popen([*nobody.clrscope, "record", "-p", str(pid), "--only", "cpu", "--sampler", "kernel", "--no-progress", "-o", path],
                                         env=nobody.env, stderr=subprocess.PIPE, text=True)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
+            await_recording(recorder)
             self.span.begun()
             time.sleep(0.5)
             burns.stdin.write("go\n")

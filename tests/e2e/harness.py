@@ -301,13 +301,15 @@ class Case(unittest.TestCase):
         return document["totals"].get(what, document.get(what))
 
     def record_to_its_end(self, w, path, *options):
-        """Records all that a workload does which stands ready: from before its work until after it. Its truth."""
+        """Records all that a workload does which stands ready: from before its work until after it. Its truth; with --live, `self.agent` is
+        what its agent reports of itself at the end."""
         recorder = start_recording("-p", w.pid, "-f", "-o", path, *options)
         self.addCleanup(recorder.kill)
         if "--live" in options:
             await_sampling(w.pid)
         w.go()
         truth = w.truth()
+        self.agent = status(w.pid) if "--live" in options else None
         self.said = self.end_recording(recorder)
         return truth
 

@@ -63,23 +63,27 @@ class NativeCalls(Case):
             found[key] = found.get(key, 0) + sum(part["samples"] for part in row["types"])
         return found
 
-    def share(self, stacks, method, wanted):
-        whole = sum(n for (of, _), n in stacks.items() if of == method)
-        self.assertGreater(whole, 20, stacks)
-        return sum(n for (of, between), n in stacks.items() if of == method and all(w in between for w in wanted)) / whole
+    def check(self, stacks, wanted):
+        """Nine of ten samples have the frames that are wanted. The runtime walks a stack with code that is new, and names no native function:
+        how long code is new depends on how soon the agent's thread gets a processor."""
+        new = self.agent["walk_new"]
+        self.assertLess(new, 0.5 * self.agent["samples"], self.agent)
+        for method in ("ByPointer", "ByDelegate"):
+            whole = sum(n for (of, _), n in stacks.items() if of == method)
+            self.assertGreater(whole, 20, stacks)
+            named = sum(n for (of, between), n in stacks.items() if of == method and all(w in between for w in wanted))
+            self.assertGreater(named + min(new, stacks.get((method, ((None, "[native]"),)), 0)), 0.9 * whole, (stacks, self.agent))
 
     def test_functions_of_a_library_that_calls_back(self):
         for flavour in FLAVOURS:
             with self.subTest(flavour):
                 stacks = self.stacks(self.recorded(self.program(flavour)))
-                for method in ("ByPointer", "ByDelegate"):
-                    self.assertGreater(self.share(stacks, method, [("libback.so", "hidden_step"), ("libback.so", "call_back")]), 0.9, stacks)
+                self.check(stacks, [("libback.so", "hidden_step"), ("libback.so", "call_back")])
 
     def test_a_library_without_symbols_is_told_by_its_file(self):
         folder = self.program("lines", "-s", "-Wl,--version-script=" + self.script())
         stacks = self.stacks(self.recorded(folder))
-        for method in ("ByPointer", "ByDelegate"):
-            self.assertGreater(self.share(stacks, method, [("libback.so", "libback.so"), ("libback.so", "call_back")]), 0.9, stacks)
+        self.check(stacks, [("libback.so", "libback.so"), ("libback.so", "call_back")])
 
     def script(self):
         path = self.path("exports.map")

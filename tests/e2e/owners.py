@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import harness
-from harness import Case, Workload, await_sampling, clrscope, loss, report, start_clrscope
+from harness import Case, Workload, await_recording, await_sampling, clrscope, loss, report, start_clrscope
 from seccomp import without_memory
 
 FLAVOURS = ("alloc", "alloc-net9", "alloc-net8")
@@ -87,14 +87,12 @@ class Owners(Case):
             recording = subprocess.Popen([harness.CLRSCOPE, "record", "-p", str(w.pid), "-o", self.path(), "-f"],
                                          stderr=subprocess.PIPE, text=True, preexec_fn=without_memory())
             self.addCleanup(recording.kill)
-            self.assertIn("Recording", recording.stderr.readline())
+            await_recording(recording)
             time.sleep(0.5)
             w.go()
             truth = w.truth()
             time.sleep(0.5)
-            recording.send_signal(2)
-            _, words = recording.communicate(timeout=60)
-            self.assertEqual(recording.returncode, 0, words)
+            words = self.end_recording(recording)
         return truth, words
 
     def test_of_a_single_file(self):

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --wall` on a program whose threads wait in known ways for known times."""
 import json
-import signal
 import subprocess
 import time
 import unittest
 
 from clock import clock
-from harness import Case, Workload, report, start_recording
+from harness import Case, Workload, await_recording, report, start_recording
 from nobody import Nobody
 
 # By what the program tells: the state, and the method.
@@ -26,9 +25,7 @@ class Wall(Case):
             w.go()
             truth = w.truth()
             time.sleep(0.5)
-            recorder.send_signal(signal.SIGINT)
-            _, said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, said)
+            self.end_recording(recorder)
         return truth["states"], path
 
     def check(self, truth, path):
@@ -91,15 +88,13 @@ class Wall(Case):
             recorder = subprocess.Popen([*nobody.clrscope, "record", "-p", str(pid), "--wall", "--only", "wall", "-o", path],
                                         env=nobody.env, stderr=subprocess.PIPE, text=True)
             self.addCleanup(recorder.kill)
-            self.assertIn("Recording", recorder.stderr.readline())
+            await_recording(recorder)
             time.sleep(1)
             waits.stdin.write("go\n")
             waits.stdin.flush()
             truth = json.loads(waits.stdout.readline())["states"]
             time.sleep(0.5)
-            recorder.send_signal(signal.SIGINT)
-            _, said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, said)
+            self.end_recording(recorder)
             waits.stdin.write("bye\n")
             waits.stdin.close()
         self.check(truth, path)
