@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "ipc/processes/proc_text.h"
 
 namespace clrscope::inspect {
 
@@ -53,11 +53,9 @@ class KernelThreads {
   pid_t InnerId(pid_t thread) const;
 
  private:
-  using StatusRoom = std::array<char, 4096>;
+  ipc::ProcStatus StatusOf(pid_t thread) const;
   // How many times a thread gave its CPU up to wait, if it can run now.
   std::optional<uint64_t> Blocked(pid_t thread) const;
-  // What /proc/PID/task/TID/status says of `name`, read into `room`; empty when it says nothing.
-  std::string_view OfStatus(pid_t thread, std::string_view name, StatusRoom& room) const;
 
   Fd tasks_;
   std::string path_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -85,31 +84,22 @@ KernelThread KernelThreads::ReadOne(pid_t thread) const {
   return t;
 }
 
+ipc::ProcStatus KernelThreads::StatusOf(pid_t thread) const {
+  std::array<char, 4096> room;
+  return ipc::ParseProcStatus(
+      ReadThreadFile(tasks_.get(), static_cast<uint64_t>(thread), "status", room));
+}
+
 pid_t KernelThreads::InnerId(pid_t thread) const {
-  StatusRoom room;
-  const std::string_view numbers = OfStatus(thread, "NSpid", room);
-  if (numbers.empty()) return thread;
-  return static_cast<pid_t>(Number(numbers.substr(numbers.rfind('\t') + 1)));
+  const pid_t inner = StatusOf(thread).inner_pid;
+  return inner != 0 ? inner : thread;
 }
 
 std::optional<uint64_t> KernelThreads::Blocked(pid_t thread) const {
-  StatusRoom room;
-  const std::string_view text = OfStatus(thread, "voluntary_ctxt_switches", room);
-  if (text.empty()) return std::nullopt;
-  const uint64_t times = Number(text);
+  const std::optional<uint64_t> times = StatusOf(thread).voluntary_switches;
   // It may have begun to wait before that was read.
   if (ReadOne(thread).state != 'R') return std::nullopt;
   return times;
-}
-
-std::string_view KernelThreads::OfStatus(pid_t thread, std::string_view name,
-                                         StatusRoom& room) const {
-  std::string_view text =
-      ReadThreadFile(tasks_.get(), static_cast<uint64_t>(thread), "status", room);
-  const size_t at = text.find(fmt::format("\n{}:\t", name));
-  if (at == std::string_view::npos) return {};
-  text = text.substr(at + name.size() + 3);
-  return text.substr(0, text.find('\n'));
 }
 
 std::map<pid_t, KernelThread> KernelThreads::Read(size_t limit) const {

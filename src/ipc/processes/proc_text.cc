@@ -64,6 +64,9 @@ ProcStatus ParseProcStatus(std::string_view text) {
     } else if (key == "CapEff:") {  // "0000003fffffffff"
       const std::string_view word = NextWord(line);
       (void)std::from_chars(word.data(), word.data() + word.size(), status.capabilities, 16);
+    } else if (key == "voluntary_ctxt_switches:") {
+      uint64_t switches = 0;
+      if (ToNumber(NextWord(line), switches)) status.voluntary_switches = switches;
     } else if (key == "VmRSS:") {
       uint64_t kib = 0;
       if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;

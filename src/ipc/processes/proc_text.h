@@ -32,7 +32,8 @@ struct ProcStatus {
   bool nested = false;   // NSpid has several values: another pid namespace
   pid_t tracer_pid = 0;  // who traces it (gdb, strace); 0: nobody that is seen from here
   uint64_t rss_bytes = 0;
-  uint64_t capabilities = 0;  // effective; a bit each, of linux/capability.h
+  uint64_t capabilities = 0;                   // effective; a bit each, of linux/capability.h
+  std::optional<uint64_t> voluntary_switches;  // how many times it gave its CPU up to wait
 };
 ProcStatus ParseProcStatus(std::string_view text);
 

@@ -30,6 +30,13 @@ TEST(ProcTextTest, StatusGivesTheInnermostPid) {
   EXPECT_EQ(ParseProcStatus("").inner_pid, 0);
 }
 
+TEST(ProcTextTest, StatusHasTheSwitchesThatAThreadWanted) {
+  const ProcStatus status =
+      ParseProcStatus("voluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n");
+  EXPECT_EQ(status.voluntary_switches, 150u);
+  EXPECT_EQ(ParseProcStatus("Name:\tx\n").voluntary_switches, std::nullopt);
+}
+
 TEST(ProcTextTest, MappingIsFoundByItsWholeFileName) {
   constexpr std::string_view kMaps =
       "7f00-7f01 r--p 00000000 08:01 11   /opt/libcoreclr.so.dbg\n"
