@@ -2,8 +2,7 @@
 // Where the sources of this build lie, for tests that read some of their files. A function, as a
 // macro with the path would make the tests' objects differ between two clones, and a compiler's
 // cache would not have them.
-#ifndef CLRSCOPE_BASE_TESTING_SOURCE_DIR_H_
-#define CLRSCOPE_BASE_TESTING_SOURCE_DIR_H_
+#pragma once
 
 #include <string>
 
@@ -13,5 +12,3 @@ namespace clrscope {
 std::string SourceDir();
 
 }  // namespace clrscope
-
-#endif  // CLRSCOPE_BASE_TESTING_SOURCE_DIR_H_
