@@ -39,8 +39,8 @@ TEST(AgentUnderALimit, SamplesInWindowsThatStandForAllOfTheTime) {
   AgentOnFake a("max_overhead=10,every=100s,allocations=1,live=1");
   const LimitedShop shop(a);
   uint64_t allocated = 0;
-  const bool began = Until(20, [&] {
-    for (int i = 0; i < 400; ++i, ++allocated) a.Allocate(kLimitedThing);
+  const bool began = Until(60, [&] {
+    for (int i = 0; i < 200; ++i, ++allocated) a.Allocate(kLimitedThing);
     NapForAMillisecond();
     return a.Ask("status").find("\"windows\":2") != std::string::npos;
   });

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "agent/testing/call_table.h"
+#include "clr/event_table.h"
 
 namespace clrscope::agent {
 namespace {
@@ -144,8 +145,8 @@ HResult FakeRuntime::SetEventMask2(uint32_t low, uint32_t) {
   return kOk;
 }
 
-HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, int32_t,
-                                           EventPipeSession* session) {
+HResult FakeRuntime::EventPipeStartSession(uint32_t count, EventPipeProviderConfig* providers,
+                                           int32_t, EventPipeSession* session) {
   Called();
   {
     const std::lock_guard lock(mutex_);
@@ -154,13 +155,22 @@ HResult FakeRuntime::EventPipeStartSession(uint32_t, EventPipeProviderConfig*, i
   beginning_sessions.Pass();
   if (refuses_sessions.load()) return kFail;
   *session = ++sessions_;
+  for (const EventPipeProviderConfig& p : std::span(providers, count)) {
+    const bool ticks = (p.keywords & clr::keyword::kGc) != 0 && p.level == 5;
+    if ((p.keywords & clr::keyword::kAllocationSampling) == 0 && !ticks) continue;
+    const std::lock_guard lock(mutex_);
+    allocation_sessions_.insert(*session);
+    tells_allocations_.store(true);
+  }
   return kOk;
 }
 
-HResult FakeRuntime::EventPipeStopSession(EventPipeSession) {
+HResult FakeRuntime::EventPipeStopSession(EventPipeSession session) {
   Called();
   const std::lock_guard lock(mutex_);
   session_threads_.insert(std::this_thread::get_id());
+  allocation_sessions_.erase(session);
+  tells_allocations_.store(!allocation_sessions_.empty());
   ++sessions_ended_;
   return kOk;
 }

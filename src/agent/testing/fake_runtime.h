@@ -93,6 +93,8 @@ class FakeRuntime final : public DeafInfo {
   uint64_t questions() const { return questions_.load(); }  // of the agent's thread
   uint64_t sessions() const { return sessions_.load(); }    // that were begun
   uint64_t sessions_ended() const { return sessions_ended_.load(); }
+  // An open session has events of allocations. Without one the runtime fires none.
+  bool tells_allocations() const { return tells_allocations_.load(); }
   // On how many threads sessions were begun and ended.
   size_t session_threads() {
     const std::lock_guard lock(mutex_);
@@ -237,6 +239,7 @@ class FakeRuntime final : public DeafInfo {
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
   std::set<std::thread::id> session_threads_;
+  std::set<EventPipeSession> allocation_sessions_;
   Metadata metadata_{*this};
   std::atomic<std::thread::id> suspender_{}, end_thread_{};
   std::atomic<const Heartbeat*> heartbeat_{nullptr};  // null: any call will do
@@ -244,7 +247,7 @@ class FakeRuntime final : public DeafInfo {
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
       metadata_released_{0}, looked_up_{0}, looked_up_outside_{0};
   std::atomic<uint32_t> mask_low_{0};
-  std::atomic<bool> detached_{false};
+  std::atomic<bool> detached_{false}, tells_allocations_{false};
 };
 
 }  // namespace clrscope::agent
