@@ -192,7 +192,8 @@ class OverheadOfRequests(request_case.RequestCase):
         self.assertLess(of_all[1], 1.05 * of_all[0] + followed, of_all)
 
     def test_everything_at_once(self):
-        path, _, truth = self.check("--measures", "all", limit=0.04)
+        # At 4 % requests have a window in 3 to 17 s, by chance: too few for a test of 18 s. At 10 % the first comes within 4 s.
+        path, _, truth = self.check("--measures", "all", limit=0.1)
         thrown = report(path, "--measure", "exceptions")["totals"]["count"]
         self.assertLess(abs(thrown / sum(sums["exceptions"] for sums in truth.values()) - 1), 0.2)
 
