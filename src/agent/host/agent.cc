@@ -23,7 +23,7 @@ namespace clrscope::agent {
 namespace {
 
 constexpr int64_t kOwnerPatience = 20 * kSecond;  // until whoever attached must be connected
-constexpr int kShutdownPatience = 3000;           // ms
+constexpr int64_t kShutdownPatience = 3 * kSecond;
 // At detach the program stands still no longer than this for the handles, at one time, and goes on
 // for a while before the next time.
 constexpr int64_t kLongestStop = 4 * kMillisecond, kBetweenStops = 10 * kMillisecond;
@@ -178,7 +178,8 @@ void Agent::OnAttachComplete() {
 void Agent::OnShutdown() {
   ending_.store(true);
   waker_.Wake();
-  for (int i = 0; i < kShutdownPatience && !ended_.load(); ++i) {
+  const int64_t give_up = MonotonicNs() + kShutdownPatience;
+  while (!ended_.load() && MonotonicNs() < give_up) {
     const timespec pause{0, 1'000'000};
     (void)::nanosleep(&pause, nullptr);
   }

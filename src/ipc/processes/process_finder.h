@@ -17,7 +17,8 @@ namespace clrscope::ipc {
 
 struct FindOptions {
   bool ask = true;  // talk to each process for its runtime's version; else only look at /proc
-  std::chrono::milliseconds timeout{300};  // for each answer; several are awaited at once
+  // For each answer; several are awaited at once. A busy machine lets a program wait for a second.
+  std::chrono::milliseconds timeout{2000};
 };
 
 // All .NET processes on the machine but our own, by pid.
