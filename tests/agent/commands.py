@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+import harness
 from agent_case import AgentCase, clrscope, start_clrscope, status, wait_until
 
 FLAVOURS = ["commands", "commands-net9", "commands-net8"]
@@ -85,8 +86,8 @@ class Commands(AgentCase):
     def test_status_says_that_the_program_is_stopped(self):
         work = self.workload("commands", "null")
         self.assertEqual(clrscope("attach", "-p", work.pid).returncode, 0)
-        os.kill(work.pid, signal.SIGSTOP)
         self.addCleanup(os.kill, work.pid, signal.SIGCONT)
+        harness.stop_process(work.pid)
         told = clrscope("status", "-p", work.pid, "--json")
         self.assertEqual(told.returncode, 1)
         self.assertTrue(json.loads(told.stdout)["process_stopped"])

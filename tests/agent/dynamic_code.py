@@ -66,7 +66,7 @@ class DynamicCode(AgentCase):
                 wait_until(lambda: (status(work.pid) or {}).get("samples", 0) > 100, 60, "the agent samples")
                 holder = self.hold_threads(work.pid, "clrscope-agent", offset_of("clrscope::agent::Names::Describe"), self.HOLD_MS,
                                            "clrscope-agent")
-                time.sleep(3.5 * self.HOLD_MS / 1e3)  # stand still, again and again
+                time.sleep(4.5 * self.HOLD_MS / 1e3)  # stand still, again and again
                 self.assertGreater(self.held(holder), 2)
                 self.assert_ok(clrscope("detach", "-p", work.pid))
                 work.process.stdin.write("end\n")

@@ -103,12 +103,10 @@ class Hazards(AgentCase):
                 work.go()
                 self.assert_ok(clrscope("attach", "-p", work.pid, "--every", "1s", "-o", os.path.join(folder, "x.pb")))
                 wait_until(lambda: status(work.pid)["files_waiting"] > 1, 60, "the disk stalls")
-                begin = time.monotonic()
                 work.process.terminate()
-                self.assertIn(work.process.wait(20), (-signal.SIGTERM, 143))
-                # The agent waits for a disk for two seconds at the signal, and for two at the program's end; the rest is the
-                # runtime's own end, on a machine that may be busy.
-                self.assertLess(time.monotonic() - begin, 10)
+                # The agent waits for a disk for two seconds at the signal, and for two at the program's end, and not for ever; the rest is
+                # the runtime's own end, on a machine that may be busy.
+                self.assertIn(work.process.wait(30), (-signal.SIGTERM, 143))
 
     def test_a_stalled_disk_is_told_and_detaching_does_not_wait(self):
         folder = os.path.join(self.dir, "spool")
@@ -123,7 +121,7 @@ class Hazards(AgentCase):
         wait_until(lambda: status(work.pid)["samples"] > samples, 60, "it samples meanwhile")
         begin = time.monotonic()
         self.assert_ok(clrscope("detach", "-p", work.pid))
-        self.assertLess(time.monotonic() - begin, 6)
+        self.assertLess(time.monotonic() - begin, 30, "the disk stands for ever")
         wait_until(lambda: agent_threads(work.pid) == 0, 60, "its thread ended")
         with open(os.path.join(folder, "x.pb.part"), "rb") as pipe:  # the disk goes on
             pipe.read()
@@ -158,7 +156,7 @@ class Hazards(AgentCase):
             result = clrscope(*args)
             self.assertEqual(result.returncode, 6, result.stderr)
             self.assertIn("EventPipeStartSession", result.stderr)
-            self.assertLess(time.monotonic() - begin, 12)
+            self.assertLess(time.monotonic() - begin, 30)
             wait_until(lambda: agent_threads(work.pid) == 0, 60, "it let go")
         for session in sessions:
             session.close()

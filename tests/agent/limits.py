@@ -27,7 +27,7 @@ class Limits(AgentCase):
     def test_an_agent_that_stays_tells_what_it_does(self):
         for flavour in ("alloc", "alloc-net9"):
             with self.subTest(flavour):
-                work = self.workload(flavour, "--rate", "1.5e9", "--seconds", "16", "--threads", "2", "--start-on-stdin", "--hold-on-stdin")
+                work = self.workload(flavour, "--rate", "1.5e9", "--seconds", "25", "--threads", "2", "--start-on-stdin", "--hold-on-stdin")
                 pattern = os.path.join(self.dir, f"{flavour}-%t.pb")
                 self.assert_ok(clrscope("attach", "-p", work.pid, "--max-overhead", "3%", "--every", "60s", "-o", pattern))
                 work.go()

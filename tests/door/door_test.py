@@ -335,7 +335,7 @@ class OldKernel(DoorCase):
         launched = self.run_there("record", "--live", "-o", self.path(), "--", "dotnet",
                                   os.path.join(harness.WORKLOADS, "alloc", "alloc.dll"), "--seconds", "3", "--rate", "50000000")
         self.assert_ok(launched)
-        self.assertLess(time.monotonic() - started, 15, "its end is noticed")
+        self.assertLess(time.monotonic() - started, 60, "its end is noticed")
         self.reads(self.run_there, self.path())
 
     def test_serves_metrics(self):
@@ -361,7 +361,7 @@ class OldKernel(DoorCase):
         wait_until(lambda: open_sessions(work.pid), 60, "the watch to join")
         late = self.workload()  # comes while the watch goes on
         wait_until(lambda: open_sessions(late.pid), 60, "the watch to join the other one")
-        time.sleep(2)
+        time.sleep(4)
         watch.send_signal(signal.SIGTERM)
         self.assertEqual(watch.wait(timeout=60), 0)
         [capture] = glob.glob(f"{folder}/*.clrscope")

@@ -162,16 +162,11 @@ class Survival(Case):
         self.assertEqual(loss(p, "unresolved_frames"), 0)
         self.assertEqual(loss(p, "target_lost"), 1)
 
-    def state(self, pid):
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0]
-
     def test_a_stopped_target_holds_nobody_up(self):
         with Workload("--seconds", "30", "--rate", "50000000") as w:
             recording = start_recording("-p", w.pid, "-o", self.path())
             time.sleep(2.0)
-            os.kill(w.pid, signal.SIGSTOP)
-            wait_until(lambda: self.state(w.pid) == "T", 60, "the program stands still")
+            harness.stop_process(w.pid)
             recording.send_signal(signal.SIGINT)
             _, words = recording.communicate(timeout=60)  # the program stands still until then
             self.assertIn("is stopped", words)
@@ -202,7 +197,7 @@ class Survival(Case):
             wait_until(lambda: sockets(w.pid) == before, 60, "all sessions to be closed")
 
     def test_a_target_can_exit_while_clrscope_is_suspended(self):
-        with Workload("--seconds", "4", "--rate", "50000000") as w:
+        with Workload("--seconds", "8", "--rate", "50000000") as w:
             recording = start_recording("-p", w.pid, "-o", self.path())
             recording.send_signal(signal.SIGTSTP)
             w.truth()

@@ -218,12 +218,12 @@ class EveryProcess(Case):
 
     def test_one_that_is_stopped_is_told_and_joined_when_it_goes_on(self):
         with Workload("--seconds", "60", "--rate", "50000000") as w:
-            os.kill(w.pid, signal.SIGSTOP)
+            harness.stop_process(w.pid)
             recording = start_recording("--all", "-n", "alloc", "-o", self.path())
             time.sleep(2.0)
             os.kill(w.pid, signal.SIGCONT)
             wait_until(lambda: open_sessions(w.pid), 60, "it is recorded")
-            time.sleep(1.0)
+            time.sleep(3.0)
             recording.send_signal(signal.SIGINT)
             _, words = recording.communicate(timeout=60)
             self.assertIn("stopped", words)

@@ -42,6 +42,12 @@ def threads_of(pid):
     return "\n".join(lines)
 
 
+def stop_process(pid):
+    """SIGSTOP; returns when all threads stand. Until then some go on, and one of them may answer."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: {line.split("  ")[2] for line in threads_of(pid).splitlines()} == {"T"}, 60, "the program stands still")
+
+
 def evidence_of(pid):
     """What a process that stands still does: its threads, and the first of three looks at their native stacks, as a thread may spin. All
     looks and a core are kept in build/hangs."""

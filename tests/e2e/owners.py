@@ -65,7 +65,7 @@ class Owners(Case):
 
     def test_of_counted_types(self):
         for flavour in FLAVOURS:
-            truth = self.launch(flavour, "--types", "all", load=("--mode", "nested", "--bytes", "20000000", "--rate", "max"))
+            truth = self.launch(flavour, "--types", "all", load=("--mode", "nested", "--bytes", "8000000", "--rate", "max"))
             p = self.check(truth)
             rows = {row["raw"]: row for row in p["rows"]}
             for t in truth["types"]:
@@ -74,7 +74,7 @@ class Owners(Case):
             self.assertEqual(loss(p, "unnamed_types"), 0)
 
     def test_of_counted_types_without_the_programs_memory(self):
-        load = ("--mode", "nested", "--bytes", "20000000", "--rate", "max")
+        load = ("--mode", "nested", "--bytes", "8000000", "--rate", "max")
         self.check(self.launch("alloc", "--types", "all", load=load, preexec_fn=without_memory()))
 
     def test_without_the_programs_memory_names_that_two_types_have_stay(self):

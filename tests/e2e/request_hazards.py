@@ -124,7 +124,7 @@ class RequestHazards(RequestCase):
         try:
             for options in 2 * (["--requests"], ["--requests=all", "--exceptions"]):
                 path = self.path(f"{recordings}.clrscope")
-                recorder = start_clrscope("record", "-p", service.pid, "-q", "-f", "-d", "2s", "-o", path, *options)
+                recorder = start_clrscope("record", "-p", service.pid, "-q", "-f", "-d", "3s", "-o", path, *options)
                 out, err = recorder.communicate(timeout=60)
                 self.assertEqual(recorder.returncode, 0, out + err)
                 rows = self.rows(path)

@@ -46,9 +46,10 @@ def record_web(name, config):
     """The ASP.NET Core workload under load for three seconds."""
     path = os.path.join(FOLDER, name + ".nettrace")
     env = {**os.environ, "DOTNET_EnableEventPipe": "1", "DOTNET_EventPipeOutputPath": path, "DOTNET_EventPipeConfig": config}
-    url = "http://127.0.0.1:5199"
     with open(os.path.join(FOLDER, name + ".log"), "w") as log:
-        server = subprocess.Popen(["dotnet", os.path.join(WORKLOADS, "web/web.dll"), "--urls", url], env=env, stdout=log, stderr=log)
+        server = subprocess.Popen(["dotnet", os.path.join(WORKLOADS, "web/web.dll"), "--urls", "http://127.0.0.1:0"], env=env,
+                                  stdout=subprocess.PIPE, stderr=log, text=True)
+        url = json.loads(server.stdout.readline())["url"]
         end, latest = None, time.monotonic() + 60  # three seconds after the first answer
         while time.monotonic() < (end or latest) and server.poll() is None:
             try:

@@ -340,8 +340,11 @@ class Tool(Case):
         held = subprocess.Popen([f"{tools}/clrscope", "watch", "-n", "nobody", "-o", f"{self.dir}/captures"])
         self.addCleanup(held.wait)
         self.addCleanup(held.kill)
-        time.sleep(0.5)
-        self.assertEqual(os.path.basename(os.readlink(f"/proc/{held.pid}/exe")), "clrscope")
+        exe, latest = None, time.monotonic() + 60
+        while exe != "clrscope" and time.monotonic() < latest:
+            time.sleep(0.1)
+            exe = os.path.basename(os.readlink(f"/proc/{held.pid}/exe"))
+        self.assertEqual(exe, "clrscope")
         self.assertEqual(self.tool("uninstall", "clrscope", "--tool-path", tools).returncode, 0)
         self.assertEqual(glob.glob(f"{tools}/clrscope*"), [])
 

@@ -62,13 +62,13 @@ def main():
                 continue
             # The README's stand-ins: a process id, a program, and half a minute.
             real = command.replace("1234", str(pid)).replace("-d 30s", "-d 2s").replace("-d 10m", "-d 2s").replace(
-                "dotnet app.dll", f"dotnet {alloc} --bytes 50000000")
+                "dotnet app.dll", f"dotnet {alloc} --bytes 50000000").replace(":9464", ":0")  # which another one may have
             if "--requests" in real:
                 real = real.replace(f"-p {pid}", f"-p {ready['ready']}")
             elif "--exceptions" in real:
                 real = real.replace(f"-p {pid}", " ".join(f"-p {p}" for p in busy))
             if re.search(r" (watch|top|metrics) ", real):  # for ever
-                real = f"timeout --preserve-status 3 {real} 2>&1"
+                real = f"timeout --preserve-status {10 if ' top ' in real else 4} {real} 2>&1"  # its first table takes some seconds
             r = subprocess.run(real, shell=True, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
             too_short = " leaks " in real and r.returncode == 3 and "too short to tell" in r.stderr  # two seconds are
             if too_short or (r.returncode == 0 and (r.stdout or " -o " in real)):

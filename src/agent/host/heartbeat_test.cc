@@ -112,11 +112,12 @@ TEST(Heartbeat, NothingIsReadThatIsHalfWritten) {
     }
   });
   int64_t latest = 0;
-  constexpr int kReadings = 50'000;
-  for (int i = 0; i < kReadings && !HasFailure(); ++i) {
+  constexpr int kReadings = 50'000, kMostTimes = 2 * kReadings;
+  int readings = 0;
+  for (int i = 0; i < kMostTimes && readings < kReadings && !HasFailure(); ++i) {
     const auto reading = ReadHeartbeatPage(*page);
-    EXPECT_TRUE(reading.has_value());
-    if (!reading.has_value()) break;
+    if (!reading.has_value()) continue;  // the writer lost its processor half way
+    ++readings;
     EXPECT_TRUE(reading->call.empty() || reading->call == std::string(32, 'a') ||
                 reading->call == std::string(16, 'b'))
         << reading->call;
@@ -124,6 +125,7 @@ TEST(Heartbeat, NothingIsReadThatIsHalfWritten) {
     EXPECT_TRUE(reading->end_ns == 0 || reading->end_ns >= reading->begin_ns);
     latest = reading->begin_ns;
   }
+  EXPECT_EQ(readings, kReadings);
   stop.store(true);
   writer.join();
 }
@@ -143,7 +145,7 @@ TEST(Heartbeat, SaysWhichSessionCallTheAgentWaitsFor) {
   EXPECT_GE(ReadHeartbeatHere()->begin_ns, before);
   agent.runtime.beginning_sessions.Open();
   starter.join();
-  EXPECT_FALSE(stuck());
+  EXPECT_TRUE(Until(20, [&] { return !stuck(); }));
   EXPECT_GT(agent.Status("longest_call_ns"), 0);
 }
 

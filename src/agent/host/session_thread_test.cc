@@ -173,7 +173,7 @@ TEST(SessionThread, IsNotWaitedForWhenTheProcessEnds) {
   a.agent().OnShutdown();
   client.join();
   EXPECT_TRUE(Until(20, [&] { return a.ended(); })) << "its own thread is not held up";
-  EXPECT_TRUE(a.SpoolSays("x.pb", "T5", 5)) << "the last interval";
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T5", 30)) << "the last interval";
   a.runtime.beginning_sessions.Open();
   EXPECT_TRUE(Until(20, [&] { return a.runtime.sessions() == sessions + 1; }));
 }

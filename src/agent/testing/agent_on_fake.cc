@@ -65,7 +65,6 @@ AgentOnFake::~AgentOnFake() {
 void AgentOnFake::Detach() { (void)Ask("detach"); }
 
 void AgentOnFake::Allocate(ClassId type, uint64_t size, const Guid* activity, uintptr_t ip) {
-  if (!runtime.tells_allocations()) return;
   static std::atomic<uint64_t> address{0x10000};
   std::string payload;
   Put(payload, uint32_t{0});

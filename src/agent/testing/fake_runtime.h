@@ -93,7 +93,7 @@ class FakeRuntime final : public DeafInfo {
   uint64_t questions() const { return questions_.load(); }  // of the agent's thread
   uint64_t sessions() const { return sessions_.load(); }    // that were begun
   uint64_t sessions_ended() const { return sessions_ended_.load(); }
-  // An open session has events of allocations. Without one the runtime fires none.
+  // An open session has events of allocations. Without one a runtime fires none; a test does that.
   bool tells_allocations() const { return tells_allocations_.load(); }
   // On how many threads sessions were begun and ended.
   size_t session_threads() {

@@ -122,7 +122,7 @@ class FakePeer {
     }
   }
   static Buffer ReadRequest(int fd) {
-    const Deadline soon = Deadline::After(std::chrono::seconds(1));
+    const Deadline soon = Deadline::After(std::chrono::seconds(30));
     Buffer request(kHeaderSize);
     if (!ReceiveExactly(fd, request, soon).ok()) return {};
     const Result<Header> header = ParseHeader(request);
