@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import unittest
 import zipfile
 
@@ -340,11 +339,7 @@ class Tool(Case):
         held = subprocess.Popen([f"{tools}/clrscope", "watch", "-n", "nobody", "-o", f"{self.dir}/captures"])
         self.addCleanup(held.wait)
         self.addCleanup(held.kill)
-        exe, latest = None, time.monotonic() + 60
-        while exe != "clrscope" and time.monotonic() < latest:
-            time.sleep(0.1)
-            exe = os.path.basename(os.readlink(f"/proc/{held.pid}/exe"))
-        self.assertEqual(exe, "clrscope")
+        harness.wait_until(lambda: os.path.basename(os.readlink(f"/proc/{held.pid}/exe")) == "clrscope", 60, "it is the program itself")
         self.assertEqual(self.tool("uninstall", "clrscope", "--tool-path", tools).returncode, 0)
         self.assertEqual(glob.glob(f"{tools}/clrscope*"), [])
 

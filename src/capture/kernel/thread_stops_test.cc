@@ -23,6 +23,13 @@ using End = ThreadStops::End;
 
 void Nothing(const user_regs_struct&) {}
 
+void LetAllGo(ThreadStops& stops) {
+  while (stops.late() != 0) {
+    stops.LetGoLate();
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
 // A thread that gets no processor stops late.
 template <class Look>
 void StopInTime(ThreadStops& stops, pid_t thread, Look&& look) {
@@ -32,10 +39,7 @@ void StopInTime(ThreadStops& stops, pid_t thread, Look&& look) {
     if (end == End::kStood) return;
     ASSERT_EQ(end, End::kLate);
     ASSERT_LT(ThreadStops::Clock::now(), until);
-    while (stops.late() != 0) {
-      stops.LetGoLate();
-      std::this_thread::sleep_for(1ms);
-    }
+    LetAllGo(stops);
   }
 }
 
@@ -150,10 +154,7 @@ TEST(ThreadStops, AThreadThatDoesNotStopIsGivenUpAndGoesOn) {
     EXPECT_EQ(stops.late(), 1u);
     EXPECT_EQ(stops.Stop(child.pid(), Nothing), End::kLate);  // nor anybody else
     child.shared().go = true;
-    while (stops.late() != 0) {
-      stops.LetGoLate();
-      std::this_thread::sleep_for(1ms);
-    }
+    LetAllGo(stops);
     child.AwaitCount(1);
     StopInTime(stops, child.pid(), Nothing);
   });
