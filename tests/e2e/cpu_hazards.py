@@ -90,9 +90,9 @@ class CpuHazards(Case):
             burns.kill()
         self.assertLess(most, (threads + 50) * os.cpu_count() + 100)
         document = report(path, "--measure", "cpu", "--by", "method", "-n", "1000")
-        # What the user may lock holds the samples of some tenths of a second: a recorder that waits for longer loses some, and says so.
-        if loss(document, "cpu_samples_lost") == 0:
-            self.check_total(document, part=0.05)
+        # What the user may lock holds the samples of some tenths of a second. A recorder that waits for longer loses some, and the total
+        # has their time.
+        self.check_total(document, part=0.05)
         self.assertEqual(loss(document, "cpu_threads_missed"), 0)
 
     @clock

@@ -42,10 +42,22 @@ def threads_of(pid):
     return "\n".join(lines)
 
 
+def thread_states(pid):
+    """Of a process's threads: proc(5), /proc/PID/task/TID/stat."""
+    found = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/stat", encoding="ascii", errors="replace") as f:
+                found.append(f.read().rpartition(") ")[2][0])
+        except OSError:
+            pass  # it has ended
+    return found
+
+
 def stop_process(pid):
     """SIGSTOP; returns when all threads stand. Until then some go on, and one of them may answer."""
     os.kill(pid, signal.SIGSTOP)
-    wait_until(lambda: {line.split("  ")[2] for line in threads_of(pid).splitlines()} == {"T"}, 60, "the program stands still")
+    wait_until(lambda: set(thread_states(pid)) == {"T"}, 60, "the process stands still")
 
 
 def evidence_of(pid):

@@ -42,7 +42,7 @@ class RequestActions(RequestCase):
                 service = self.service("--areas", flavour=flavour)
 
                 def work(service):
-                    # The program is asked for 3 s at the most: on a busy machine late.
+                    # The recording asks ASP.NET Core for 3 s at most, and on a busy machine it begins late: the rounds go on for longer.
                     for _ in range(10):
                         self.ask({path: 10 for path in PATHS})(service)
                         time.sleep(0.5)

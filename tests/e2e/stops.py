@@ -11,22 +11,10 @@ import sys
 from clock import clock
 import cpu_time
 import harness
-from harness import Case, Workload, clrscope, report, start_recording, wait_until
+from harness import Case, Workload, clrscope, report, start_recording, thread_states, wait_until
 from seccomp import PERF_EVENT_OPEN, PTRACE, without, without_perf
 
 PTRACE_SEIZE = 0x4206
-
-
-def states(pid):
-    """Of its threads: proc(5), /proc/PID/task/TID/stat."""
-    found = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{thread}/stat", encoding="ascii", errors="replace") as f:
-                found.append(f.read().rpartition(") ")[2][0])
-        except OSError:
-            pass  # it has ended
-    return found
 
 
 def tracer_of(pid, thread):
@@ -54,7 +42,7 @@ class Stops(Case):
                 wait_until(lambda used=used, i=i: harness.cpu_clock_ns(w.pid) > used + i * 7_000_000, 30, "the program runs")
                 recorder.kill()
                 recorder.communicate(timeout=60)
-                self.assertNotIn("t", states(w.pid))
+                self.assertNotIn("t", thread_states(w.pid))
                 used = harness.cpu_clock_ns(w.pid)
                 wait_until(lambda used=used: harness.cpu_clock_ns(w.pid) > used + 10_000_000, 30, "the program goes on")
 
@@ -77,20 +65,19 @@ class Stops(Case):
             for i in range(60):
                 used = harness.cpu_clock_ns(w.pid)
                 wait_until(lambda used=used, i=i: harness.cpu_clock_ns(w.pid) > used + i % 7 * 3_000_000, 30, "the program runs")
-                recorder.send_signal(signal.SIGSTOP)
-                wait_until(lambda: set(states(recorder.pid)) == {"T"}, 30, "clrscope stands still")
-                self.assertLessEqual(states(w.pid).count("t"), os.cpu_count())
+                harness.stop_process(recorder.pid)
+                self.assertLessEqual(thread_states(w.pid).count("t"), os.cpu_count())
                 recorder.send_signal(signal.SIGCONT)
                 used = harness.cpu_clock_ns(w.pid)
                 wait_until(lambda used=used: harness.cpu_clock_ns(w.pid) > used + 10_000_000, 30, "the program goes on")
             self.end_recording(recorder)
-            self.assertNotIn("t", states(w.pid))
+            self.assertNotIn("t", thread_states(w.pid))
 
     def test_nothing_is_left_behind(self):
         with Workload("--seconds", "600", "--kinds", "loops,exceptions,allocations", flavour="burns") as w:
             def look():
                 tracers = {tracer_of(w.pid, thread) for thread in os.listdir(f"/proc/{w.pid}/task")}
-                return tracers, states(w.pid).count("t"), len(os.listdir(f"/proc/{w.pid}/fd"))
+                return tracers, thread_states(w.pid).count("t"), len(os.listdir(f"/proc/{w.pid}/fd"))
 
             def record():
                 self.assert_ok(clrscope("record", "-p", w.pid, "--only", "cpu", "--sampler", "ptrace", "--rate", "997", "-d", "0.3", "-q", "-f",

@@ -42,7 +42,7 @@ TEST(AgentUnderALimit, SamplesInWindowsThatStandForAllOfTheTime) {
   // A thread with a tenth of a processor has a window in some 10 s, by chance.
   const bool began = Until(240, [&] {
     for (int i = 0; i < 200; ++i, ++allocated)
-      if (a.runtime.tells_allocations()) a.Allocate(kLimitedThing);
+      if (a.runtime.samples_allocations()) a.Allocate(kLimitedThing);
     NapForAMillisecond();
     return a.Status("windows") >= 2;
   });

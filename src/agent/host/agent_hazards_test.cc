@@ -575,8 +575,9 @@ TEST(Bounded, DynamicMethodsThatAreMadeAgainAndAgainLevelOff) {
       EXPECT_LT(std::max(early, late), 24e6);
     }
     EXPECT_LT(largest, 40'000);
-    // Where the agent's thread had its share of the processors, they were full some times.
-    if (largest > 16'000) {
+    // They begin anew at the end of an interval with 16,384 names or more. An agent's thread that
+    // gets no processor names fewer, and an interval has 2,000 methods here.
+    if (largest > 20'000) {
       EXPECT_GT(a.Status("dictionaries"), 1);
     }
   }

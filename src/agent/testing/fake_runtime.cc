@@ -155,13 +155,9 @@ HResult FakeRuntime::EventPipeStartSession(uint32_t count, EventPipeProviderConf
   beginning_sessions.Pass();
   if (refuses_sessions.load()) return kFail;
   *session = ++sessions_;
-  for (const EventPipeProviderConfig& p : std::span(providers, count)) {
-    const bool ticks = (p.keywords & clr::keyword::kGc) != 0 && p.level == 5;
-    if ((p.keywords & clr::keyword::kAllocationSampling) == 0 && !ticks) continue;
-    const std::lock_guard lock(mutex_);
-    allocation_sessions_.insert(*session);
-    tells_allocations_.store(true);
-  }
+  const std::lock_guard lock(mutex_);
+  for (const EventPipeProviderConfig& p : std::span(providers, count))
+    if ((p.keywords & clr::keyword::kAllocationSampling) != 0) sampling_sessions_.insert(*session);
   return kOk;
 }
 
@@ -169,8 +165,7 @@ HResult FakeRuntime::EventPipeStopSession(EventPipeSession session) {
   Called();
   const std::lock_guard lock(mutex_);
   session_threads_.insert(std::this_thread::get_id());
-  allocation_sessions_.erase(session);
-  tells_allocations_.store(!allocation_sessions_.empty());
+  sampling_sessions_.erase(session);
   ++sessions_ended_;
   return kOk;
 }

@@ -93,8 +93,12 @@ class FakeRuntime final : public DeafInfo {
   uint64_t questions() const { return questions_.load(); }  // of the agent's thread
   uint64_t sessions() const { return sessions_.load(); }    // that were begun
   uint64_t sessions_ended() const { return sessions_ended_.load(); }
-  // An open session has events of allocations. Without one a runtime fires none; a test does that.
-  bool tells_allocations() const { return tells_allocations_.load(); }
+  // A session is open that has AllocationSampled. A runtime fires it for no other; tests fire it
+  // themselves.
+  bool samples_allocations() {
+    const std::lock_guard lock(mutex_);
+    return !sampling_sessions_.empty();
+  }
   // On how many threads sessions were begun and ended.
   size_t session_threads() {
     const std::lock_guard lock(mutex_);
@@ -239,7 +243,7 @@ class FakeRuntime final : public DeafInfo {
   std::map<uintptr_t, FunctionId> code_;
   std::set<uintptr_t> freed_code_;  // starts
   std::set<std::thread::id> session_threads_;
-  std::set<EventPipeSession> allocation_sessions_;
+  std::set<EventPipeSession> sampling_sessions_;
   Metadata metadata_{*this};
   std::atomic<std::thread::id> suspender_{}, end_thread_{};
   std::atomic<const Heartbeat*> heartbeat_{nullptr};  // null: any call will do
@@ -247,7 +251,7 @@ class FakeRuntime final : public DeafInfo {
       handles_{0}, destroyed_{0}, destroyed_outside_{0}, suspensions_{0}, metadata_opened_{0},
       metadata_released_{0}, looked_up_{0}, looked_up_outside_{0};
   std::atomic<uint32_t> mask_low_{0};
-  std::atomic<bool> detached_{false}, tells_allocations_{false};
+  std::atomic<bool> detached_{false};
 };
 
 }  // namespace clrscope::agent
