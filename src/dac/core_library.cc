@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/utf.h"
+#include "dac/guarded.h"
 
 namespace clrscope::dac {
 namespace {
@@ -27,17 +28,22 @@ void Visit(uint32_t index, Address type, void* token) {
 CoreLibrary::CoreLibrary(Runtime& runtime) : runtime_(runtime) {
   module_ = runtime.CoreModule();
   if (module_ == 0) return;
-  if (!Succeeded(runtime.sos().GetModule(module_, holder_.out()))) return;
-  if (!Succeeded(holder_->QueryInterface(kMetadataImportIid, metadata_.raw_out()))) return;
+  if (!Succeeds([&] { return runtime.sos().GetModule(module_, holder_.out()); })) return;
+  if (!Succeeds([&] { return holder_->QueryInterface(kMetadataImportIid, metadata_.raw_out()); }))
+    return;
   TypeMap map{&loaded_};
-  whole_ = Succeeded(runtime.sos().TraverseModuleMap(kTypeDefToMethodTable, module_, &Visit, &map));
+  whole_ = Succeeds([&] {
+    return runtime.sos().TraverseModuleMap(kTypeDefToMethodTable, module_, &Visit, &map);
+  });
 }
 
 uint32_t CoreLibrary::Token(std::string_view name, uint32_t enclosing) {
   uint32_t token = 0;
   if (!metadata_) return 0;
   const std::u16string wide = ToUtf16(name);
-  return Succeeded(metadata_->FindTypeDefByName(wide.c_str(), enclosing, &token)) ? token : 0;
+  return Succeeds([&] { return metadata_->FindTypeDefByName(wide.c_str(), enclosing, &token); })
+             ? token
+             : 0;
 }
 
 Address CoreLibrary::Type(std::string_view name, std::string_view outer) {
@@ -56,11 +62,11 @@ const std::map<std::string, Field, std::less<>>& CoreLibrary::Fields(Address typ
   if (!fresh || !metadata_) return at->second;
   MethodTableFieldData all, inherited;
   MethodTableData table;
-  if (!Succeeded(runtime_.sos().GetMethodTableFieldData(type, &all)) ||
-      !Succeeded(runtime_.sos().GetMethodTableData(type, &table)))
+  if (!Succeeds([&] { return runtime_.sos().GetMethodTableFieldData(type, &all); }) ||
+      !Succeeds([&] { return runtime_.sos().GetMethodTableData(type, &table); }))
     return at->second;
   if (table.parent != 0 &&
-      !Succeeded(runtime_.sos().GetMethodTableFieldData(table.parent, &inherited)))
+      !Succeeds([&] { return runtime_.sos().GetMethodTableFieldData(table.parent, &inherited); }))
     return at->second;
   const int count =
       std::min(kMaxFields, all.instance_fields - inherited.instance_fields + all.static_fields);
@@ -68,16 +74,18 @@ const std::map<std::string, Field, std::less<>>& CoreLibrary::Fields(Address typ
   Address next = all.first;
   for (int i = 0; i < count && next != 0; ++i) {
     FieldDescData field;
-    if (!Succeeded(runtime_.sos().GetFieldDescData(next, &field))) break;
+    if (!Succeeds([&] { return runtime_.sos().GetFieldDescData(next, &field); })) break;
     next = field.next;
     if (field.is_thread_local != 0) continue;
     std::array<char16_t, kMaxFieldName> name{};
     uint32_t owner = 0, length = 0, attributes = 0, signature_size = 0, element = 0, value_size = 0;
     const uint8_t* signature = nullptr;
     const void* value = nullptr;
-    if (!Succeeded(metadata_->GetFieldProps(field.token, &owner, name.data(), kMaxFieldName - 1,
-                                            &length, &attributes, &signature, &signature_size,
-                                            &element, &value, &value_size)))
+    if (!Succeeds([&] {
+          return metadata_->GetFieldProps(field.token, &owner, name.data(), kMaxFieldName - 1,
+                                          &length, &attributes, &signature, &signature_size,
+                                          &element, &value, &value_size);
+        }))
       continue;
     at->second[Utf8(name.data(), kMaxFieldName)] = {field.offset, field.type_of_field,
                                                     field.is_static != 0};
@@ -98,10 +106,13 @@ Address CoreLibrary::StaticObject(Address type, std::string_view name) {
   if (!field || !field->is_static) return 0;
   Address base = 0, other = 0;
   if (runtime_.sos14() != nullptr) {
-    if (!Succeeded(runtime_.sos14()->GetStaticBaseAddress(type, &other, &base))) return 0;
+    if (!Succeeds([&] { return runtime_.sos14()->GetStaticBaseAddress(type, &other, &base); }))
+      return 0;
   } else {
     DomainLocalModuleData data;
-    if (!Succeeded(runtime_.sos().GetDomainLocalModuleDataFromModule(module_, &data))) return 0;
+    if (!Succeeds(
+            [&] { return runtime_.sos().GetDomainLocalModuleDataFromModule(module_, &data); }))
+      return 0;
     base = data.gc_statics;
   }
   return base == 0 ? 0 : runtime_.remote().Word(base + field->offset);

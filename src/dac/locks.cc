@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dac/guarded.h"
+
 namespace clrscope::dac {
 namespace {
 
@@ -38,7 +40,7 @@ void Locks::ReadSyncBlocks(const std::vector<Thread>& threads) {
   uint32_t count = 1;
   for (uint32_t number = 1; number <= count && number <= kMaxSyncBlocks; ++number) {
     SyncBlockData data;
-    if (!Succeeded(runtime_.sos().GetSyncBlockData(number, &data))) {
+    if (!Succeeds([&] { return runtime_.sos().GetSyncBlockData(number, &data); })) {
       if (number == 1) return;
       continue;
     }

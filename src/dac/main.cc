@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "dac/core_library.h"
+#include "dac/guarded.h"
 #include "dac/json_text.h"
 #include "dac/locks.h"
 #include "dac/pool.h"
@@ -69,13 +70,21 @@ void TellLocks(Remote& remote, const Locks& locks) {
   }
 }
 
+// A fault in between may have hidden that there is a pool.
+PoolReading ReadPoolOnce(Runtime& runtime, CoreLibrary& core) {
+  const uint64_t faults = Faults();
+  PoolReading reading = ReadPool(runtime, core);
+  if (!reading.pool && reading.failed.empty() && Faults() != faults) reading.failed = "fields";
+  return reading;
+}
+
 // The program runs on: what grows or moves while it is read is read again.
 void TellPool(Runtime& runtime, CoreLibrary& core) {
-  PoolReading reading = ReadPool(runtime, core);
+  PoolReading reading = ReadPoolOnce(runtime, core);
   for (int i = 1; i < kPoolReadings && !reading.whole(); ++i) {
     runtime.Forget();
     CoreLibrary anew(runtime);
-    reading = ReadPool(runtime, anew);
+    reading = ReadPoolOnce(runtime, anew);
   }
   if (!reading.failed.empty())
     TellError(runtime.remote(),

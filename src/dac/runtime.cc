@@ -9,6 +9,7 @@
 
 #include "base/file_name.h"
 #include "base/utf.h"
+#include "dac/guarded.h"
 
 namespace clrscope::dac {
 namespace {
@@ -29,6 +30,7 @@ std::string Utf8(const char16_t* text, size_t limit) {
 }
 
 std::string Runtime::Load(const char* library) {
+  CatchFaults();
   void* module = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) return ::dlerror();
   // Some versions initialise their platform layer here. Source: microsoft/clrmd, DacLibrary.cs
@@ -39,25 +41,26 @@ std::string Runtime::Load(const char* library) {
   }
   const auto create = reinterpret_cast<CreateInstance>(::dlsym(module, "CLRDataCreateInstance"));
   if (create == nullptr) return "it has no CLRDataCreateInstance";
-  HResult hr = create(kProcessIid, &target_, process_.raw_out());
-  if (Succeeded(hr)) hr = process_->QueryInterface(kSosIid, sos_.raw_out());
-  if (!Succeeded(hr)) {
+  HResult hr = kFail;
+  if (!Succeeds([&] { return hr = create(kProcessIid, &target_, process_.raw_out()); }) ||
+      !Succeeds([&] { return hr = process_->QueryInterface(kSosIid, sos_.raw_out()); })) {
     std::array<char, 64> text;
     std::snprintf(text.data(), text.size(), "it answers 0x%08x", static_cast<unsigned>(hr));
     return text.data();
   }
-  if (!Succeeded(process_->QueryInterface(kSos14Iid, sos14_.raw_out()))) sos14_.out();
+  if (!Succeeds([&] { return process_->QueryInterface(kSos14Iid, sos14_.raw_out()); }))
+    sos14_.out();
   return "";
 }
 
 std::vector<Thread> Runtime::Threads() {
   std::vector<Thread> threads;
   ThreadStoreData store;
-  if (!Succeeded(sos_->GetThreadStoreData(&store))) return threads;
+  if (!Succeeds([&] { return sos_->GetThreadStoreData(&store); })) return threads;
   Thread t;
   for (t.object = store.first; t.object != 0 && threads.size() < kMaxThreads;
        t.object = t.data.next) {
-    if (!Succeeded(sos_->GetThreadData(t.object, &t.data))) break;
+    if (!Succeeds([&] { return sos_->GetThreadData(t.object, &t.data); })) break;
     threads.push_back(t);
   }
   return threads;
@@ -65,7 +68,7 @@ std::vector<Thread> Runtime::Threads() {
 
 void Runtime::Forget() {
   remote_.Forget();
-  process_->Flush();
+  Succeeds([&] { return process_->Flush(); });
 }
 
 std::vector<Thread> Runtime::ThreadsOfSnapshot() {
@@ -80,8 +83,8 @@ std::vector<Thread> Runtime::ThreadsOfSnapshot() {
 Address Runtime::CoreModule() {
   UsefulGlobals globals;
   MethodTableData object;
-  if (!Succeeded(sos_->GetUsefulGlobals(&globals)) ||
-      !Succeeded(sos_->GetMethodTableData(globals.object, &object)))
+  if (!Succeeds([&] { return sos_->GetUsefulGlobals(&globals); }) ||
+      !Succeeds([&] { return sos_->GetMethodTableData(globals.object, &object); }))
     return 0;
   return object.module;
 }
@@ -91,7 +94,7 @@ std::string Runtime::MethodName(Address method) {
   if (!fresh) return at->second;
   std::array<char16_t, kMaxName> name{};
   uint32_t needed = 0;
-  if (Succeeded(sos_->GetMethodDescName(method, kMaxName - 1, name.data(), &needed)))
+  if (Succeeds([&] { return sos_->GetMethodDescName(method, kMaxName - 1, name.data(), &needed); }))
     at->second = Utf8(name.data(), kMaxName);
   return at->second;
 }
@@ -101,7 +104,7 @@ std::string Runtime::TypeName(Address type) {
   if (!fresh) return at->second;
   std::array<char16_t, kMaxName> name{};
   uint32_t needed = 0;
-  if (Succeeded(sos_->GetMethodTableName(type, kMaxName - 1, name.data(), &needed)))
+  if (Succeeds([&] { return sos_->GetMethodTableName(type, kMaxName - 1, name.data(), &needed); }))
     at->second = Utf8(name.data(), kMaxName);
   return at->second;
 }
@@ -109,13 +112,15 @@ std::string Runtime::TypeName(Address type) {
 std::string Runtime::ModuleOf(Address method) {
   MethodDescData data;
   uint32_t needed = 0;
-  if (!Succeeded(sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed))) return "";
+  if (!Succeeds([&] { return sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed); }))
+    return "";
   const auto [at, fresh] = modules_.try_emplace(data.module);
   if (!fresh) return at->second;
   ModuleData module;
   std::array<char16_t, kMaxName> name{};
-  if (Succeeded(sos_->GetModuleData(data.module, &module)) &&
-      Succeeded(sos_->GetPEFileName(module.file, kMaxName - 1, name.data(), &needed)))
+  if (Succeeds([&] { return sos_->GetModuleData(data.module, &module); }) && Succeeds([&] {
+        return sos_->GetPEFileName(module.file, kMaxName - 1, name.data(), &needed);
+      }))
     at->second = FileNameOf(Utf8(name.data(), kMaxName));
   return at->second;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "dac/com/context.h"
+#include "dac/guarded.h"
 
 namespace clrscope::dac {
 namespace {
@@ -14,7 +15,7 @@ constexpr int kMaxNativeFrames = 64;
 
 Address MethodAt(Runtime& runtime, Address ip) {
   Address method = 0;
-  return Succeeded(runtime.sos().GetMethodDescPtrFromIP(ip, &method)) ? method : 0;
+  return Succeeds([&] { return runtime.sos().GetMethodDescPtrFromIP(ip, &method); }) ? method : 0;
 }
 
 // The library starts at managed code or at an explicit frame. A thread that runs native code
@@ -49,35 +50,44 @@ ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
   if (runtime.InManagedMode(os_id)) SkipNativeLeaf(runtime, os_id);
   ComPtr<IXCLRDataTask> task;
   ComPtr<IXCLRDataStackWalk> walk;
-  if (!Succeeded(runtime.process().GetTaskByOSThreadID(os_id, task.out()))) {
+  if (!Succeeds([&] { return runtime.process().GetTaskByOSThreadID(os_id, task.out()); })) {
     stack.error = "the runtime does not know it";
     return stack;
   }
-  if (!Succeeded(task->CreateStackWalk(kAllFrames, walk.out()))) {
+  if (!Succeeds([&] { return task->CreateStackWalk(kAllFrames, walk.out()); })) {
     stack.error = "its stack cannot be walked";
     return stack;
   }
   alignas(16) std::array<uint8_t, kContextRoom> context{};
+  const uint64_t faults = Faults();
+  HResult moved = kFail;
   do {
     if (stack.frames.size() == kMaxFrames) {
       stack.cut = true;
       break;
     }
     uint32_t size = 0;
-    if (!Succeeded(walk->GetContext(kContextFlags, kContextRoom, &size, context.data()))) break;
+    if (!Succeeds(
+            [&] { return walk->GetContext(kContextFlags, kContextRoom, &size, context.data()); }))
+      break;
     StackFrame frame;
     frame.ip = ContextWord(context.data(), kRipAt);
     frame.sp = ContextWord(context.data(), kRspAt);
     Address explicit_frame = 0;
-    if (Succeeded(walk->Request(kRequestFrameData, 0, nullptr, sizeof explicit_frame,
-                                reinterpret_cast<uint8_t*>(&explicit_frame))))
+    if (Succeeds([&] {
+          return walk->Request(kRequestFrameData, 0, nullptr, sizeof explicit_frame,
+                               reinterpret_cast<uint8_t*>(&explicit_frame));
+        }))
       frame.explicit_frame = explicit_frame;
     if (frame.explicit_frame != 0)
-      runtime.sos().GetMethodDescPtrFromFrame(frame.explicit_frame, &frame.method);
+      Succeeds([&] {
+        return runtime.sos().GetMethodDescPtrFromFrame(frame.explicit_frame, &frame.method);
+      });
     else
       frame.method = MethodAt(runtime, frame.ip);
     stack.frames.push_back(frame);
-  } while (walk->Next() == kOk);
+  } while (Succeeds([&] { return moved = walk->Next(); }) && moved == kOk);
+  if (Faults() != faults) stack.error = "a part is missing: the runtime changed it meanwhile";
   return stack;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "dac/com/context.h"
+#include "dac/guarded.h"
 
 namespace clrscope::dac {
 
@@ -43,6 +44,7 @@ HResult Target::GetRuntimeBase(Address* base) {
 }
 
 HResult Target::ReadVirtual(Address address, uint8_t* buffer, uint32_t size, uint32_t* read) {
+  const NotEnded until_answered;
   *read = remote_.Read(address, buffer, size);
   return *read > 0 || size == 0 ? kOk : kFail;
 }

@@ -6,6 +6,7 @@
 
 #include "clr/method_name.h"
 #include "clr/type_name.h"
+#include "profile/shown_names.h"
 
 namespace clrscope::inspect {
 namespace {
@@ -63,6 +64,8 @@ Frame FrameOf(const json& object) {
   frame.file = TextOf(object, "module");
   frame.stub = frame.raw.find("IL_STUB") != std::string::npos;
   frame.name = ReadableMethod(frame.raw);
+  // Its code was unloaded while it was looked at.
+  if (frame.raw.empty()) frame.raw = frame.name = profile::kUnknownMethod;
   return frame;
 }
 
@@ -81,9 +84,8 @@ void TakeThread(const json& object, Picture& picture) {
   if (frames == object.end() || !frames->is_array()) return;
   uint64_t last = 0;
   for (const json& f : *frames) {
-    if (!f.is_object()) continue;
+    if (!f.is_object() || !f.contains("method") || !f["method"].is_string()) continue;
     Frame frame = FrameOf(f);
-    if (frame.raw.empty()) continue;
     // An explicit frame of a method that also has its own.
     const bool is_explicit = NumberOf(f, "explicit") != 0;
     if (last != 0 && !at->stack.empty() && at->stack.back().raw == frame.raw &&

@@ -115,11 +115,13 @@ TEST(Parts, WhatMakesNoSenseIsLeftOut) {
   EXPECT_FALSE(p.pool);
   TakePart(
       "{\"thread\":{\"os_id\":7,\"managed_id\":4,\"name\":\"long name of a worker\","
-      "\"frames\":[{\"method\":\"A.B()\"},{\"method\":7}],\"waits_for\":256}}",
+      "\"frames\":[{\"method\":\"A.B()\"},{\"method\":7},{\"method\":\"\"}],\"waits_for\":256}}",
       p);
   EXPECT_EQ(p.threads[0].managed_id, 4u);
   EXPECT_EQ(p.threads[0].name, "long name of a worker");
-  ASSERT_EQ(p.threads[0].stack.size(), 1u);
+  ASSERT_EQ(p.threads[0].stack.size(), 2u);
+  EXPECT_EQ(p.threads[0].stack[0].name, "A.B");
+  EXPECT_EQ(p.threads[0].stack[1].name, "[unknown method]");
   TakePart("{\"lock\":{\"object\":256,\"type\":\"X\",\"owner\":7,\"owner_is_os_id\":1}}", p);
   ASSERT_EQ(p.locks.size(), 1u);
   EXPECT_EQ(p.locks[0].owner, 4u);

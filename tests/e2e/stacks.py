@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -189,6 +190,28 @@ class Stacks(Case):
                 self.assertEqual(threads["sleeper"]["managed_id"], w.ready["threads"]["sleeper"])
                 self.assertEqual(picture["pool"]["queue_length"], 0)
                 self.assertEqual(picture["process"]["pid"], w.pid)
+
+    def test_code_that_comes_and_goes_meanwhile(self):
+        # What is read may be gone when the runtime's library follows it. Each thread and the pool are told all the same.
+        for flavour in ("chaos", "chaos-net8", "chaos-net9"):
+            program = os.path.join(harness.WORKLOADS, flavour, "chaos")
+            if not os.path.exists(program):
+                self.skipTest(f"{flavour} is not built: tools/build_workloads --self-contained chaos")
+            with self.subTest(flavour=flavour), tempfile.TemporaryDirectory() as folder, \
+                    subprocess.Popen([program, "--folder", folder, "--closed-door", "--without", "Fibers"], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True) as chaos:
+                try:
+                    self.assertEqual(json.loads(chaos.stdout.readline()), {"ready": chaos.pid})
+                    print(file=chaos.stdin, flush=True)
+                    for _ in range(10):
+                        result = clrscope("stacks", "-p", chaos.pid, "--json")
+                        self.assert_ok(result)
+                        picture = json.loads(result.stdout)
+                        self.assertEqual(picture["notes"], [])
+                        self.assertGreater(picture["pool"]["threads"], 0)
+                        self.assertTrue(all(frame["name"] for t in picture["threads"] for frame in t["stack"]))
+                finally:
+                    chaos.kill()
 
     def test_the_program_goes_on_when_clrscope_is_killed(self):
         for mode in ("spin", "deadlock"):

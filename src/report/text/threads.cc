@@ -123,6 +123,7 @@ std::string StackLines(const Thread& t, const ThreadsTextOptions& options, const
   }
   if (left > 0) lines += style.Dim(fmt::format("    … and {} more", left)) + "\n";
   if (t.cut) lines += style.Dim("    … (the rest was not read)") + "\n";
+  if (!t.error.empty()) lines += style.Dim(Printable("    … (" + t.error + ")")) + "\n";
   return lines;
 }
 
