@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kRowMask = 0x00ffffff;
 constexpr int kMaxFields = 500;
+constexpr size_t kMaxTypes = 200'000;
 constexpr size_t kMaxFieldName = 256;
 constexpr uint64_t kObjectHeaderMask = ~uint64_t{7};  // the GC marks objects in the low bits
 
@@ -20,7 +21,9 @@ struct TypeMap {
 };
 
 void Visit(uint32_t index, Address type, void* token) {
-  (*static_cast<TypeMap*>(token)->loaded)[index] = type;
+  const OurCode inserts;
+  auto& loaded = *static_cast<TypeMap*>(token)->loaded;
+  if (loaded.size() < kMaxTypes) loaded[index] = type;
 }
 
 }  // namespace

@@ -14,12 +14,16 @@
 namespace clrscope::dac {
 
 // From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP end the guarded call that they come from,
-// and a call that has run for 0.25 to 0.5 s of CPU time is ended, too. Outside of a guarded call
+// and a call that has run for 0.25 to 0.5 s of user CPU time is overdue. Outside of a guarded call
 // these signals end the process as before.
 void CatchFaults();
 
-// How many guarded calls were ended.
+// How many guarded calls were ended, or were refused memory because they were overdue.
 uint64_t Faults();
+
+// Whether the guarded call is overdue: it is to get no more memory, so that it fails by itself. One
+// that reads none is ended as if it had faulted, 0.25 s later.
+bool Overdue();
 
 class Guard {
  public:
@@ -33,23 +37,23 @@ class Guard {
   sigjmp_buf place_;
 };
 
-// While one exists, a call is not ended for its time: a question to clrscope gets its answer.
-class NotEnded {
+// While one exists, a guarded call is not ended for its time: it runs code of ours, which asks
+// clrscope for memory or allocates.
+class OurCode {
  public:
-  NotEnded();
-  ~NotEnded();
-  NotEnded(const NotEnded&) = delete;
-  NotEnded& operator=(const NotEnded&) = delete;
+  OurCode();
+  ~OurCode();
+  OurCode(const OurCode&) = delete;
+  OurCode& operator=(const OurCode&) = delete;
 };
 
-// Whether a call of the library succeeds; one that was ended does not. Such a call leaks what it
-// had allocated, and keeps the library's lock, which the same thread may take again. `call` is one
-// call of the library on the process's only thread, so that no destructor of ours is left out.
+// Whether a call of the library succeeds; one that faults or is overdue does not. One that is ended
+// leaks what it had allocated, and keeps the library's lock, which the same thread may take again.
 template <class Call>
 [[gnu::noinline]] bool Succeeds(Call call) {
   Guard guard;
   if (sigsetjmp(guard.place(), 0) != 0) return false;
-  return Succeeded(call());
+  return Succeeded(call()) && !Overdue();
 }
 
 }  // namespace clrscope::dac

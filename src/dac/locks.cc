@@ -98,12 +98,13 @@ const Lock* Locks::ByScan(const Thread& thread, Address from, Address to, bool m
 
 const Lock* Locks::WaitedFor(const Thread& thread, const ThreadStack& stack) {
   const ThreadRegisters* registers = runtime_.remote().RegistersOf(thread.data.os_id);
-  if (registers == nullptr) return nullptr;
+  if (registers == nullptr || !stack.error.empty()) return nullptr;
   // The frames of entering a lock, from the leaf up to the method that asked for it.
   Address upto = 0;
   bool monitor = false, managed_lock = false;
   for (const StackFrame& frame : stack.frames) {
     const std::string name = frame.method == 0 ? "" : runtime_.MethodName(frame.method);
+    if (frame.method != 0 && name.empty()) return nullptr;  // which method it is is not known
     if (IsMonitorEnter(name)) monitor = true;
     if (IsLock(name)) managed_lock = true;
     if (IsMonitor(name) && !IsMonitorEnter(name)) return nullptr;  // Wait, Pulse

@@ -70,21 +70,23 @@ void TellLocks(Remote& remote, const Locks& locks) {
   }
 }
 
-// A fault in between may have hidden that there is a pool.
-PoolReading ReadPoolOnce(Runtime& runtime, CoreLibrary& core) {
+// Whether it is whole, with no fault that may have hidden a part.
+bool ReadWholePool(Runtime& runtime, CoreLibrary& core, PoolReading& reading) {
   const uint64_t faults = Faults();
-  PoolReading reading = ReadPool(runtime, core);
-  if (!reading.pool && reading.failed.empty() && Faults() != faults) reading.failed = "fields";
-  return reading;
+  reading = ReadPool(runtime, core);
+  if (Faults() == faults) return reading.whole();
+  if (reading.failed.empty()) reading = {std::nullopt, "fields"};
+  return false;
 }
 
 // The program runs on: what grows or moves while it is read is read again.
 void TellPool(Runtime& runtime, CoreLibrary& core) {
-  PoolReading reading = ReadPoolOnce(runtime, core);
-  for (int i = 1; i < kPoolReadings && !reading.whole(); ++i) {
+  PoolReading reading;
+  bool whole = ReadWholePool(runtime, core, reading);
+  for (int i = 1; i < kPoolReadings && !whole; ++i) {
     runtime.Forget();
     CoreLibrary anew(runtime);
-    reading = ReadPoolOnce(runtime, anew);
+    whole = ReadWholePool(runtime, anew, reading);
   }
   if (!reading.failed.empty())
     TellError(runtime.remote(),
@@ -108,14 +110,17 @@ int Run(int socket, const char* library, Address base) {
     return 1;
   }
   std::vector<SnapshotThread> wanted;
-  for (const Thread& t : runtime.Threads())
+  for (const Thread& t : runtime.Threads().threads)
     if (t.data.os_id != 0) wanted.push_back({t.data.os_id, t.object});
   if (wanted.empty()) TellError(remote, "the runtime has no threads yet");
   remote.Snapshot(wanted);
 
-  const std::vector<Thread> threads = runtime.ThreadsOfSnapshot();
+  const auto [threads, all_threads] = runtime.ThreadsOfSnapshot();
+  if (!all_threads) TellError(remote, "its list of threads could not be read to the end");
+  const uint64_t faults = Faults();
   CoreLibrary core(runtime);
   Locks locks(runtime, core, threads);
+  if (Faults() != faults) TellError(remote, "not all locks and threads' names could be read");
   for (const Thread& t : threads)
     if (t.data.os_id != 0 && remote.RegistersOf(t.data.os_id) != nullptr)
       TellThread(runtime, core, locks, t);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMaxName = 2048;
 constexpr size_t kMaxString = 512;
+constexpr int kReadings = 3;
 
 using CreateInstance = HResult (*)(const Guid& iid, ICLRDataTarget* target, void** out);
 using DllMain = int32_t (*)(void* module, uint32_t reason, void* reserved);
@@ -42,8 +43,10 @@ std::string Runtime::Load(const char* library) {
   const auto create = reinterpret_cast<CreateInstance>(::dlsym(module, "CLRDataCreateInstance"));
   if (create == nullptr) return "it has no CLRDataCreateInstance";
   HResult hr = kFail;
+  const uint64_t faults = Faults();
   if (!Succeeds([&] { return hr = create(kProcessIid, &target_, process_.raw_out()); }) ||
       !Succeeds([&] { return hr = process_->QueryInterface(kSosIid, sos_.raw_out()); })) {
+    if (Faults() != faults) return "it faults at its start";
     std::array<char, 64> text;
     std::snprintf(text.data(), text.size(), "it answers 0x%08x", static_cast<unsigned>(hr));
     return text.data();
@@ -53,17 +56,28 @@ std::string Runtime::Load(const char* library) {
   return "";
 }
 
-std::vector<Thread> Runtime::Threads() {
-  std::vector<Thread> threads;
+Runtime::ThreadList Runtime::ThreadsOnce() {
+  ThreadList list;
   ThreadStoreData store;
-  if (!Succeeds([&] { return sos_->GetThreadStoreData(&store); })) return threads;
+  if (!Succeeds([&] { return sos_->GetThreadStoreData(&store); })) return list;
   Thread t;
-  for (t.object = store.first; t.object != 0 && threads.size() < kMaxThreads;
+  for (t.object = store.first; t.object != 0 && list.threads.size() < kMaxThreads;
        t.object = t.data.next) {
-    if (!Succeeds([&] { return sos_->GetThreadData(t.object, &t.data); })) break;
-    threads.push_back(t);
+    if (!Succeeds([&] { return sos_->GetThreadData(t.object, &t.data); })) return list;
+    list.threads.push_back(t);
   }
-  return threads;
+  list.whole = true;
+  return list;
+}
+
+Runtime::ThreadList Runtime::Threads() {
+  ThreadList list = ThreadsOnce();
+  for (int i = 1; i < kReadings && !list.whole; ++i) {
+    Forget();
+    ThreadList again = ThreadsOnce();
+    if (again.whole || again.threads.size() > list.threads.size()) list = std::move(again);
+  }
+  return list;
 }
 
 void Runtime::Forget() {
@@ -71,13 +85,13 @@ void Runtime::Forget() {
   Succeeds([&] { return process_->Flush(); });
 }
 
-std::vector<Thread> Runtime::ThreadsOfSnapshot() {
+Runtime::ThreadList Runtime::ThreadsOfSnapshot() {
   Forget();
-  std::vector<Thread> threads = Threads();
+  ThreadList list = Threads();
   managed_mode_.clear();
-  for (const Thread& t : threads)
+  for (const Thread& t : list.threads)
     if (t.data.preemptive_disabled != 0) managed_mode_.insert(t.data.os_id);
-  return threads;
+  return list;
 }
 
 Address Runtime::CoreModule() {
@@ -110,15 +124,19 @@ std::string Runtime::TypeName(Address type) {
 }
 
 std::string Runtime::ModuleOf(Address method) {
-  MethodDescData data;
+  const auto [of_method, asked] = module_of_.try_emplace(method);
   uint32_t needed = 0;
-  if (!Succeeds([&] { return sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed); }))
-    return "";
-  const auto [at, fresh] = modules_.try_emplace(data.module);
+  if (asked) {
+    MethodDescData data;
+    if (Succeeds([&] { return sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed); }))
+      of_method->second = data.module;
+  }
+  if (of_method->second == 0) return "";
+  const auto [at, fresh] = modules_.try_emplace(of_method->second);
   if (!fresh) return at->second;
   ModuleData module;
   std::array<char16_t, kMaxName> name{};
-  if (Succeeds([&] { return sos_->GetModuleData(data.module, &module); }) && Succeeds([&] {
+  if (Succeeds([&] { return sos_->GetModuleData(of_method->second, &module); }) && Succeeds([&] {
         return sos_->GetPEFileName(module.file, kMaxName - 1, name.data(), &needed);
       }))
     at->second = FileNameOf(Utf8(name.data(), kMaxName));

@@ -33,9 +33,15 @@ class Runtime {
   ISOSDacInterface14* sos14() { return sos14_.get(); }
   IXCLRDataProcess& process() { return *process_.get(); }
 
-  std::vector<Thread> Threads();
+  // `whole`: the list was read to its end.
+  struct ThreadList {
+    std::vector<Thread> threads;
+    bool whole = false;
+  };
+  // Read again, some times, while it changes as it is read.
+  ThreadList Threads();
   // Reads it all again: what was known before the snapshot may be of another moment.
-  std::vector<Thread> ThreadsOfSnapshot();
+  ThreadList ThreadsOfSnapshot();
   // What is read from now on is of now.
   void Forget();
   // Of the snapshot: the thread ran code that the garbage collector waits for.
@@ -51,6 +57,8 @@ class Runtime {
   std::string StringAt(Address object);
 
  private:
+  ThreadList ThreadsOnce();
+
   Remote& remote_;
   Target target_;
   ComPtr<IXCLRDataProcess> process_;
@@ -58,6 +66,7 @@ class Runtime {
   ComPtr<ISOSDacInterface14> sos14_;
   std::set<uint32_t> managed_mode_;
   std::map<Address, std::string> methods_, modules_, types_;
+  std::map<Address, Address> module_of_;  // method → module, 0 where it could not be read
 };
 
 // At most `limit` UTF-16 units as UTF-8.

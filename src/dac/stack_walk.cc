@@ -38,9 +38,7 @@ void SkipNativeLeaf(Runtime& runtime, uint32_t os_id) {
   }
 }
 
-}  // namespace
-
-ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
+ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
   ThreadStack stack;
   const ThreadRegisters* registers = runtime.remote().RegistersOf(os_id);
   if (registers == nullptr || registers->have == ThreadRegisters::kNothing) {
@@ -59,7 +57,6 @@ ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
     return stack;
   }
   alignas(16) std::array<uint8_t, kContextRoom> context{};
-  const uint64_t faults = Faults();
   HResult moved = kFail;
   do {
     if (stack.frames.size() == kMaxFrames) {
@@ -87,7 +84,17 @@ ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
       frame.method = MethodAt(runtime, frame.ip);
     stack.frames.push_back(frame);
   } while (Succeeds([&] { return moved = walk->Next(); }) && moved == kOk);
-  if (Faults() != faults) stack.error = "a part is missing: the runtime changed it meanwhile";
+  return stack;
+}
+
+}  // namespace
+
+ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
+  const uint64_t faults = Faults();
+  ThreadStack stack = Walk(runtime, os_id);
+  if (Faults() == faults) return stack;
+  stack.error = "a part of the stack could not be read, as the program ran on";
+  stack.cut = !stack.frames.empty();
   return stack;
 }
 

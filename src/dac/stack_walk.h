@@ -17,7 +17,7 @@ struct StackFrame {
 struct ThreadStack {
   std::vector<StackFrame> frames;  // the leaf first
   bool cut = false;                // there were more
-  std::string error;               // why there is none
+  std::string error;               // why there is none, or not all of it
 };
 ThreadStack WalkThread(Runtime& runtime, uint32_t os_id);
 

@@ -44,7 +44,8 @@ HResult Target::GetRuntimeBase(Address* base) {
 }
 
 HResult Target::ReadVirtual(Address address, uint8_t* buffer, uint32_t size, uint32_t* read) {
-  const NotEnded until_answered;
+  const OurCode asks;  // half an answer must not stay in the socket
+  if (Overdue()) return kFail;
   *read = remote_.Read(address, buffer, size);
   return *read > 0 || size == 0 ? kOk : kFail;
 }

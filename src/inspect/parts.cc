@@ -64,7 +64,7 @@ Frame FrameOf(const json& object) {
   frame.file = TextOf(object, "module");
   frame.stub = frame.raw.find("IL_STUB") != std::string::npos;
   frame.name = ReadableMethod(frame.raw);
-  // Its code was unloaded while it was looked at.
+  // It could not be read, as the code was unloaded meanwhile.
   if (frame.raw.empty()) frame.raw = frame.name = profile::kUnknownMethod;
   return frame;
 }

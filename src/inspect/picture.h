@@ -48,7 +48,7 @@ struct Thread {
   double want_percent = 0;   // with the time in which it could have run
   std::vector<Frame> stack;  // the leaf first
   bool cut = false;          // there are more frames
-  std::string error;         // why there is no stack; ""
+  std::string error;         // why there is no stack, or not all of it; ""
   uint64_t waits_for = 0;    // the object; 0: none, or not certain
   std::vector<uint64_t> holds;
 

@@ -122,8 +122,10 @@ std::string StackLines(const Thread& t, const ThreadsTextOptions& options, const
     lines += "    " + (inspect::IsFrameworkFile(f.file) ? style.Dim(name) : name) + "\n";
   }
   if (left > 0) lines += style.Dim(fmt::format("    … and {} more", left)) + "\n";
-  if (t.cut) lines += style.Dim("    … (the rest was not read)") + "\n";
-  if (!t.error.empty()) lines += style.Dim(Printable("    … (" + t.error + ")")) + "\n";
+  if (!t.error.empty())
+    lines += style.Dim(Printable("    … (" + t.error + ")")) + "\n";
+  else if (t.cut)
+    lines += style.Dim("    … (the rest was not read)") + "\n";
   return lines;
 }
 
