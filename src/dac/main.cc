@@ -110,13 +110,15 @@ int Run(int socket, const char* library, Address base) {
     return 1;
   }
   std::vector<SnapshotThread> wanted;
-  for (const Thread& t : runtime.Threads().threads)
+  const auto [before, all_before] = runtime.Threads();
+  for (const Thread& t : before)
     if (t.data.os_id != 0) wanted.push_back({t.data.os_id, t.object});
   if (wanted.empty()) TellError(remote, "the runtime has no threads yet");
   remote.Snapshot(wanted);
 
   const auto [threads, all_threads] = runtime.ThreadsOfSnapshot();
-  if (!all_threads) TellError(remote, "its list of threads could not be read to the end");
+  if (!all_before || !all_threads)
+    TellError(remote, "its list of threads could not be read to the end");
   const uint64_t faults = Faults();
   CoreLibrary core(runtime);
   Locks locks(runtime, core, threads);
