@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the data access library that may fault or never end. The library reads a program that
 // runs on: what it found a moment ago may be gone. Where an address has become 0 it reads at 0
-// itself, and a list that has become a ring is followed for ever. On Linux it catches no fault (on
+// itself, and a call may never end. On Linux it catches no fault (on
 // Windows it does), so that one unloaded method would end the reader, and with it all stacks that
 // come after.
 #pragma once

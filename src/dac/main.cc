@@ -18,8 +18,6 @@
 namespace clrscope::dac {
 namespace {
 
-constexpr int kPoolReadings = 3;
-
 void Tell(Remote& remote, JsonText& json) {
   json.Close();
   remote.Part(json.text());
@@ -83,7 +81,7 @@ bool ReadWholePool(Runtime& runtime, CoreLibrary& core, PoolReading& reading) {
 void TellPool(Runtime& runtime, CoreLibrary& core) {
   PoolReading reading;
   bool whole = ReadWholePool(runtime, core, reading);
-  for (int i = 1; i < kPoolReadings && !whole; ++i) {
+  for (int i = 1; i < kReadings && !whole; ++i) {
     runtime.Forget();
     CoreLibrary anew(runtime);
     whole = ReadWholePool(runtime, anew, reading);

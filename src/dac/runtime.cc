@@ -16,7 +16,6 @@ namespace {
 
 constexpr size_t kMaxName = 2048;
 constexpr size_t kMaxString = 512;
-constexpr int kReadings = 3;
 
 using CreateInstance = HResult (*)(const Guid& iid, ICLRDataTarget* target, void** out);
 using DllMain = int32_t (*)(void* module, uint32_t reason, void* reserved);
@@ -124,9 +123,9 @@ std::string Runtime::TypeName(Address type) {
 }
 
 std::string Runtime::ModuleOf(Address method) {
-  const auto [of_method, asked] = module_of_.try_emplace(method);
+  const auto [of_method, unasked] = module_of_.try_emplace(method);
   uint32_t needed = 0;
-  if (asked) {
+  if (unasked) {
     MethodDescData data;
     if (Succeeds([&] { return sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed); }))
       of_method->second = data.module;

@@ -21,6 +21,9 @@ struct Thread {
   ThreadData data;
 };
 
+// How often what changes while it is read is read anew at the most.
+inline constexpr int kReadings = 3;
+
 class Runtime {
  public:
   Runtime(Remote& remote, Address runtime_base) : remote_(remote), target_(remote, runtime_base) {}

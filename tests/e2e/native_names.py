@@ -223,7 +223,7 @@ class NativeNames(Case):
         # had ended has samples without callers, and counts them.
         whole = report(path, "--measure", "cpu", "--by", "method", "-n", "0", "--symbols", given)
         caller = sum(row["total_cpu_ns"] for row in whole["rows"] if row["method"] == "memset")
-        missed = sum(loss["count"] for loss in whole["losses"] if loss["name"] == "cpu_callers_missed")
+        missed = harness.loss(whole, "cpu_callers_missed")
         of_a_sample = whole["totals"]["cpu_ns"] / whole["totals"]["samples"]
         self.assertGreater(caller + missed * of_a_sample, 0.8 * truth["methods"]["Native"], whole["losses"])
         rows = clrscope("query", path, "--symbols", given, "--csv", "select method from addresses where module = 'libc.so'").stdout
