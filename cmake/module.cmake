@@ -9,14 +9,15 @@ function(clrscope_discover_tests program clock)
   gtest_discover_tests(${program} ${ARGN} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 
-# clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT] [CLOCK pattern …])
+# clrscope_module(NAME [DEPS a b …] [LIBS x y …] [HOT] [SIMULATES] [CLOCK pattern …])
 # One folder of src/ = one static library of every .cc in it, and one test program of every
 # *_test.cc. DEPS are other modules: they are the layer rule (tools/check_layers.py reads them).
 # CLOCK: tests that measure time, as GoogleTest's filter has them. ctest runs each alone, under the label
 # `clock`; CI runs one again that fails (tools/ci).
 # HOT: every event passes through it; a release build optimises it harder.
+# SIMULATES: its tests simulate programs and keep -O2. Other tests have -O1: they are half of what is compiled.
 function(clrscope_module name)
-  cmake_parse_arguments(arg "HOT" "" "DEPS;LIBS;CLOCK" ${ARGN})
+  cmake_parse_arguments(arg "HOT;SIMULATES" "" "DEPS;LIBS;CLOCK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$|/main\\.cc$|/testing/")
@@ -26,7 +27,9 @@ function(clrscope_module name)
     add_library(clrscope_${name} STATIC ${sources})
     target_include_directories(clrscope_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(clrscope_${name} PUBLIC ${arg_DEPS} ${arg_LIBS} PRIVATE clrscope_options)
-    set_target_properties(clrscope_${name} PROPERTIES CLRSCOPE_HOT ${arg_HOT})
+    if(arg_HOT)
+      set_target_properties(clrscope_${name} PROPERTIES CLRSCOPE_OPTIMIZE -O3)
+    endif()
   else()
     add_library(clrscope_${name} INTERFACE)
     target_include_directories(clrscope_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -36,6 +39,9 @@ function(clrscope_module name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE clrscope_${name} clrscope_source_dir clrscope_options
       GTest::gtest GTest::gtest_main)
+    if(NOT arg_SIMULATES)
+      set_target_properties(${name}_test PROPERTIES CLRSCOPE_OPTIMIZE -O1)
+    endif()
     clrscope_discover_tests(${name}_test "${arg_CLOCK}")
   endif()
 endfunction()

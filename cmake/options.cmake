@@ -1,8 +1,10 @@
 # Warnings, sanitizers and the launcher that every target shares.
+# CLRSCOPE_OPTIMIZE of a target: how hard a release build optimises it; -O2 where it is not set.
+set(optimize $<TARGET_PROPERTY:CLRSCOPE_OPTIMIZE>)
 add_library(clrscope_options INTERFACE)
 target_compile_options(clrscope_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
-  $<$<CONFIG:Release>:-g1;$<IF:$<BOOL:$<TARGET_PROPERTY:CLRSCOPE_HOT>>,-O3,-O2>>)
+  $<$<CONFIG:Release>:-g1;$<IF:$<BOOL:${optimize}>,${optimize},-O2>>)
 if(CLRSCOPE_WERROR)
   target_compile_options(clrscope_options INTERFACE -Werror)
 endif()

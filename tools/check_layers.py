@@ -17,7 +17,7 @@ ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
 SRC = ROOT / "src"
 CALL = re.compile(r"clrscope_module\(\s*(\w+)([^)]*)\)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-KEYWORDS = {"DEPS", "LIBS", "HOT", "CLOCK"}
+KEYWORDS = {"DEPS", "LIBS", "HOT", "SIMULATES", "CLOCK"}
 
 
 def read_modules():
