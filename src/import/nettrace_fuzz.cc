@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a nettrace stream, in pieces of any size, through the whole pipeline: Reader,
-// TraceFold, Aggregate, Bind. It lies here because only this module may link all of them.
+// TraceFold, Aggregate, Bind. It lies in the lowest module that may link all of them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
