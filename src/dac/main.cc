@@ -121,9 +121,9 @@ int Run(int socket, const char* library, Address base) {
   CoreLibrary core(runtime);
   Locks locks(runtime, core, threads);
   if (Faults() != faults) TellError(remote, "not all locks and threads' names could be read");
+  // One whose stack could not be copied has its managed id, its name and its locks all the same.
   for (const Thread& t : threads)
-    if (t.data.os_id != 0 && remote.RegistersOf(t.data.os_id) != nullptr)
-      TellThread(runtime, core, locks, t);
+    if (t.data.os_id != 0) TellThread(runtime, core, locks, t);
   TellLocks(remote, locks);
   TellPool(runtime, core);
   remote.Done();

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxFrames = 400;
 constexpr uint32_t kContextRoom = 8192;  // more than any version's
 constexpr int kMaxNativeFrames = 64;
+constexpr char kPartLost[] = "a part of the stack could not be read, as the program ran on";
 
 Address MethodAt(Runtime& runtime, Address ip) {
   Address method = 0;
@@ -65,8 +66,10 @@ ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
     }
     uint32_t size = 0;
     if (!Succeeds(
-            [&] { return walk->GetContext(kContextFlags, kContextRoom, &size, context.data()); }))
+            [&] { return walk->GetContext(kContextFlags, kContextRoom, &size, context.data()); })) {
+      moved = kFail;
       break;
+    }
     StackFrame frame;
     frame.ip = ContextWord(context.data(), kRipAt);
     frame.sp = ContextWord(context.data(), kRspAt);
@@ -84,6 +87,7 @@ ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
       frame.method = MethodAt(runtime, frame.ip);
     stack.frames.push_back(frame);
   } while (Succeeds([&] { return moved = walk->Next(); }) && moved == kOk);
+  if (!Succeeded(moved)) stack.error = kPartLost;
   return stack;
 }
 
@@ -92,9 +96,8 @@ ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
 ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
   const uint64_t faults = Faults();
   ThreadStack stack = Walk(runtime, os_id);
-  if (Faults() == faults) return stack;
-  stack.error = "a part of the stack could not be read, as the program ran on";
-  stack.cut = !stack.frames.empty();
+  if (Faults() != faults) stack.error = kPartLost;
+  if (stack.error == kPartLost) stack.cut = !stack.frames.empty();
   return stack;
 }
 

@@ -233,6 +233,7 @@ class Stacks(Case):
                 picture = json.loads(result.stdout)
                 thread = next(t for t in picture["threads"] if t["name"].startswith("spinner"))
                 self.assertIn(f"process {seizer.pid} traces it already", thread["error"])
+                self.assertEqual((thread["managed_id"], thread["name"]), (w.ready["threads"]["spinner"], "spinner"))
             finally:
                 seizer.communicate()
             self.check_goes_on(w)
