@@ -15,7 +15,7 @@ endfunction()
 # CLOCK: tests that measure time, as GoogleTest's filter has them. ctest runs each alone, under the label
 # `clock`; CI runs one again that fails (tools/ci).
 # HOT: every event passes through it; a release build optimises it harder.
-# SIMULATES: its tests simulate programs and keep -O2. Other tests have -O1: they are 40 % of what is compiled.
+# SIMULATES: its tests simulate programs and keep -O2. Those of other modules have -O1: they are 40 % of what is compiled.
 function(clrscope_module name)
   cmake_parse_arguments(arg "HOT;SIMULATES" "" "DEPS;LIBS;CLOCK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

@@ -98,10 +98,10 @@ const Lock* Locks::ByScan(const Thread& thread, Address from, Address to, bool m
 
 const Lock* Locks::WaitedFor(const Thread& thread, const ThreadStack& stack) {
   const ThreadRegisters* registers = runtime_.remote().RegistersOf(thread.data.os_id);
-  if (registers == nullptr || !stack.error.empty()) return nullptr;
+  if (registers == nullptr || stack.faulted) return nullptr;
   // The frames of entering a lock, from the leaf up to the method that asked for it.
   Address upto = 0;
-  bool monitor = false, managed_lock = false;
+  bool monitor = false, managed_lock = false, asked = false;
   for (const StackFrame& frame : stack.frames) {
     const std::string name = frame.method == 0 ? "" : runtime_.MethodName(frame.method);
     if (frame.method != 0 && name.empty()) return nullptr;  // which method it is is not known
@@ -116,9 +116,12 @@ const Lock* Locks::WaitedFor(const Thread& thread, const ThreadStack& stack) {
                         name.starts_with("System.Threading.Thread.") ||
                         name.starts_with("System.Threading.SynchronizationContext") ||
                         name.starts_with("DynamicClass.IL_STUB");
-    if (!inside) break;
+    if (!inside) {
+      asked = true;
+      break;
+    }
   }
-  if (upto <= registers->rsp) return nullptr;
+  if (!asked || upto <= registers->rsp) return nullptr;
   // Of the caller's own frame nothing is looked at: it may hold locks of before and after.
   const Address to = std::min(upto, registers->rsp + kMaxScan);
   if (managed_lock) return ByScan(thread, registers->rsp, to, false);

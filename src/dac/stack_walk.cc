@@ -96,7 +96,8 @@ ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
 ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
   const uint64_t faults = Faults();
   ThreadStack stack = Walk(runtime, os_id);
-  if (Faults() != faults) stack.error = kPartLost;
+  stack.faulted = Faults() != faults;
+  if (stack.faulted) stack.error = kPartLost;
   if (stack.error == kPartLost) stack.cut = !stack.frames.empty();
   return stack;
 }

@@ -18,6 +18,7 @@ struct ThreadStack {
   std::vector<StackFrame> frames;  // the leaf first
   bool cut = false;                // there were more
   std::string error;               // why there is none, or not all of it
+  bool faulted = false;            // a frame may lack its method
 };
 ThreadStack WalkThread(Runtime& runtime, uint32_t os_id);
 

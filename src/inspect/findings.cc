@@ -72,11 +72,17 @@ void AddDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
   }
 }
 
+bool IsUnreadWorker(const Thread& t) {
+  return t.managed() && t.stack.empty() && !t.error.empty() && t.name == ".NET TP Worker";
+}
+
 void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
   std::vector<uint32_t> blocked, on_tasks;
   size_t workers = 0;
   std::map<ThreadState, size_t> states;
   for (const Thread& t : picture.threads) {
+    // One that could not be made to stand still runs.
+    if (IsUnreadWorker(t)) ++workers;
     if (!t.pool_worker()) continue;
     ++workers;
     if (t.state == ThreadState::kRunning || t.state == ThreadState::kRunnable ||
@@ -214,8 +220,18 @@ std::vector<Finding> FindReasons(const Picture& picture) {
   AddStarvation(picture, findings);
   AddChains(picture, findings);
   AddSpinners(picture, findings);
-  if (!deadlock && picture.managed_stacks)
-    findings.push_back({FindingKind::kNoDeadlock, "No deadlock seen among Monitor and Lock", {}});
+  if (!deadlock && picture.managed_stacks) {
+    Finding f;
+    f.kind = FindingKind::kNoDeadlock;
+    f.text = "No deadlock seen among Monitor and Lock";
+    const auto unread = std::ranges::count_if(
+        picture.threads, [](const Thread& t) { return t.managed() && !t.error.empty(); });
+    if (unread > 0)
+      f.text += fmt::format("; {} could not be read",
+                            unread == 1 ? "the stack of one thread"
+                                        : fmt::format("the stacks of {} threads", unread));
+    findings.push_back(std::move(f));
+  }
   return findings;
 }
 

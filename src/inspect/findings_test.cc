@@ -124,6 +124,29 @@ TEST(Findings, APoolIsStarvedWhenAllBlockAndWorkIsQueued) {
   EXPECT_TRUE(FindReasons(p).empty());  // a quarter of them works
 }
 
+TEST(Findings, AWorkerThatCouldNotBeReadDoesNotBlock) {
+  Picture p;
+  for (uint32_t i = 1; i <= 3; ++i) p.threads.push_back(Worker(i, BlockedOnTask()));
+  p.pool = Pool{4, 4, 100, 340};
+  EXPECT_EQ(FindReasons(p).size(), 1u);
+  p.threads.push_back(ThreadOf(4, ".NET TP Worker"));
+  p.threads[3].error = "it could not be made to stand still";
+  EXPECT_TRUE(FindReasons(p).empty());
+}
+
+TEST(Findings, WhoseStackCouldNotBeReadIsCountedWhereNoDeadlockIsSeen) {
+  Picture p;
+  p.managed_stacks = true;
+  p.threads = {ThreadOf(1, "a"), ThreadOf(2, "b")};
+  EXPECT_EQ(FindReasons(p).at(0).text, "No deadlock seen among Monitor and Lock");
+  p.threads[0].error = "it could not be made to stand still";
+  EXPECT_EQ(FindReasons(p).at(0).text,
+            "No deadlock seen among Monitor and Lock; the stack of one thread could not be read");
+  p.threads[1].error = "it could not be made to stand still";
+  EXPECT_EQ(FindReasons(p).at(0).text,
+            "No deadlock seen among Monitor and Lock; the stacks of 2 threads could not be read");
+}
+
 TEST(Findings, ASpinnerThatGetsHalfOfACpuIsSeen) {
   Picture p;
   p.threads.push_back(ThreadOf(14, ""));
@@ -165,6 +188,14 @@ TEST(Groups, EqualStacksAreOneGroupAndIdleWorkersAreFolded) {
   grouped = GroupThreads(p, true);
   EXPECT_EQ(grouped.groups.size(), 2u);
   EXPECT_TRUE(grouped.idle_workers.empty());
+}
+
+TEST(Groups, ThreadsWhoseStacksCouldNotBeReadAreShownOneByOne) {
+  Picture p;
+  p.threads = {ThreadOf(1, "reader"), ThreadOf(2, "writer")};
+  EXPECT_EQ(GroupThreads(p, false).groups.size(), 1u);  // both have no managed frames
+  for (Thread& t : p.threads) t.error = "it could not be made to stand still";
+  EXPECT_EQ(GroupThreads(p, false).groups.size(), 2u);
 }
 
 TEST(Groups, TheAgentsThreadIsTheRuntimesUnlessItIsInTheProgramsCode) {

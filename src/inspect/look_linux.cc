@@ -132,6 +132,7 @@ void ReadManaged(const ipc::ProcessFacts& facts, uint64_t base, const KernelThre
         [&](std::string_view part) { TakePart(part, picture); }};
     failed = RunReader(library, base, *rights, answers);
   }
+  if (failed.empty() && !picture.managed_stacks) failed = "no thread's stack could be read";
   if (!failed.empty())
     picture.notes.push_back((picture.managed_stacks ? "managed stacks are not complete: "
                                                     : "there are no managed stacks: ") +

@@ -96,7 +96,7 @@ void TakeThread(const json& object, Picture& picture) {
     last = is_explicit ? 2 : 1;
     at->stack.push_back(std::move(frame));
   }
-  if (!at->stack.empty()) picture.managed_stacks = true;
+  if (!at->stack.empty() || at->error.empty()) picture.managed_stacks = true;
 }
 
 // Comes after all threads.

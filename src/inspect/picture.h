@@ -84,7 +84,7 @@ struct Picture {
   std::vector<std::string> notes;  // what could not be seen, one sentence each
   uint64_t stopped_us = 0;         // the longest that any thread was made to stand still
   uint32_t stopped_threads = 0;
-  bool managed_stacks = false;  // the reader has sent a stack at least
+  bool managed_stacks = false;  // of one thread at least: it may be empty
 
   const Thread* ByManagedId(uint32_t id) const;
   const Lock* LockOf(uint64_t object) const;

@@ -127,6 +127,24 @@ TEST(Parts, WhatMakesNoSenseIsLeftOut) {
   EXPECT_EQ(p.locks[0].owner, 4u);
 }
 
+TEST(Parts, AThreadWithoutAStackHasItsNumberItsNameAndItsLocks) {
+  Picture p;
+  p.threads.resize(2);
+  p.threads[0].inner_id = 7;
+  p.threads[1].inner_id = 8;
+  TakePart(R"({"thread":{"os_id":7,"managed_id":4,"name":"busy","error":"it runs","frames":[]}})",
+           p);
+  TakePart(R"({"lock":{"object":256,"type":"X","owner":7,"owner_is_os_id":1}})", p);
+  EXPECT_EQ(p.threads[0].managed_id, 4u);
+  EXPECT_EQ(p.threads[0].name, "busy");
+  EXPECT_EQ(p.threads[0].error, "it runs");
+  ASSERT_EQ(p.locks.size(), 1u);
+  EXPECT_EQ(p.locks[0].owner, 4u);
+  EXPECT_FALSE(p.managed_stacks);
+  TakePart(R"({"thread":{"os_id":8,"managed_id":5,"frames":[]}})", p);
+  EXPECT_TRUE(p.managed_stacks);  // it has no managed frames
+}
+
 TEST(Rights, TheLibraryNeverHasMoreThanTheTarget) {
   const Capabilities same{3, 3}, fewer{3, 1};
   EXPECT_FALSE(RightsFor(1000, 1000, 1000, same, false)->change_user);
