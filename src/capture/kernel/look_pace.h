@@ -31,7 +31,8 @@ class LookPace {
         waits_ == Waits::kAround ? around_(random_) : std::min(kMostPeriods, memoryless_(random_));
     return begin_ns + static_cast<int64_t>(static_cast<double>(period_ns_) * periods);
   }
-  // On average, as of the last look.
+  // The mean of the wait that Next() has chosen. What the next look sees stands for so much time:
+  // looks that are rarer for a while stand for more each.
   int64_t period_ns() const { return period_ns_; }
 
  private:

@@ -27,6 +27,21 @@ TEST(LookPace, DearOnesTakeAFiftiethOfAProcessor) {
   EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, LookPace::Waits::kAround)), 2'000, 100);
 }
 
+TEST(LookPace, LooksStandForAsMuchTimeAsThereWas) {
+  // Looks that take much are rarer: first they take what was saved, and from 10 s on ten times as
+  // much.
+  LookPace pace(1'000'000, 1, LookPace::Waits::kMemoryless);
+  int64_t told[2] = {};
+  for (int64_t now = 0; now < 20 * kSecondNs;) {
+    const int64_t cpu_ns = now < 10 * kSecondNs ? 40'000 : 400'000;
+    now = pace.Next(now, cpu_ns);
+    told[now < 10 * kSecondNs ? 0 : 1] += pace.period_ns();
+  }
+  // 5,000 and 500 looks: standard errors of 1.4 and 4.5 % where all stand for the same, and more.
+  EXPECT_NEAR(static_cast<double>(told[0]), 10e9, 10e9 * 0.08);
+  EXPECT_NEAR(static_cast<double>(told[1]), 10e9, 10e9 * 0.25);
+}
+
 TEST(LookPace, WaitsAreAtRandom) {
   LookPace pace(kPeriodNs, 1);
   int64_t now = 0, least = INT64_MAX, most = 0;

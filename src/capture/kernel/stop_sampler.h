@@ -36,6 +36,7 @@ namespace clrscope::capture {
 struct StopSample {
   pid_t thread = 0;
   int64_t time_ns = 0;              // CLOCK_MONOTONIC
+  uint64_t period_ns = 0;           // how rare looks were: what it stands for
   std::span<const uint64_t> chain;  // of the user, by frame pointers, leaf first; never empty
   bool in_kernel = false;           // it stopped at the end of a system call
   UserRegs regs;
@@ -71,8 +72,6 @@ class StopSampler {
   // No more stops; Read() has the rest afterwards. The first call counts.
   void Stop();
   Figures figures() const;
-  // Of CPU time, that a sample stands for.
-  uint64_t period_ns() const { return static_cast<uint64_t>(period_ns_); }
 
  private:
   struct Thread {
@@ -100,6 +99,7 @@ class StopSampler {
     struct Entry {
       pid_t thread;
       int64_t time_ns;
+      uint64_t period_ns;
       bool in_kernel;
       UserRegs regs;
       size_t chain_at, chain_size, stack_at, stack_size;
@@ -117,7 +117,8 @@ class StopSampler {
   void Scout(Worker*);
   void Work(Worker* worker);
   // What the process runs on the worker's processor. Returns false where it runs nothing.
-  bool Sample(const Worker& worker, ThreadStops& stops, Copy& copy);
+  // `unseen_ns`: the waits since the last look that saw what runs; 0 then.
+  bool Sample(const Worker& worker, ThreadStops& stops, Copy& copy, int64_t* unseen_ns);
   bool ended() const { return over_.load(); }
 
   // With mutex_ held:
@@ -127,7 +128,7 @@ class StopSampler {
   bool LookAt(Thread& t, bool* runs);
   std::unordered_map<pid_t, Thread>::iterator WhoRunsOn(int processor);
   void Want(int processor);
-  void Push(pid_t id, const Copy& copy);
+  void Push(pid_t id, const Copy& copy, uint64_t period_ns);
 
   pid_t pid_;
   int64_t period_ns_;

@@ -203,8 +203,9 @@ bool StopSampler::Read(Sink& sink) {
   std::sort(taken_.entries.begin(), taken_.entries.end(),
             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   for (const Batch::Entry& e : taken_.entries)
-    sink.OnSample({e.thread, e.time_ns, std::span(taken_.chains).subspan(e.chain_at, e.chain_size),
-                   e.in_kernel, e.regs, Bytes(taken_.stacks).subspan(e.stack_at, e.stack_size)});
+    sink.OnSample({e.thread, e.time_ns, e.period_ns,
+                   std::span(taken_.chains).subspan(e.chain_at, e.chain_size), e.in_kernel, e.regs,
+                   Bytes(taken_.stacks).subspan(e.stack_at, e.stack_size)});
   return !taken_.entries.empty();
 }
 
@@ -242,15 +243,16 @@ void StopSampler::Work(Worker* worker) {
     const std::lock_guard lock(mutex_);
     worker->stops = &stops;
   }
-  int64_t now_ns = ClockNow(CLOCK_MONOTONIC), cost_ns = 0;
+  int64_t now_ns = ClockNow(CLOCK_MONOTONIC), cost_ns = 0, unseen_ns = 0;
   while (!ended() && !stops.over()) {
     // The timer wakes it where it sleeps.
     const int64_t next_ns = pace.Next(now_ns, cost_ns);
+    unseen_ns += pace.period_ns();
     while (!ended() && !SleepUntil(next_ns, kLongestPauseNs)) {
     }
     const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
     now_ns = ClockNow(CLOCK_MONOTONIC);
-    const bool any = Sample(*worker, stops, copy);
+    const bool any = Sample(*worker, stops, copy, &unseen_ns);
     // A late one is to go on as soon as it stands.
     while (stops.late() != 0 && !ended() && !stops.over()) {
       (void)SleepUntil(INT64_MAX, kLatePauseNs);
@@ -268,10 +270,12 @@ void StopSampler::Work(Worker* worker) {
   worker->stops = nullptr;
 }
 
-bool StopSampler::Sample(const Worker& worker, ThreadStops& stops, Copy& copy) {
+bool StopSampler::Sample(const Worker& worker, ThreadStops& stops, Copy& copy, int64_t* unseen_ns) {
   // Who waits here lets the thread go on that it is to see.
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return true;
+  // As rare as looks were, and a thread is not looked at again before it has run on.
+  const auto period_ns = static_cast<uint64_t>(std::exchange(*unseen_ns, 0) + kHasRunNs);
   ListIfChanged();
   const bool any = std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) {
     return t.second.active && t.second.processor == worker.processor;
@@ -301,7 +305,7 @@ bool StopSampler::Sample(const Worker& worker, ThreadStops& stops, Copy& copy) {
       figures_.stopped += stops.last();
       figures_.longest_stop =
           std::max<std::chrono::nanoseconds>(figures_.longest_stop, stops.last());
-      Push(id, copy);
+      Push(id, copy, period_ns);
       // It may go on elsewhere, since this processor was not free.
       bool runs = false;
       if (LookAt(t, &runs)) Want(t.processor);
@@ -419,14 +423,15 @@ void StopSampler::Want(int processor) {
   ++figures_.lost;
 }
 
-void StopSampler::Push(pid_t id, const Copy& copy) {
+void StopSampler::Push(pid_t id, const Copy& copy, uint64_t period_ns) {
   const Bytes stack = copy.stack();
   if (batch_.stacks.size() + stack.size() > kMostBatchBytes) {
     ++figures_.lost;
     return;
   }
-  batch_.entries.push_back({id, copy.time_ns(), copy.in_kernel(), copy.regs(), batch_.chains.size(),
-                            copy.chain().size(), batch_.stacks.size(), stack.size()});
+  batch_.entries.push_back({id, copy.time_ns(), period_ns, copy.in_kernel(), copy.regs(),
+                            batch_.chains.size(), copy.chain().size(), batch_.stacks.size(),
+                            stack.size()});
   batch_.chains.insert(batch_.chains.end(), copy.chain().begin(), copy.chain().end());
   batch_.stacks.insert(batch_.stacks.end(), stack.begin(), stack.end());
 }

@@ -35,17 +35,15 @@ class CpuSink final : public KernelSampler::Sink {
 
 class StopSink final : public StopSampler::Sink {
  public:
-  StopSink(CpuStacks* stacks, const RecordingClock* clock, uint64_t period_ns)
-      : stacks_(*stacks), clock_(*clock), period_ns_(period_ns) {}
+  StopSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
   void OnSample(const StopSample& s) override {
-    stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), period_ns_,
+    stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), s.period_ns,
                       s.chain, s.regs, s.stack, s.in_kernel});
   }
 
  private:
   CpuStacks& stacks_;
   const RecordingClock& clock_;
-  uint64_t period_ns_;
 };
 
 }  // namespace
@@ -81,7 +79,7 @@ bool Target::PumpKernelSamples() {
 }
 
 bool Target::PumpStops() {
-  StopSink sink(cpu_stacks_.get(), home_.clock, stops_->period_ns());
+  StopSink sink(cpu_stacks_.get(), home_.clock);
   const bool any = stops_->Read(sink);
   const StopSampler::Figures figures = stops_->figures();
   // Another tracer came, or another clrscope has the permission that Yama wants.

@@ -43,9 +43,10 @@ class CpuFeeder {
         fold_({tables_.get(), &sink_, 0, kCpuSecond}) {
     fold_.Begin(kernel_told);
   }
-  void Sample(uint64_t thread, int64_t ms, uint64_t leaf, size_t natives = 0) {
+  void Sample(uint64_t thread, int64_t ms, uint64_t leaf, size_t natives = 0,
+              uint64_t ns = kPeriod) {
     const uint64_t chain[] = {leaf, 0x10};
-    fold_.OnSample({thread, ms * kCpuMs, chain, natives, false, kPeriod});
+    fold_.OnSample({thread, ms * kCpuMs, chain, natives, false, ns});
   }
   void Times(int64_t ms, std::vector<ThreadTime> threads, int64_t process_ns = -1) {
     fold_.OnTimes(ms * kCpuMs, threads, process_ns);
@@ -95,6 +96,16 @@ TEST(CpuFold, WhatAThreadUsedIsSplitOverItsSamples) {
   f.Times(1000, {{1, 5 * kCpuSecond + 44 * kCpuMs}, {2, 0}}, 6 * kCpuSecond + 44 * kCpuMs);
   f.fold().Finish(2 * kCpuSecond);
   EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {33 * kCpuMs, 3}}, {{0x2000, 1}, {11 * kCpuMs, 1}}}));
+}
+
+TEST(CpuFold, ASampleThatStandsForMoreOfTheClockGetsMore) {
+  CpuFeeder f;
+  f.Times(0, {{1, 0}}, 0);
+  f.Sample(1, 100, 0x1000);
+  f.Sample(1, 200, 0x2000, 0, 3 * kPeriod);
+  f.Times(1000, {{1, 40 * kCpuMs}}, 40 * kCpuMs);
+  f.fold().Finish(2 * kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {10 * kCpuMs, 1}}, {{0x2000, 1}, {30 * kCpuMs, 1}}}));
 }
 
 TEST(CpuFold, WhatHasNoSampleYetGoesToTheNextOne) {
