@@ -12,7 +12,11 @@ namespace {
 constexpr size_t kMaxFrames = 400;
 constexpr uint32_t kContextRoom = 8192;  // more than any version's
 constexpr int kMaxNativeFrames = 64;
-constexpr char kPartLost[] = "a part of the stack could not be read, as the program ran on";
+
+void LosePart(ThreadStack& stack) {
+  stack.error = "a part of the stack could not be read, as the program ran on";
+  stack.cut = !stack.frames.empty();
+}
 
 Address MethodAt(Runtime& runtime, Address ip) {
   Address method = 0;
@@ -87,7 +91,7 @@ ThreadStack Walk(Runtime& runtime, uint32_t os_id) {
       frame.method = MethodAt(runtime, frame.ip);
     stack.frames.push_back(frame);
   } while (Succeeds([&] { return moved = walk->Next(); }) && moved == kOk);
-  if (!Succeeded(moved)) stack.error = kPartLost;
+  if (!Succeeded(moved)) LosePart(stack);
   return stack;
 }
 
@@ -97,8 +101,7 @@ ThreadStack WalkThread(Runtime& runtime, uint32_t os_id) {
   const uint64_t faults = Faults();
   ThreadStack stack = Walk(runtime, os_id);
   stack.faulted = Faults() != faults;
-  if (stack.faulted) stack.error = kPartLost;
-  if (stack.error == kPartLost) stack.cut = !stack.frames.empty();
+  if (stack.faulted) LosePart(stack);
   return stack;
 }
 

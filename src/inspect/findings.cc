@@ -72,20 +72,16 @@ void AddDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
   }
 }
 
-bool IsUnreadWorker(const Thread& t) {
-  return t.managed() && t.stack.empty() && !t.error.empty() && t.name == ".NET TP Worker";
-}
-
 void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
   std::vector<uint32_t> blocked, on_tasks;
   size_t workers = 0;
   std::map<ThreadState, size_t> states;
   for (const Thread& t : picture.threads) {
     // One that could not be made to stand still runs.
-    if (IsUnreadWorker(t)) ++workers;
-    if (!t.pool_worker()) continue;
+    const bool unread = t.managed() && t.unread() && t.name == ".NET TP Worker";
+    if (!unread && !t.pool_worker()) continue;
     ++workers;
-    if (t.state == ThreadState::kRunning || t.state == ThreadState::kRunnable ||
+    if (unread || t.state == ThreadState::kRunning || t.state == ThreadState::kRunnable ||
         t.state == ThreadState::kIdle)
       continue;
     blocked.push_back(t.managed_id);

@@ -50,7 +50,7 @@ GroupedThreads GroupThreads(const Picture& picture, bool all) {
     }
     std::vector<std::string> key{std::string(Word(t.state)), t.managed() ? "" : t.name, t.error};
     // That nothing could be read of two threads does not make them alike.
-    if (t.stack.empty() && !t.error.empty()) key.push_back(std::to_string(t.os_id));
+    if (t.unread()) key.push_back(std::to_string(t.os_id));
     for (const Frame& f : t.stack) key.push_back(f.raw);
     const auto [at, fresh] = places.try_emplace(std::move(key), grouped.groups.size());
     if (fresh) grouped.groups.emplace_back();

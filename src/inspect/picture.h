@@ -58,6 +58,7 @@ struct Thread {
   bool stood = false;    // it has not run between the copy of its stack and the end of the look
 
   bool managed() const { return managed_id != 0; }
+  bool unread() const { return stack.empty() && !error.empty(); }
   bool pool_worker() const;
 };
 
