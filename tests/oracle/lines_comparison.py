@@ -53,6 +53,6 @@ class LinesComparison:
 
         def right_of(table):
             return sum(n for key, n in table.items() if known.get(key[0], {}).get(key[1:]) in ("exact", "statement", "call"))
-        self.note = (f"{sum((self.ours & self.theirs).values())} of {total} lines are the same, {right_of(self.ours)} of clrscope's are right and "
-                     f"{sum(self.marked.values())} are marked, {right_of(self.theirs)} of TraceEvent's are right")
+        self.notes = [f"{sum((self.ours & self.theirs).values())} of {total} lines are the same, {right_of(self.ours)} of clrscope's are right "
+                      f"and {sum(self.marked.values())} are marked, {right_of(self.theirs)} of TraceEvent's are right"]
         return differences
