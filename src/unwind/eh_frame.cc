@@ -70,7 +70,7 @@ std::optional<uint64_t> Encoded(ByteReader& r, uint8_t encoding, uint64_t place,
 }
 
 // The FDE that may cover `at`, by the header's sorted table; 0 = none.
-uint64_t FindFde(const NativeModule& m, uint64_t at, TableReader& tables) {
+uint64_t FindFde(const NativeModule& m, uint64_t at, TableReader& tables, uint64_t* begin) {
   constexpr uint64_t kEntry = 8;  // where code begins and where its FDE is, both from the header
   constexpr uint64_t kPiece = 128;
   if (m.header_end - m.header < 12) return 0;
@@ -99,9 +99,23 @@ uint64_t FindFde(const NativeModule& m, uint64_t at, TableReader& tables) {
   const Bytes piece = tables.At(table + low * kEntry, count * kEntry);
   if (piece.size() < count * kEntry) return 0;
   uint64_t fde = 0;
-  for (uint64_t i = 0; i < count && field(piece.data() + i * kEntry) <= at; ++i)
+  for (uint64_t i = 0; i < count && field(piece.data() + i * kEntry) <= at; ++i) {
+    *begin = field(piece.data() + i * kEntry);
     fde = field(piece.data() + i * kEntry + 4);
+  }
   return fde;
+}
+
+// Whether a call ends there: one that does not return may be the last instruction of a function.
+bool EndsCall(const NativeModule& m, uint64_t ip, ModuleMemory& memory) {
+  constexpr size_t kLongest = 6;
+  if (ip < m.text + kLongest) return false;
+  const Bytes before = memory.At(ip - kLongest, kLongest);
+  if (before.size() < kLongest) return false;
+  const auto at = [&](size_t back) { return std::to_integer<unsigned>(before[kLongest - back]); };
+  return at(5) == 0xe8 ||                          // call rel32
+         (at(6) == 0xff && at(5) == 0x15) ||       // call [rip + disp32]
+         (at(2) == 0xff && (at(1) >> 3) == 0x1a);  // call reg
 }
 
 struct Cie {
@@ -158,7 +172,8 @@ FrameRule RuleAt(const NativeModule& m, uint64_t at, ModuleMemory& memory) {
   FrameRule out;
   out.state = RuleState::kSnapshot;
   TableReader tables(m, memory);
-  const uint64_t fde = FindFde(m, at, tables);
+  uint64_t first = 0;
+  const uint64_t fde = FindFde(m, at, tables, &first);
   if (fde == 0) return out;
   ByteReader body(tables.Record(fde));
   const uint64_t place = fde + 4;
@@ -191,6 +206,17 @@ FrameRule RuleAt(const NativeModule& m, uint64_t at, ModuleMemory& memory) {
   out.cfa_offset = static_cast<uint32_t>(row.cfa_offset);
   out.state = RuleState::kKnown;
   return out;
+}
+
+FrameRule RuleOfReturn(const NativeModule& m, uint64_t ip, ModuleMemory& memory) {
+  TableReader tables(m, memory);
+  uint64_t begin = 0;
+  if (FindFde(m, ip, tables, &begin) != 0 && begin == ip && !EndsCall(m, ip, memory)) {
+    FrameRule unknown;
+    unknown.state = RuleState::kSnapshot;
+    return unknown;
+  }
+  return RuleAt(m, ip - 1, memory);
 }
 
 }  // namespace clrscope::unwind

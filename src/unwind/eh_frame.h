@@ -33,4 +33,10 @@ class ModuleMemory {
 // than rsp and rbp, expressions). Allocates nothing by itself.
 FrameRule RuleAt(const NativeModule& module, uint64_t at, ModuleMemory& memory);
 
+// The rule for a return address. kSnapshot, too, where it is the first instruction of a function
+// and no call ends before it: to stop a thread, the runtime puts the address of OnHijackTripThread
+// in place of a return address, which the stack then lacks.
+// Source: dotnet/runtime src/coreclr/vm/threadsuspend.cpp, Thread::HijackThread
+FrameRule RuleOfReturn(const NativeModule& module, uint64_t ip, ModuleMemory& memory);
+
 }  // namespace clrscope::unwind

@@ -47,7 +47,10 @@ class DynamicCode(AgentCase):
         for flavour in FLAVOURS:
             with self.subTest(flavour):
                 state, _ = self.measure(flavour, "interop")
-                self.assertEqual(state["walk_fallbacks"], state["walk_new"], state)
+                # Every stack has a stub. Beside code that is new, the runtime walks those whose return address it has replaced, as it
+                # stops a thread for a collection that is at work, and this one allocates before it returns.
+                self.assertEqual(state["walk_fallbacks"], state["walk_new"] + state["walk_stub"], state)
+                self.assertLess(state["walk_stub"], 0.001 * state["samples"], state)
 
     # The other activities of `chaos`; lambdas are made and dropped, and collections free them.
     WITHOUT = "Assemblies,Libraries,Forks,Threads,Fibers,Exceptions,Signals"

@@ -102,7 +102,7 @@ bool CodeResolver::ResolveNative(uintptr_t ip, const NativeMap* native, unwind::
   if (native != nullptr) {
     if (const unwind::NativeModule* module = native->Find(ip - 1)) {
       OwnMemory memory;
-      *rule = unwind::RuleAt(*module, ip - 1, memory);
+      *rule = unwind::RuleOfReturn(*module, ip, memory);
       return true;
     }
   }

@@ -83,7 +83,7 @@ int LookUp(dl_phdr_info* info, size_t, void* context) {
   if (search.ip - 1 < m.text || search.ip - 1 >= m.text_end) return 0;
   if (m.header != 0) {
     OwnMemory memory;
-    *search.rule = unwind::RuleAt(m, search.ip - 1, memory);
+    *search.rule = unwind::RuleOfReturn(m, search.ip, memory);
   } else {
     search.rule->state = unwind::RuleState::kSnapshot;
   }

@@ -11,6 +11,35 @@
 #include "agent/stacks/native_map.h"
 #include "agent/stacks/stack_walk.h"
 
+// Functions that follow each other without a gap, as the runtime's in assembler do.
+__asm__(R"(
+  .pushsection .text
+walk_test_returns:
+  .cfi_startproc
+  ret
+  .cfi_endproc
+walk_test_behind_return:
+  .cfi_startproc
+  nop
+  ret
+  .cfi_endproc
+walk_test_calls:
+  .cfi_startproc
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call *%rax
+  .cfi_endproc
+walk_test_behind_call:
+  .cfi_startproc
+  ret
+  .cfi_endproc
+  .popsection
+)");
+extern "C" {
+__attribute__((visibility("hidden"))) extern const char walk_test_behind_return[];
+__attribute__((visibility("hidden"))) extern const char walk_test_behind_call[];
+}
+
 namespace clrscope::agent {
 namespace {
 
@@ -39,7 +68,7 @@ __attribute__((noinline)) void Look(Stacks& out) {
     OwnMemory memory;
     unwind::FrameRule r;
     if (m != nullptr)
-      r = unwind::RuleAt(*m, ip - 1, memory);
+      r = unwind::RuleOfReturn(*m, ip, memory);
     else if (!NativeMap::RuleOfLoaded(ip, &r))
       break;
     out.end = r.state;
@@ -85,6 +114,20 @@ TEST(NativeWalk, AThreadsStackHasAnEnd) {
     EXPECT_GT(stacks.ours.size(), 6u);
     EXPECT_EQ(stacks.end, unwind::RuleState::kRoot);
   }).join();
+}
+
+// Thread::HijackThread puts the start of OnHijackTripThread in place of a return address.
+TEST(NativeWalk, AReturnAddressThatTheRuntimeReplacedHasNoRule) {
+  const auto replaced = reinterpret_cast<uintptr_t>(walk_test_behind_return);
+  unwind::FrameRule rule;
+  ASSERT_TRUE(NativeMap::RuleOfLoaded(replaced, &rule));
+  EXPECT_EQ(rule.state, unwind::RuleState::kSnapshot) << "not that of the function before";
+  ASSERT_TRUE(NativeMap::RuleOfLoaded(replaced + 1, &rule));
+  EXPECT_EQ(rule.state, unwind::RuleState::kKnown) << "within the function";
+  const auto real = reinterpret_cast<uintptr_t>(walk_test_behind_call);
+  ASSERT_TRUE(NativeMap::RuleOfLoaded(real, &rule));
+  EXPECT_EQ(rule.state, unwind::RuleState::kKnown) << "a call that does not return";
+  EXPECT_EQ(rule.cfa_offset, 16u) << "of the function that calls";
 }
 
 }  // namespace

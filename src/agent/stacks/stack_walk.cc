@@ -105,7 +105,7 @@ WalkEnd Walk(CodeTable& code, const NativeMap* native_map, Registers at, Stack s
         return WalkEnd::kNew;
       }
       OwnMemory memory;
-      rule = unwind::RuleAt(*module, at.ip - 1, memory);
+      rule = unwind::RuleOfReturn(*module, at.ip, memory);
       code.SetRule(slot->frame.load(std::memory_order_relaxed), rule, 0);
     }
     if (rule.state == unwind::RuleState::kSnapshot)
