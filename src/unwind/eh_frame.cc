@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "unwind/call_site.h"
 #include "unwind/cfa_program.h"
 
 namespace clrscope::unwind {
@@ -106,18 +107,6 @@ uint64_t FindFde(const NativeModule& m, uint64_t at, TableReader& tables, uint64
   return fde;
 }
 
-// Whether a call ends there: one that does not return may be the last instruction of a function.
-bool EndsCall(const NativeModule& m, uint64_t ip, ModuleMemory& memory) {
-  constexpr size_t kLongest = 6;
-  if (ip < m.text + kLongest) return false;
-  const Bytes before = memory.At(ip - kLongest, kLongest);
-  if (before.size() < kLongest) return false;
-  const auto at = [&](size_t back) { return std::to_integer<unsigned>(before[kLongest - back]); };
-  return at(5) == 0xe8 ||                          // call rel32
-         (at(6) == 0xff && at(5) == 0x15) ||       // call [rip + disp32]
-         (at(2) == 0xff && (at(1) >> 3) == 0x1a);  // call reg
-}
-
 struct Cie {
   CfaFactors factors;
   uint8_t fde_encoding = 0;
@@ -211,7 +200,9 @@ FrameRule RuleAt(const NativeModule& m, uint64_t at, ModuleMemory& memory) {
 FrameRule RuleOfReturn(const NativeModule& m, uint64_t ip, ModuleMemory& memory) {
   TableReader tables(m, memory);
   uint64_t begin = 0;
-  if (FindFde(m, ip, tables, &begin) != 0 && begin == ip && !EndsCall(m, ip, memory)) {
+  // A call that does not return may be the last instruction of the function before.
+  if (FindFde(m, ip, tables, &begin) != 0 && begin == ip &&
+      !EndsWithCall(tables.At(ip - kLongestCall, kLongestCall))) {
     FrameRule unknown;
     unknown.state = RuleState::kSnapshot;
     return unknown;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "unwind/call_site.h"
 #include "unwind/leaf_rule.h"
 
 namespace clrscope::capture {
@@ -23,30 +24,6 @@ FrameRule NotKnown() {
   FrameRule rule;
   rule.state = RuleState::kSnapshot;
   return rule;
-}
-
-// Whether a call ends where `code` does. Source: Intel 64 and IA-32 Architectures Software
-// Developer's Manual, CALL: E8 rel32; FF /2 with every kind of operand.
-bool EndsWithCall(Bytes code) {
-  const auto at = [&](size_t back) {
-    return back <= code.size() ? std::to_integer<uint8_t>(code[code.size() - back]) : uint8_t{0};
-  };
-  if (at(5) == 0xe8) return true;
-  for (size_t length = 2; length <= 7; ++length) {
-    if (at(length) != 0xff) continue;
-    const uint8_t operand = at(length - 1);
-    if ((operand >> 3 & 7) != 2) continue;
-    const uint8_t mode = operand >> 6, base = operand & 7;
-    size_t expected = 2;
-    if (mode != 3 && base == 4) {
-      ++expected;  // SIB
-      if (mode == 0 && length >= 3 && (at(length - 2) & 7) == 5) expected += 4;
-    }
-    if (mode == 1) expected += 1;
-    if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
-    if (expected == length) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -246,11 +223,11 @@ bool CodeRules::Restores(uint64_t ip) {
 }
 
 bool CodeRules::FollowsCall(uint64_t ip, bool keep) {
-  std::array<std::byte, 7> room;
+  std::array<std::byte, unwind::kLongestCall> room;
   if (ip < room.size()) return false;
   const Bytes code = Read(ip - room.size(), ip, room);
   if (code.size() != room.size()) return after_calls_.contains(ip);
-  if (!EndsWithCall(code)) return false;
+  if (!unwind::EndsWithCall(code)) return false;
   if (keep) {
     if (after_calls_.size() >= kMostKnown) after_calls_.clear();
     after_calls_.insert(ip);
