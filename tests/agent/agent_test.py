@@ -299,6 +299,24 @@ class ComingAndGoing(AgentCase):
             least = min(least, rss_kb(pid))
         return least
 
+    def test_attach_waits_for_a_runtime_that_starts(self):
+        """A runtime answers before it takes a profiler. This one stays there until it is resumed."""
+        for flavour in ("alloc-net8", "alloc-net9", "alloc"):
+            with self.subTest(flavour):
+                program = subprocess.Popen([*harness.command(flavour), "--seconds", "60", "--rate", "1000000"], stdout=subprocess.DEVNULL,
+                                           env={**os.environ, "DOTNET_DefaultDiagnosticPortSuspend": "1"})
+                self.addCleanup(program.wait)
+                self.addCleanup(program.kill)
+                wait_until(lambda: '"start"' in clrscope("doctor", program.pid, "--json").stdout, 60, "the runtime waits")
+                attach = start_clrscope("attach", "-p", program.pid)
+                self.addCleanup(attach.kill)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    attach.wait(0.5)
+                self.assert_ok(clrscope("doctor", program.pid, "--resume"))
+                _, words = attach.communicate(timeout=60)
+                self.assertEqual(attach.returncode, 0, words)
+                self.assertTrue(status(program.pid)["sampling"])
+
     @clock
     def test_twenty_rounds_leave_nothing_behind(self):
         work = self.workload("alloc", "--threads", "2", "--rate", "200e6", "--seconds", "900", "--start-on-stdin")

@@ -131,8 +131,7 @@ Status Agent::Start() {
                                        Now());
   // Shards keep what an earlier instance left in them.
   ShardPool::Get().ForEach([](Shard& s) {
-    for (int side = 0; side < 2; ++side)
-      if (ShardTable* t = s.Flip()) t->Clear();
+    (void)s.Empty([](ShardTable&) {});
     for (OpenWait* wait : {&s.waits.contention, &s.waits.wait}) wait->Tell([] {});
   });
   ShardPool::Get().Refill();

@@ -68,13 +68,18 @@ TEST(Unloading, WaitsForNoDisk) {
   LetItGoOn(a);
 }
 
-// A thread stands still in the middle of a sample, so that its shard cannot be emptied.
-TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
-  AgentOnFake a("every=1h,output=%d/x.pb");
+// Type 5 stays, type 77 goes with the plug-in.
+void AddAppAndPlugin(AgentOnFake& a) {
   a.runtime.AddModule(kApp, 0);
   a.runtime.AddModule(kPlugin, kModuleCollectible);
   a.runtime.AddType(5, kApp);
   a.runtime.AddType(77, kPlugin);
+}
+
+// A thread stands still in the middle of a sample, so that its shard cannot be emptied.
+TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  AddAppAndPlugin(a);
   a.runtime.creating_handles.Close();
   std::thread owner([&] {
     a.runtime.creating_handles.Open();
@@ -98,6 +103,33 @@ TEST(Unloading, WhatWasNotTakenInByThenIsNotAskedAbout) {
   EXPECT_EQ(a.Status("unloaded_unnamed"), 2);
   EXPECT_TRUE(a.SpoolSays("x.pb", "T77", 5));
   EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+}
+
+// The agent's thread came by while the owner stood still in a sample; what was sampled after that
+// is in the other table of its shard.
+TEST(Unloading, NamesAreReadOfAllThatASlowThreadSampled) {
+  AgentOnFake a("every=1h,output=%d/x.pb");
+  AddAppAndPlugin(a);
+  a.runtime.creating_handles.Close();
+  std::atomic<bool> go_on{false}, over{false};
+  std::thread owner([&] {
+    a.Allocate(5);  // stands still
+    a.Allocate(77);
+    go_on.store(true);
+    while (!over.load()) std::this_thread::yield();  // else its shard is emptied at its end
+  });
+  a.runtime.creating_handles.Await();
+  EXPECT_EQ(a.Ask("interval"), "ok");  // which does not get it
+  a.runtime.creating_handles.Open();
+  EXPECT_TRUE(Until(10, [&] { return go_on.load(); }));
+  a.UnloadModule(kPlugin);
+  EXPECT_EQ(a.Status("unloads_missed"), 0);
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  over.store(true);
+  owner.join();
+  EXPECT_EQ(a.runtime.asked_of_the_dead(), 0u);
+  EXPECT_EQ(a.Status("unloaded_unnamed"), 0);
+  EXPECT_TRUE(a.SpoolSays("x.pb", "T77", 5));
 }
 
 TEST(Unloading, WaitsForAQuestionThatIsUnderWay) {
@@ -621,6 +653,11 @@ class Handles : public testing::Test {
 TEST_F(Handles, AreDestroyedByThreadsThatAllocate) {
   AgentOnFake a("every=1h,cap=64");
   AllocateMany(a);
+  // Up to a second's handles are with their threads yet.
+  EXPECT_EQ(a.Ask("interval"), "ok");
+  const uint64_t most = a.runtime.handles();
+  for (uint64_t i = 0; i < most && GivenUpHandles::Get().waiting() != 0; ++i) a.Allocate(5);
+  EXPECT_EQ(GivenUpHandles::Get().waiting(), 0u);
   EXPECT_GT(a.runtime.destroyed(), a.runtime.handles() / 2);
   EXPECT_EQ(a.runtime.suspensions(), 0u);
   EXPECT_EQ(a.runtime.destroyed_outside(), 0u);

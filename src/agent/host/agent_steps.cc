@@ -120,7 +120,7 @@ void Agent::TendShards(int64_t now) {
   pool.FindStacks(MonotonicNs());
   if (now - last_tended_ns_ < kTendEvery) return;
   last_tended_ns_ = now;
-  pool.TakeBack(IsAlive, [this](Shard& s) { return Empty(s) && Empty(s); });  // both of its tables
+  pool.TakeBack(IsAlive, [this](Shard& s) { return Empty(s); });
   pool.Refill();
   if (const uint64_t unloads = NativeMap::Unloads(); unloads != native_unloads_) {
     native_unloads_ = unloads;
@@ -312,14 +312,12 @@ void Agent::RetireNativeFrames() {
 }
 
 bool Agent::Empty(Shard& s) {
-  ShardTable* table = s.Flip();
-  if (table == nullptr) return false;
-  (void)ResolveFrames(~uint32_t{0});  // of what it holds
-  collector_.SetClock(static_cast<uint32_t>(Now() / kSecond) + 1);
-  collector_.Take(*table, s.thread_id.load(std::memory_order_relaxed), live_.get(),
-                  [&](uint64_t handle) { ReleaseHandle(this, handle); });
-  table->Clear();
-  return true;
+  return s.Empty([&](ShardTable& table) {
+    (void)ResolveFrames(~uint32_t{0});  // of what it holds
+    collector_.SetClock(static_cast<uint32_t>(Now() / kSecond) + 1);
+    collector_.Take(table, s.thread_id.load(std::memory_order_relaxed), live_.get(),
+                    [&](uint64_t handle) { ReleaseHandle(this, handle); });
+  });
 }
 
 bool Agent::Drain() {
@@ -338,9 +336,7 @@ bool Agent::Drain() {
 void Agent::ResetCode() {
   sampler_->Pause(Sampler::kForTables);
   (void)ResolveFrames(~uint32_t{0});
-  bool quiet = true;
-  for (int side = 0; side < 2; ++side) quiet = Drain() && quiet;
-  if (quiet) {
+  if (Drain()) {
     code_.Clear();
     async_types_.Clear();
     sampler_->NumberAnew();

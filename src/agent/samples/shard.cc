@@ -112,12 +112,10 @@ size_t ShardTable::memory_bytes() const {
 ShardTable* Shard::Flip() {
   if (!pending_)
     active_.store(active_.load(std::memory_order_relaxed) ^ 1, std::memory_order_seq_cst);
+  pending_ = true;
   // The owner either sees the new index, or is seen to be busy with the old one.
   for (int i = 0; busy_.load(std::memory_order_seq_cst); ++i) {
-    if (i == 1000) {
-      pending_ = true;
-      return nullptr;
-    }
+    if (i == 1000) return nullptr;
     if (i < 50) {
       ::sched_yield();
     } else {
@@ -125,7 +123,6 @@ ShardTable* Shard::Flip() {
       ::nanosleep(&pause, nullptr);
     }
   }
-  pending_ = false;
   return &tables_[active_.load(std::memory_order_relaxed) ^ 1];
 }
 

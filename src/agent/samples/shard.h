@@ -136,8 +136,8 @@ class Shard {
   // By the thread `owner`, around a sample. nullptr: it is in a sample already, or the shard is no
   // longer its own.
   ShardTable* Enter(uintptr_t owner) {
-    if (busy_.load(std::memory_order_relaxed)) return nullptr;
-    busy_.store(true, std::memory_order_seq_cst);
+    // In one step: a thread that once had the shard must not take the owner's mark away.
+    if (busy_.exchange(true, std::memory_order_seq_cst)) return nullptr;
     if (owner_.load(std::memory_order_seq_cst) == owner)
       return &tables_[active_.load(std::memory_order_seq_cst)];
     Leave();
@@ -151,9 +151,20 @@ class Shard {
   // thread has got the owner's identity. False: somebody is in it, and stays its owner.
   bool Disown();
 
-  // By the agent's thread: makes the other table (which must be empty) current, and returns the one
-  // that was once its owner has left it; nullptr when it did not within some 10 ms.
-  ShardTable* Flip();
+  // By the agent's thread: `take(table)` gets all samples that were made before the call, and the
+  // table is empty after it. False when the owner was in a sample, and stayed there for some 10 ms.
+  template <class Take>
+  bool Empty(Take&& take) {
+    // After a flip that the owner was in the way of, or a `take` that threw, both have samples.
+    for (int tables = pending_ ? 2 : 1; tables != 0; --tables) {
+      ShardTable* table = Flip();
+      if (table == nullptr) return false;
+      take(*table);
+      table->Clear();
+      pending_ = false;
+    }
+    return true;
+  }
   // By the agent's thread, while it is nobody's and empty: gives its memory back.
   void ReleasePages();
 
@@ -177,11 +188,15 @@ class Shard {
   Shard* next_idle = nullptr;
 
  private:
+  // Makes the other table current, and returns the one that was once the owner has left it; nullptr
+  // when it does not. While that one is pending, no other is: the next call returns it.
+  ShardTable* Flip();
+
   ShardTable tables_[2];
   std::atomic<uintptr_t> owner_{0};
   std::atomic<bool> busy_{false};
   std::atomic<uint32_t> active_{0};
-  bool pending_ = false;  // flipped, but the owner was still in it
+  bool pending_ = false;  // flipped, but the table that is not current has yet to be emptied
 };
 
 }  // namespace clrscope::agent

@@ -70,12 +70,7 @@ namespace {
 bool IsAlive(uint32_t thread) { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0; }
 
 bool Empty(Shard& s) {
-  for (int side = 0; side < 2; ++side) {
-    ShardTable* t = s.Flip();
-    if (t == nullptr) return false;
-    t->Clear();
-  }
-  return true;
+  return s.Empty([](const ShardTable&) {});
 }
 
 Shard* TakeMine() { return ShardPool::Get().Mine(ShardPool::ThisThread()); }
@@ -148,13 +143,9 @@ TEST(ShardPool, SamplesOfThreadsThatComeAndGoAreAllTakenIn) {
   std::atomic<uint64_t> folded{0};
   uint64_t seen = 0;
   const auto take = [&](Shard& s) {
-    for (int side = 0; side < 2; ++side) {
-      ShardTable* t = s.Flip();
-      if (t == nullptr) return false;
-      for (const ShardEntry& e : t->entries()) seen += e.value.samples;
-      t->Clear();
-    }
-    return true;
+    return s.Empty([&](const ShardTable& t) {
+      for (const ShardEntry& e : t.entries()) seen += e.value.samples;
+    });
   };
   std::thread agent([&] {
     while (!done.load()) {

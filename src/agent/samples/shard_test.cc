@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -77,16 +78,56 @@ TEST(Shard, NothingIsLostOrCountedTwiceWhileItIsEmptied) {
   });
   uint64_t seen = 0;
   const auto empty = [&] {
-    ShardTable* t = shard.Flip();
-    if (t == nullptr) return;
-    for (const ShardEntry& e : t->entries()) seen += e.value.samples;
-    t->Clear();
+    (void)shard.Empty([&](const ShardTable& t) {
+      for (const ShardEntry& e : t.entries()) seen += e.value.samples;
+    });
   };
   while (!done.load()) empty();
   owner.join();
   empty();
-  empty();
   EXPECT_EQ(seen, kSamples);
+}
+
+// A sample of this type; `within` is called while the owner is in it.
+template <class Within>
+void SampleOne(Shard& shard, uintptr_t owner, uint64_t type, Within&& within) {
+  ShardTable* table = shard.Enter(owner);
+  ASSERT_NE(table, nullptr);
+  within();
+  const std::array<uint32_t, 1> stack = {4};
+  EXPECT_EQ(table->Fold(stack, type, HeapKind::kSoh), 0u);
+  shard.Leave();
+}
+
+// What the owner does after a flip that it was in the way of goes into the other table.
+TEST(Shard, GivesAllThatWasMadeAlsoAfterItsOwnerWasInTheWay) {
+  Shard shard(1);
+  ASSERT_TRUE(shard.ok());
+  shard.Own(7);
+  size_t seen = 0;
+  const auto empty = [&] {
+    return shard.Empty([&](const ShardTable& t) { seen += t.entries().size(); });
+  };
+  SampleOne(shard, 7, 1, [&] { EXPECT_FALSE(empty()) << "it is in a sample"; });
+  SampleOne(shard, 7, 2, [] {});
+  EXPECT_TRUE(empty());
+  EXPECT_EQ(seen, 2u);
+  EXPECT_TRUE(empty());
+  EXPECT_EQ(seen, 2u);
+}
+
+// No memory: what was left there must not pass for what is sampled later.
+TEST(Shard, GivesWhatWasLeftWhenTakingItFailed) {
+  Shard shard(1);
+  ASSERT_TRUE(shard.ok());
+  shard.Own(7);
+  SampleOne(shard, 7, 1, [] {});
+  EXPECT_THROW((void)shard.Empty([](const ShardTable&) { throw std::bad_alloc(); }),
+               std::bad_alloc);
+  SampleOne(shard, 7, 2, [] {});
+  size_t seen = 0;
+  EXPECT_TRUE(shard.Empty([&](const ShardTable& t) { seen += t.entries().size(); }));
+  EXPECT_EQ(seen, 2u);
 }
 
 TEST(Shard, IsNobodysOnceItWasTakenBack) {

@@ -150,8 +150,10 @@ void Names::DropCollectible() {
 void Names::EnterEpoch() {
   const uint32_t now = lookup_.epoch();
   if (now == epoch_) return;
-  earlier_type_ids_.clear();
-  if (now == epoch_ + 1) earlier_type_ids_.swap(type_ids_);
+  if (!type_ids_.empty()) {
+    earlier_type_ids_.swap(type_ids_);
+    earlier_epoch_ = epoch_;
+  }
   epoch_ = now;
   Forget();
 }
@@ -191,8 +193,10 @@ uint32_t Names::TypeOf(ClassId type, uint32_t epoch, bool* gone) {
   *gone = false;
   if (type == 0) return 0;
   EnterEpoch();
-  const auto& known = epoch == epoch_ ? type_ids_ : earlier_type_ids_;
-  if (const auto it = known.find(type); it != known.end() && epoch + 1 >= epoch_) return it->second;
+  if (epoch == epoch_ || epoch == earlier_epoch_) {
+    const auto& known = epoch == epoch_ ? type_ids_ : earlier_type_ids_;
+    if (const auto it = known.find(type); it != known.end()) return it->second;
+  }
   *gone = !lookup_.Begin(epoch);
   if (*gone || types_.size() >= kMostTypes) return 0;
   std::string raw = RawTypeName(type, 0);
@@ -354,8 +358,10 @@ Names::Numbers Names::Trim(const std::vector<bool>& keep_methods,
 
 size_t Names::memory_bytes() const {
   constexpr size_t kMapEntry = 48;  // node and bucket
-  size_t bytes = (modules_.size() + method_ids_.size() + type_ids_.size()) * kMapEntry +
-                 modules_.size() * (sizeof(Module) + sizeof(symbols::Metadata));
+  size_t bytes =
+      (modules_.size() + method_ids_.size() + type_ids_.size() + earlier_type_ids_.size()) *
+          kMapEntry +
+      modules_.size() * (sizeof(Module) + sizeof(symbols::Metadata));
   const auto add = [&](const std::string& s) { bytes += s.capacity(); };
   for (const profile::IntervalMethod& m : methods_) {
     bytes += sizeof m + kMapEntry + m.raw.size() + m.module.size() + m.mvid.size();  // and its key

@@ -77,12 +77,15 @@ class Names {
   bool touched_collectible_ = false;  // by what was described last
 
   Lookup& lookup_;
-  uint32_t epoch_ = 0;
+  uint32_t epoch_ = 0, earlier_epoch_ = 0;
   std::unordered_map<ModuleId, Module> modules_;
   // Their metadata is given back at once: nobody tells in time that it goes.
   std::vector<ModuleId> collectible_modules_;
   std::unordered_map<FunctionId, Method> method_ids_;
-  std::unordered_map<ClassId, uint32_t> type_ids_, earlier_type_ids_;  // of the epoch before
+  // Of this epoch, and of the last one before it that has any: a program that drops many dynamic
+  // methods at once goes through many epochs. What was named in an epoch is right for all that was
+  // seen in it.
+  std::unordered_map<ClassId, uint32_t> type_ids_, earlier_type_ids_;
   ThrownNames thrown_;
   std::unordered_map<uint32_t, uint32_t> thrown_ids_;
   std::unordered_map<std::string, uint32_t> method_keys_;  // one entry for all codes of a method

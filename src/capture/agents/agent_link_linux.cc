@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
 constexpr int kAgentSince = 8;
-constexpr std::chrono::milliseconds kAttachTimeout{5000}, kLetsGo{8000}, kConnect{200},
+constexpr std::chrono::milliseconds kAttachTimeout{5000}, kReady{8000}, kConnect{200},
     kAnswers{2000};
 
 std::string SocketOf(const ipc::ProcessFacts& facts) {
@@ -67,10 +67,12 @@ Result<Fd> Connect(pid_t pid, ipc::Deadline deadline) {
   return fd;
 }
 
-bool SlotIsTaken(const Status& attached) {
-  return !attached.ok() && attached.error().message.find(
-                               ipc::NameHresult(ipc::kProfilerAlreadyActive)) != std::string::npos;
+bool Answered(const Status& attached, uint32_t hresult) {
+  return !attached.ok() &&
+         attached.error().message.find(ipc::NameHresult(hresult)) != std::string::npos;
 }
+
+bool SlotIsTaken(const Status& attached) { return Answered(attached, ipc::kProfilerAlreadyActive); }
 
 void RemoveIfDead(const std::string& socket) {
   const Result<Fd> fd = ipc::ConnectUnix(socket, ipc::Deadline::After(kConnect));
@@ -203,10 +205,12 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) 
                                  AsBytes(options.data(), options.size()), kAttachTimeout, deadline);
   };
   Status attached = attach();
-  // The runtime lets go of an agent some time after that has gone quiet.
-  const auto gone = ipc::Deadline::After(kLetsGo);
-  while (SlotIsTaken(attached) && !deadline.expired() && !gone.expired() && HadAgent(pid) &&
-         !Answers(pid)) {
+  // A runtime listens before it has started, and takes no profiler until then. It lets go of an
+  // agent some time after that has gone quiet.
+  const auto ready = ipc::Deadline::After(kReady);
+  while (!deadline.expired() && !ready.expired() &&
+         (Answered(attached, ipc::kNotYetAvailable) ||
+          (SlotIsTaken(attached) && HadAgent(pid) && !Answers(pid)))) {
     Pause(std::chrono::milliseconds(50));
     attached = attach();
   }
