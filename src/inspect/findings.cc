@@ -12,7 +12,7 @@
 namespace clrscope::inspect {
 namespace {
 
-constexpr double kSpins = 90;  // percent of the time it runs or wants to
+constexpr double kSpins = 90;  // percent of a CPU
 constexpr size_t kMaxTold = 5;
 
 // Who holds what `t` waits for; null when that is not certain.
@@ -157,7 +157,7 @@ void AddChains(const Picture& picture, std::vector<Finding>& findings) {
 void AddSpinners(const Picture& picture, std::vector<Finding>& findings) {
   std::vector<const Thread*> spinners;
   for (const Thread& t : picture.threads)
-    if (t.managed() && t.want_percent >= kSpins) spinners.push_back(&t);
+    if (t.managed() && t.demand_percent >= kSpins) spinners.push_back(&t);
   std::ranges::stable_sort(spinners, std::greater{},
                            [](const Thread* t) { return t->cpu_percent; });
   if (spinners.size() > kMaxTold) spinners.resize(kMaxTold);

@@ -152,12 +152,12 @@ TEST(Findings, ASpinnerThatGetsHalfOfACpuIsSeen) {
   p.threads.push_back(ThreadOf(14, ""));
   p.threads[0].stack = {FrameOf("Program.Spin", "app.dll")};
   p.threads[0].cpu_percent = 50;
-  p.threads[0].want_percent = 99;
+  p.threads[0].demand_percent = 99;
   const auto findings = FindReasons(p);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].text,
             "Thread 14 uses 50 % of a CPU in Program.Spin, and would use all of it");
-  p.threads[0].want_percent = 60;
+  p.threads[0].demand_percent = 60;
   EXPECT_TRUE(FindReasons(p).empty());
 }
 

@@ -37,10 +37,15 @@ struct KernelThread {
   SystemCall call;
 };
 
-// Percent of the time between two looks at a thread in which it ran or could have. The kernel's
-// sums lack a wait for a CPU that goes on: who could run both times and did not block between them
-// could all along, however rarely a busy machine let it.
-double WantPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns);
+// Percent of a CPU that a thread would use if it never had to wait for one: its time on a CPU, of
+// the time in which it did not wait for one. A thread that sleeps most of its time, and waits long
+// for a CPU each time it wakes (a container at its quota), has a small demand. The kernel counts a
+// wait for a CPU when it is over: a thread that could run both times and did not block in between
+// has a demand of 100. 0 where it ran for less than 1 % of the time between the two looks.
+double DemandPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns);
+
+// Whether a thread waited for a CPU from one look to the other, so that what it does is not known.
+bool HadNoCpu(const KernelThread& before, const KernelThread& now);
 
 class KernelThreads {
  public:

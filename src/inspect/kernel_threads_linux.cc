@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -35,6 +36,11 @@ uint64_t Number(std::string_view word) {
 
 constexpr int kCallArguments = 6;
 
+// It could run both times and never gave its CPU up to wait in between.
+bool NeverBlocked(const KernelThread& before, const KernelThread& now) {
+  return before.blocked && before.blocked == now.blocked;
+}
+
 }  // namespace
 
 SystemCall ParseSystemCall(std::string_view text) {
@@ -56,11 +62,16 @@ SystemCall ParseSystemCall(std::string_view text) {
   return call;
 }
 
-double WantPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns) {
-  if (before.blocked && before.blocked == now.blocked) return 100;
+double DemandPercent(const KernelThread& before, const KernelThread& now, double elapsed_ns) {
   const auto cpu = static_cast<double>(now.cpu_ns - before.cpu_ns);
+  if (cpu * 100 < elapsed_ns) return 0;
+  if (NeverBlocked(before, now)) return 100;
   const auto delay = static_cast<double>(now.delay_ns - before.delay_ns);
-  return cpu > 0 ? 100 * (cpu + delay) / elapsed_ns : 0;
+  return 100 * cpu / (cpu + std::max(0.0, elapsed_ns - cpu - delay));
+}
+
+bool HadNoCpu(const KernelThread& before, const KernelThread& now) {
+  return NeverBlocked(before, now) && now.cpu_ns == before.cpu_ns;
 }
 
 KernelThreads::KernelThreads(pid_t pid) : path_("/proc/" + std::to_string(pid) + "/task") {

@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 using KernelView = std::map<pid_t, KernelThread>;
 
 constexpr size_t kMaxThreads = dac::kMaxThreads;
+constexpr int kMaxWatches = 5;
 
 Error MayNotRead(pid_t pid, int error) {
   const auto refusal = capture::WhyNotRead(pid);
@@ -69,6 +70,13 @@ std::vector<dac::ThreadRegisters> Inner(std::vector<dac::ThreadRegisters> regist
   return registers;
 }
 
+bool AnyHadNoCpu(const KernelView& before, const KernelView& after) {
+  return std::ranges::any_of(after, [&](const auto& thread) {
+    const auto then = before.find(thread.first);
+    return then != before.end() && HadNoCpu(then->second, thread.second);
+  });
+}
+
 void AddKernelThreads(const KernelThreads& kernel, const KernelView& before,
                       const KernelView& after, double elapsed_ns, Picture& picture) {
   for (const auto& [id, now] : after) {
@@ -81,7 +89,7 @@ void AddKernelThreads(const KernelThreads& kernel, const KernelView& before,
     const auto then = before.find(id);
     if (then != before.end() && elapsed_ns > 0) {
       t.cpu_percent = 100 * static_cast<double>(now.cpu_ns - then->second.cpu_ns) / elapsed_ns;
-      t.want_percent = WantPercent(then->second, now, elapsed_ns);
+      t.demand_percent = DemandPercent(then->second, now, elapsed_ns);
     }
     picture.threads.push_back(std::move(t));
   }
@@ -168,8 +176,13 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
   if (!kernel.valid()) return Error{ErrorCode::kNotFound, fmt::format("process {} has ended", pid)};
   const KernelView before = kernel.Read(kMaxThreads);
   const Clock::time_point begin = Clock::now();
-  std::this_thread::sleep_for(options.watch);
-  const KernelView after = kernel.Read(kMaxThreads);
+  KernelView after;
+  // A busy machine may let a thread wait for longer than that.
+  int watches = 0;
+  do {
+    std::this_thread::sleep_for(options.watch);
+    after = kernel.Read(kMaxThreads);
+  } while (++watches < kMaxWatches && AnyHadNoCpu(before, after));
   const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   Picture picture;
   picture.pid = pid;

@@ -44,12 +44,12 @@ struct Thread {
   uint32_t managed_id = 0;  // 0: a thread of the runtime's own, or of native code
   std::string name;
   ThreadState state = ThreadState::kBlockedUnknown;
-  double cpu_percent = 0;    // of one CPU
-  double want_percent = 0;   // with the time in which it could have run
-  std::vector<Frame> stack;  // the leaf first
-  bool cut = false;          // there are more frames
-  std::string error;         // why there is no stack, or not all of it; ""
-  uint64_t waits_for = 0;    // the object; 0: none, or not certain
+  double cpu_percent = 0;     // of one CPU
+  double demand_percent = 0;  // of one CPU, if it never had to wait for one
+  std::vector<Frame> stack;   // the leaf first
+  bool cut = false;           // there are more frames
+  std::string error;          // why there is no stack, or not all of it; ""
+  uint64_t waits_for = 0;     // the object; 0: none, or not certain
   std::vector<uint64_t> holds;
 
   // What the kernel says of it.

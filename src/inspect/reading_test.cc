@@ -39,24 +39,35 @@ TEST(SystemCall, IsReadFromTheKernelsLine) {
   EXPECT_EQ(ParseSystemCall("202 0x7f").kind, SystemCall::Kind::kUnknown);
 }
 
-// A busy machine may let a thread run for a moment in 200 ms, and not tell yet how long it has
+// A busy machine may let a thread run for a moment in 200 ms, and not count yet how long it has
 // waited for that.
-TEST(WantPercent, WhoNeverBlockedWantedToRunAllAlong) {
+TEST(DemandPercent, AThreadThatNeverBlockedWouldUseAWholeCpu) {
   const KernelThread before = ThatCanRun(5'000'000, 0, 7);
   KernelThread now = ThatCanRun(25'000'000, 30'000'000, 7);
-  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 100);
+  EXPECT_DOUBLE_EQ(DemandPercent(before, now, 200e6), 100);
+  EXPECT_FALSE(HadNoCpu(before, now));
   now.cpu_ns = before.cpu_ns;
-  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 100) << "it was given no CPU at all";
+  EXPECT_DOUBLE_EQ(DemandPercent(before, now, 200e6), 0) << "what it does is not known";
+  EXPECT_TRUE(HadNoCpu(before, now));
 }
 
-TEST(WantPercent, WhoBlockedWantedAsLongAsTheKernelSays) {
-  KernelThread before = ThatCanRun(5'000'000, 0, 7), now = ThatCanRun(25'000'000, 30'000'000, 8);
-  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 25);
+TEST(DemandPercent, IsTheTimeOnACpuOfTheTimeInWhichItDidNotWaitForOne) {
+  KernelThread before = ThatCanRun(5'000'000, 0, 7), now = ThatCanRun(25'000'000, 100'000'000, 8);
+  EXPECT_DOUBLE_EQ(DemandPercent(before, now, 200e6), 20);  // 20 ms ran, 80 ms blocked
   now.state = before.state = 'S';
   now.blocked = before.blocked = std::nullopt;
-  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 25);
+  EXPECT_DOUBLE_EQ(DemandPercent(before, now, 200e6), 20);
   now.cpu_ns = before.cpu_ns;
-  EXPECT_DOUBLE_EQ(WantPercent(before, now, 200e6), 0) << "it waited for no CPU to run on";
+  EXPECT_DOUBLE_EQ(DemandPercent(before, now, 200e6), 0);
+  EXPECT_FALSE(HadNoCpu(before, now)) << "it blocked";
+}
+
+// It sleeps, and each time it wakes a container at its quota lets it wait.
+TEST(DemandPercent, AThreadThatWaitsLongEachTimeItWakesDoesNotSpin) {
+  const KernelThread before = ThatCanRun(5'000'000, 0, 7);
+  EXPECT_LT(DemandPercent(before, ThatCanRun(7'500'000, 180'000'000, 9), 200e6), 15);
+  EXPECT_DOUBLE_EQ(DemandPercent(before, ThatCanRun(6'000'000, 199'000'000, 9), 200e6), 0)
+      << "1 ms of 200 says nothing";
 }
 
 TEST(KernelThreads, OfWhoCanRunItIsKnownHowOftenItBlocked) {

@@ -67,7 +67,7 @@ bool IsFrameworkFile(std::string_view file) {
 
 ThreadState StateOf(const Thread& t) {
   if (t.waits_for != 0) return ThreadState::kLock;
-  if (t.kernel_state == 'R' || t.want_percent >= 50)
+  if (t.kernel_state == 'R' || t.demand_percent >= 50)
     return t.cpu_percent >= kRuns || t.kernel_state != 'R' ? ThreadState::kRunning
                                                            : ThreadState::kRunnable;
   if (t.pool_worker() && !HasFrame(t, "System.Threading.ThreadPoolWorkQueue.Dispatch"))

@@ -66,8 +66,13 @@ class Stacks(Case):
             self.assertEqual(status["TracerPid"].strip(), "0")
 
     @staticmethod
-    def kinds(picture):
-        return [f["kind"] for f in picture["findings"]]
+    def findings(picture):
+        # Where CPUs are scarce, the runtime compiles what its start used for longer than a look lasts.
+        compiler = {t["managed_id"] for t in picture["threads"] if t["name"].startswith(".NET Tiered Com")}
+        return [f for f in picture["findings"] if f["kind"] != "spins" or not compiler.issuperset(f["threads"])]
+
+    def kinds(self, picture):
+        return [f["kind"] for f in self.findings(picture)]
 
     @staticmethod
     def by_name(picture):
@@ -125,7 +130,7 @@ class Stacks(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour), self.hang("starved", flavour) as w:
                 picture = self.look(w)
-                self.assertEqual(self.kinds(picture), ["pool_starved", "no_deadlock"])
+                self.assertEqual(self.kinds(picture), ["pool_starved", "no_deadlock"], picture["findings"])
                 workers = [t for t in picture["threads"] if t["pool_worker"]]
                 self.assertEqual(len(workers), w.ready["workers"])
                 self.assertEqual({t["state"] for t in workers}, {"wait"})
@@ -142,9 +147,8 @@ class Stacks(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour), self.hang("spin", flavour) as w:
                 picture = self.look(w)
-                self.assertIn("spins", self.kinds(picture))
-                finding = picture["findings"][self.kinds(picture).index("spins")]
-                self.assertEqual(finding["threads"], [w.ready["threads"]["spinner"]])
+                spins = [f for f in self.findings(picture) if f["kind"] == "spins"]
+                self.assertEqual([f["threads"] for f in spins], [[w.ready["threads"]["spinner"]]], picture["findings"])
                 thread = self.by_name(picture)["spinner"]
                 self.assertIn(thread["state"], ("running", "runnable"))
                 self.assertEqual(self.frames(thread)[0], NAMESPACE + "Others.SpinHard")
@@ -156,7 +160,7 @@ class Stacks(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour), self.hang("owner-sleeps", flavour) as w:
                 picture = self.look(w)
-                self.assertEqual(self.kinds(picture), ["waits_behind", "no_deadlock"])
+                self.assertEqual(self.kinds(picture), ["waits_behind", "no_deadlock"], picture["findings"])
                 ids = w.ready["threads"]
                 self.assertEqual(sorted(picture["findings"][0]["threads"]), sorted(ids[n] for n in ids if n != "sleepy-owner"))
                 threads = self.by_name(picture)
@@ -178,7 +182,7 @@ class Stacks(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour), self.hang("wait", flavour) as w:
                 picture = self.look(w)
-                self.assertEqual(self.kinds(picture), ["no_deadlock"])
+                self.assertEqual(self.kinds(picture), ["no_deadlock"], picture["findings"])
                 waiter = self.by_name(picture)["pulse-waiter"]
                 self.assertEqual((waiter["state"], waiter["waits_for"]), ("wait", None))
 
@@ -186,7 +190,7 @@ class Stacks(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour), self.hang("fine", flavour) as w:
                 picture = self.look(w)
-                self.assertEqual(self.kinds(picture), ["no_deadlock"])
+                self.assertEqual(self.kinds(picture), ["no_deadlock"], picture["findings"])
                 self.assertEqual(picture["deadlocks"], [])
                 threads = self.by_name(picture)
                 self.assertEqual(threads["sleeper"]["state"], "sleep")
