@@ -255,3 +255,23 @@ check("100,000 stacks", "many.html", { viewport: { width: 1920, height: 1000 } }
   assert.ok(start < 20_000 && leaves < 10_000 && search < 10_000, "slow beyond what a busy machine explains");
   await shot(page, "many");
 });
+
+check("the first frame has the time strip and the icicle", "shop.html", {}, async (page) => {
+  await page.addInitScript(() => {
+    // The page's own drawings of a frame are asked for before this one.
+    const observer = new MutationObserver(() => {
+      const canvases = [...document.querySelectorAll(".timeline-box canvas, .icicle canvas")];
+      if (canvases.length === 0) return;
+      observer.disconnect();
+      requestAnimationFrame(() => {
+        window.drawnAtFirst = canvases.map((c) =>
+          c.width > 0 && c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v > 0),
+        );
+      });
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  });
+  await page.reload();
+  await ready(page);
+  assert.deepEqual(await page.evaluate(() => window.drawnAtFirst), [true, true]);
+});

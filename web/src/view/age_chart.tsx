@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How old what lives is: stacked over time where there are several moments, and in bars now.
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useComputed, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { formatAge, formatDuration, formatPercent } from "../base/format.ts";
 import type { Theme } from "../model/color.ts";
 import { agesInView, agesOverTime, groupOf, kAgeGroups } from "../model/ages.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
+import { useDraw, useSize } from "./draw.ts";
 import { formatMetric } from "./figures.tsx";
 import { labelsOf } from "./paint.ts";
 
@@ -28,15 +29,10 @@ function OverTime({ state }: { state: State }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useSignal(0);
   const hover = useSignal<number | null>(null);
-  useEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  useSize(box, (element) => (width.value = element.clientWidth));
   const ages = useComputed(() => agesOverTime(state.data, state.selection.value, state.metric.value));
 
-  useSignalEffect(() => {
+  useDraw(() => {
     const a = ages.value;
     const wide = width.value;
     const element = canvas.current;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The icicle (or flame graph): canvas, scrolling, pointer, and the keyboard within it.
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { NodeId } from "../base/brand.ts";
 import { allOf, formatPercent } from "../base/format.ts";
 import { hit, layOut } from "../model/layout.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
 import { AriaTree } from "./aria_tree.tsx";
+import { useDraw, useSize } from "./draw.ts";
 import { formatMetric, unitWord } from "./figures.tsx";
 import { icicleKey } from "./keys.ts";
 import { kRowHeight, paint } from "./paint.ts";
@@ -42,20 +43,13 @@ export function Icicle({ state }: { state: State }) {
       : (row: number) => row * kRowHeight;
   });
 
-  useEffect(() => {
-    const element = scroller.current!;
-    const measure = () => {
-      size.value = { width: element.clientWidth, height: element.clientHeight };
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
+  useSize(scroller, (element) => {
+    size.value = { width: element.clientWidth, height: element.clientHeight };
+  });
 
   // Painting waits for the next frame, so that a burst of changes paints once.
   const frame = useRef(0);
-  useSignalEffect(() => {
+  useDraw(() => {
     const scene = {
       data: state.data,
       tree: state.tree.value,

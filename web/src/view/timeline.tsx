@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation rate, how often or long something happened, or the collector's CPU time, over time, with a mark for each garbage collection
 // below it.
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useComputed, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { formatCount, formatDuration, formatNanoseconds, formatPerSecond, formatPercent, formatRate } from "../base/format.ts";
 import { rateOverTime, usefulSteps } from "../model/rate.ts";
 import type { State } from "../model/state.ts";
+import { useDraw, useSize } from "./draw.ts";
 
 const kHeight = 46;
 const kMarks = 9; // pixels at the bottom for the collections
@@ -18,20 +19,14 @@ export function Timeline({ state }: { state: State }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useSignal(0);
   const hover = useSignal<number | null>(null);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  useSize(box, (element) => (width.value = element.clientWidth));
   const rate = useComputed(() =>
     width.value < 20
       ? null
       : rateOverTime(state.data, state.selection.value, state.metric.value, usefulSteps(state.data, width.value)),
   );
 
-  useSignalEffect(() => {
+  useDraw(() => {
     const r = rate.value;
     const element = canvas.current;
     const theme = state.shownTheme.value;

@@ -88,6 +88,7 @@ function Search({ state, input }: { state: State; input: RefObject<HTMLInputElem
 const kViewTexts: Partial<Record<ViewName, readonly [string, string]>> = {
   allocated: ["Allocated", "v: what was allocated over the whole recording"],
   live: ["Live", "v: what lives at its end and has survived a collection"],
+  cpu: ["CPU", "v: who used CPU time"],
   "gc-cpu": ["GC CPU", "v: what the garbage collector takes of the process's CPU time"],
 };
 

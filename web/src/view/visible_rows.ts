@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of which only the rows that can be seen exist, and the row that its keys move.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useSize } from "./draw.ts";
 
 // `row`: pixels of each; `spare`: rows beyond either end of the view.
 export function useVisibleRows(count: number, row: number, spare: number) {
@@ -9,12 +10,7 @@ export function useVisibleRows(count: number, row: number, spare: number) {
   const top = useSignal(0);
   const high = useSignal(400);
   const cursor = useSignal(-1);
-  useEffect(() => {
-    const element = body.current!;
-    const observer = new ResizeObserver(() => (high.value = element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  useSize(body, (element) => (high.value = element.clientHeight));
   // The cursor moves by `key`, and comes into view. False: not a key that moves.
   const move = (key: string): boolean => {
     const page = Math.max(1, Math.floor(high.value / row) - 1);
