@@ -246,12 +246,16 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
         std::any_of(p.processes.begin(), p.processes.end(), [](const profile::Process& process) {
           return process.measures == 0 || process.Recorded(profile::Measure::kAllocations);
         });
-    if (!p.shown().cells.empty() || (asked && options.leaks)) return OkStatus();
-    for (size_t i = 1; i < p.figures.size(); ++i)
-      if (p.figures[i].events() && (!asked || !p.figures[i].cells.empty())) {
-        p.shown_index = i;
-        return OkStatus();
-      }
+    if (!p.shown().cells.empty() || (asked && (options.leaks || !options.event.empty())))
+      return OkStatus();
+    for (size_t i = 1; i < p.figures.size(); ++i) {
+      const profile::Figure& figure = p.figures[i];
+      // A filter that left nothing of the allocations cannot have meant what it cannot narrow.
+      if (asked && !options.filter.type.empty() && !figure.spec().typed) continue;
+      if (!figure.events() || (asked && figure.cells.empty())) continue;
+      p.shown_index = i;
+      return OkStatus();
+    }
     return OkStatus();
   }
   const auto spec =

@@ -80,6 +80,13 @@ TEST(ReportJsonTest, WallTimeHasStates) {
   EXPECT_FALSE(CheckView(OrdersProfile(), View::kState, {}).ok());
   EXPECT_TRUE(CheckView(p, View::kState, {}).ok());
   EXPECT_FALSE(CheckView(OrdersProfile(), View::kSite, {.state = "lock"}).ok());
+  EXPECT_EQ(CheckView(p, View::kMethod, {.type = "Order"}).error().message,
+            "--type: wall time has no types");
+  EXPECT_EQ(CheckView(p, std::nullopt, {.request = "GET"}).error().message,
+            "--request: which request wall time belongs to is not kept");
+  EXPECT_EQ(CheckView(p, View::kRequest, {}).error().message,
+            "--by request: which request wall time belongs to is not kept");
+  EXPECT_TRUE(CheckView(p, View::kMethod, {.method = "Order"}).ok());
   EXPECT_NE(SamplerSentences(p).find("No thread was told to run"), std::string::npos);
 }
 

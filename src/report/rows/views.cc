@@ -11,6 +11,13 @@ namespace {
 using profile::Measure;
 using profile::Profile;
 
+// The option that chooses it.
+std::string OptionOf(View view) {
+  return view == View::kTree       ? "--tree"
+         : view == View::kBottomUp ? "--bottom-up"
+                                   : fmt::format("--by {}", ViewName(view));
+}
+
 // Why a filter or a table of threads and types both finds nothing.
 std::string WhyNotByThread(const Profile& p) {
   if (p.measure() == Measure::kLive)
@@ -26,13 +33,23 @@ std::string WhyNotByThread(const Profile& p) {
       p.origin);
 }
 
+// `option`: "--by owner", "--type". `what`: of what the measure has none.
+std::string HasNo(const profile::MeasureSpec& spec, std::string_view option,
+                  std::string_view what) {
+  return fmt::format("{}: {} {} no {}", option, spec.title,
+                     spec.id == Measure::kCpu || spec.id == Measure::kWall ? "has" : "have", what);
+}
+
+Error NotOfRequests(std::string_view option) {
+  return {ErrorCode::kUsage,
+          fmt::format("{}: requests have neither stacks, types nor threads; --by request shows "
+                      "what each route cost",
+                      option)};
+}
+
 // Why a measure has no such table; "" where it has.
 std::string WhyNot(const profile::MeasureSpec& spec, View view) {
-  const auto no = [&](std::string_view what) {
-    return fmt::format("--by {}: {} {} no {}", ViewName(view), spec.title,
-                       spec.id == Measure::kCpu || spec.id == Measure::kWall ? "has" : "have",
-                       what);
-  };
+  const auto no = [&](std::string_view what) { return HasNo(spec, OptionOf(view), what); };
   const bool live = spec.id == Measure::kLive;
   switch (view) {
     case View::kType:
@@ -59,6 +76,18 @@ std::string WhyNot(const profile::MeasureSpec& spec, View view) {
   }
 }
 
+// The first option that narrows types, stacks or threads; "" where none does.
+std::string_view OfStacks(const profile::Filter& f) {
+  return !f.type.empty()     ? "--type"
+         : !f.method.empty() ? "--method"
+         : !f.thread.empty() ? "--thread"
+                             : "";
+}
+
+std::string_view OfRequests(const profile::Filter& f) {
+  return !f.request.empty() ? "--request" : f.by_duration() ? "--slower-than" : "";
+}
+
 Error NotOfGcCpu(std::string_view what) {
   return {ErrorCode::kUsage,
           fmt::format("{}: the garbage collector's CPU time is of whole processes, by time or "
@@ -67,14 +96,18 @@ Error NotOfGcCpu(std::string_view what) {
 }
 
 Status CheckGcCpu(std::optional<View> view, const profile::Filter& f) {
-  if (view && *view != View::kTime && *view != View::kProcess)
-    return NotOfGcCpu(*view == View::kTree       ? std::string("--tree")
-                      : *view == View::kBottomUp ? std::string("--bottom-up")
-                                                 : fmt::format("--by {}", ViewName(*view)));
-  for (const auto& [option, value] :
-       {std::pair{"--type", &f.type}, std::pair{"--method", &f.method},
-        std::pair{"--thread", &f.thread}})
-    if (!value->empty()) return NotOfGcCpu(fmt::format("{} cannot narrow it", option));
+  if (view && *view != View::kTime && *view != View::kProcess) return NotOfGcCpu(OptionOf(*view));
+  for (const std::string_view option : {OfStacks(f), OfRequests(f)})
+    if (!option.empty()) return NotOfGcCpu(fmt::format("{} cannot narrow it", option));
+  return OkStatus();
+}
+
+// Filters that would be ignored, as the measure keeps nothing that they could look at.
+Status CheckFilter(const profile::MeasureSpec& spec, const profile::Filter& f) {
+  if (const std::string_view option = OfStacks(f); spec.id == Measure::kRequests && !option.empty())
+    return NotOfRequests(option);
+  if (!spec.typed && !f.type.empty())
+    return Error{ErrorCode::kUsage, HasNo(spec, "--type", "types")};
   return OkStatus();
 }
 
@@ -85,14 +118,11 @@ Error NotToldOfLive(const Profile& p, std::string_view asked) {
                       asked, p.origin)};
 }
 
-Error SlowerThanOfLive() {
-  return {ErrorCode::kUsage,
-          "--slower-than cannot narrow live objects: how long the requests took that allocated "
-          "them is not kept"};
-}
-
 // Requests that were recorded, and a figure that knows its own. `asked`: the option.
 Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
+  if (p.measure() == Measure::kWall)
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{}: which request wall time belongs to is not kept", asked)};
   if (p.Find(Measure::kRequests) == nullptr)
     return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
                                                 profile::SpecOf(Measure::kRequests).none)};
@@ -113,41 +143,39 @@ Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
 
 Status CheckRequests(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
   if (view != View::kRequest && !filter.of_requests()) return OkStatus();
-  if (p.measure() == Measure::kLive && filter.by_duration()) return SlowerThanOfLive();
-  return CheckKnowsRequests(p, view == View::kRequest    ? "--by request"
-                               : !filter.request.empty() ? "--request"
-                                                         : "--slower-than");
+  if (p.measure() == Measure::kLive && filter.by_duration())
+    return Error{ErrorCode::kUsage,
+                 "--slower-than cannot narrow live objects: how long the requests took that "
+                 "allocated them is not kept"};
+  return CheckKnowsRequests(p, view == View::kRequest ? "--by request" : OfRequests(filter));
 }
 
 }  // namespace
 
 Status CheckLiveRequests(const Profile& p, const profile::Filter& filter) {
-  if (!filter.of_requests()) return OkStatus();
-  if (filter.by_duration()) return SlowerThanOfLive();
+  if (filter.request.empty()) return OkStatus();
   if (p.Find(Measure::kRequests) == nullptr) return CheckKnowsRequests(p, "--request");
   const profile::Figure* live = p.Find(Measure::kLive);
   return live != nullptr && live->by_request() ? OkStatus() : NotToldOfLive(p, "--request");
 }
 
 Status CheckView(const Profile& p, std::optional<View> view, const profile::Filter& filter) {
+  if ((!filter.state.empty() || filter.all_states) && p.measure() != Measure::kWall)
+    return Error{ErrorCode::kUsage, fmt::format("{} is of wall time: give --measure wall too",
+                                                filter.all_states ? "--all-states" : "--state")};
   if (p.measure() == Measure::kGcCpu) return CheckGcCpu(view, filter);
   if (view)
     if (std::string why = WhyNot(p.shown().spec(), *view); !why.empty())
       return Error{ErrorCode::kUsage, std::move(why)};
   if (p.measure() == Measure::kRequests && view && *view != View::kRequest &&
       *view != View::kTime && *view != View::kProcess)
-    return Error{ErrorCode::kUsage,
-                 fmt::format("--by {}: requests have neither stacks nor types; --by request tells "
-                             "what each route cost",
-                             ViewName(*view))};
+    return NotOfRequests(OptionOf(*view));
+  RETURN_IF_ERROR(CheckFilter(p.shown().spec(), filter));
   if (Status status = CheckRequests(p, view, filter); !status.ok()) return status;
   if (view == View::kMessage && !profile::KnowsMessages(p))
     return Error{ErrorCode::kEmpty,
                  "--by message: no messages are kept in this file; record --exceptions --messages "
                  "keeps them"};
-  if ((!filter.state.empty() || filter.all_states) && p.measure() != Measure::kWall)
-    return Error{ErrorCode::kUsage, fmt::format("{} is of wall time: give --measure wall too",
-                                                filter.all_states ? "--all-states" : "--state")};
   const bool threads = view == View::kThread;
   if (!p.shown().by_thread() && (threads ? filter.of_cells() : !filter.thread.empty()))
     return Error{ErrorCode::kUsage, WhyNotByThread(p)};

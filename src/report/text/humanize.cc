@@ -53,6 +53,10 @@ std::string Rough(double v, Scaled scale) {
 }
 
 std::string HumanInterval(double value, profile::Interval interval, Scaled (*scale_of)(double)) {
+  if (std::isinf(interval.high)) {
+    const Scaled scale = scale_of(interval.low);
+    return "≥" + Rough(interval.low, scale) + scale.unit;
+  }
   const double half = std::max(value - interval.low, interval.high - value) / value;
   if (value > 0 && half < 0.01) return "±<1 %";
   if (value > 0 && half < 0.5) return fmt::format("±{:.0f} %", half * 100);

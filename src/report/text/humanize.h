@@ -21,7 +21,8 @@ std::string HumanTime(double seconds);
 std::string HumanAge(uint64_t seconds);
 // "12.3 %", "<0.1 %" for what is not nothing.
 std::string HumanShare(double part, double whole);
-// "±5 %" when the interval is narrow and about symmetric, else "1.2–4.5 MiB".
+// "±5 %" when the interval is narrow and about symmetric, else "1.2–4.5 MiB"; "≥1.2 MiB" without an
+// upper bound.
 std::string HumanBytesInterval(double value, profile::Interval interval);
 std::string HumanCountInterval(double value, profile::Interval interval);
 // In nanoseconds.

@@ -2,6 +2,7 @@
 // Tables, names and numbers as they are shown.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 
 #include "report/json.h"
@@ -100,6 +101,12 @@ TEST(HumanizeTest, IntervalsAreShortWhenNarrow) {
   EXPECT_EQ(HumanCountInterval(5, {1, 12}), "1–12");
   EXPECT_EQ(HumanCountInterval(57, {37.4, 15'800}), "37–16 k");
   EXPECT_EQ(HumanCountInterval(57, {0, 15'800}), "0.0–16 k");
+}
+
+TEST(HumanizeTest, AnIntervalWithoutAnUpperBoundIsALowerBound) {
+  const double none = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(HumanBytesInterval(133 * 1048576.0, {462 * 1024.0, none}), "≥462 KiB");
+  EXPECT_EQ(HumanCountInterval(833'000, {667, none}), "≥667");
 }
 
 TEST(HumanizeTest, OtherNumbers) {

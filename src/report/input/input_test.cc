@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which measure is shown where none is named.
+#include "report/input/input.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/testing/orders_profile.h"
+#include "profile/views/filter.h"
+
+namespace clrscope::report {
+namespace {
+
+using profile::Measure;
+using profile::testing::OrdersProfile;
+
+// Allocations, and a wait for a lock.
+Input WithALock() {
+  Input input;
+  input.profile = OrdersProfile();
+  profile::Figure locks;
+  locks.measure = Measure::kLocks;
+  locks.source = profile::Source::kContention;
+  profile::Estimate e;
+  e.samples = 1;
+  e.count = 1;
+  e.amount = 1e6;
+  locks.cells.push_back({1, 0, 0, profile::HeapKind::kUnknown, e, 0});
+  input.profile.figures.push_back(locks);
+  return input;
+}
+
+Measure Shown(Input& input, const profile::Filter& filter) {
+  InputOptions options;
+  options.filter = filter;
+  EXPECT_TRUE(profile::Apply(filter, input.profile).ok());
+  EXPECT_TRUE(ShowMeasure(options, input).ok());
+  return input.profile.measure();
+}
+
+TEST(ShowMeasureTest, AllocationsComeFirst) {
+  Input input = WithALock();
+  EXPECT_EQ(Shown(input, {}), Measure::kAllocations);
+}
+
+TEST(ShowMeasureTest, WhatWasRecordedComesWhereNothingWasAllocated) {
+  Input input = WithALock();
+  input.profile.shown().cells.clear();
+  EXPECT_EQ(Shown(input, {}), Measure::kLocks);
+}
+
+TEST(ShowMeasureTest, WithoutAllocationsAFilterIsOfWhatWasRecorded) {
+  Input input = WithALock();
+  input.profile.shown().cells.clear();
+  for (profile::Process& process : input.profile.processes) process.Record(Measure::kLocks);
+  EXPECT_EQ(Shown(input, {.type = "NoSuchType"}), Measure::kLocks);
+}
+
+TEST(ShowMeasureTest, AnEventThatWasNotRecordedDoesNotLeadToAnotherMeasure) {
+  Input input = WithALock();
+  input.profile.shown().cells.clear();
+  InputOptions options;
+  options.event = "tick";
+  EXPECT_TRUE(ShowMeasure(options, input).ok());
+  EXPECT_EQ(input.profile.measure(), Measure::kAllocations);
+}
+
+// "nothing matches --type" is the answer, and not that locks have no types.
+TEST(ShowMeasureTest, ATypeThatNothingHasDoesNotLeadToAMeasureWithoutTypes) {
+  Input input = WithALock();
+  EXPECT_EQ(Shown(input, {.type = "NoSuchType"}), Measure::kAllocations);
+}
+
+}  // namespace
+}  // namespace clrscope::report
