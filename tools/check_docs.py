@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the paths which the documents name exist.
+"""Checks that the paths which the documents name exist, and that lines of prose have 120 characters at most.
 
 Looks at docs/**/*.md and the *.md of the top folder. A path is what stands in backticks and begins
 with a folder of the repository (`src/base/fd.h`, `tools/ci`, `src/*/CMakeLists.txt`,
-`src/export/pprof.{h,cc}`), and the target of a relative link. Exit code 1, and one line per missing
-path, otherwise.
+`src/export/pprof.{h,cc}`), and the target of a relative link. Tables and fenced blocks may be wider.
+Exit code 1, and one line per missing path and long line, otherwise.
 """
 
 import pathlib
@@ -19,6 +19,7 @@ FOLDERS = ("src/", "docs/", "tools/", "web/", "workloads/", "tests/", "fuzz/", "
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)#\s]+)")
+MOST = 120
 
 
 def alternatives(path):
@@ -38,9 +39,14 @@ def exists(base, path):
 
 def main():
     documents = sorted((ROOT / "docs").rglob("*.md")) + sorted(ROOT.glob("*.md"))
-    paths, missing = 0, []
+    paths, bad = 0, []
     for document in documents:
-        text = FENCE.sub("", document.read_text())
+        whole = document.read_text()
+        text = FENCE.sub("", whole)
+        # The lines of a fence stay, empty, so that the others keep their numbers.
+        for number, line in enumerate(FENCE.sub(lambda m: "\n" * m[0].count("\n"), whole).split("\n"), 1):
+            if len(line) > MOST and not line.lstrip().startswith("|"):
+                bad.append(f"{document.relative_to(ROOT)}:{number}: {len(line)} characters, at most {MOST}")
         named = [(ROOT, word) for word in CODE.findall(text) if word.startswith(FOLDERS)]
         named += [(document.parent, link) for link in LINK.findall(text) if "://" not in link]
         for base, word in named:
@@ -50,11 +56,11 @@ def main():
             for path in alternatives(word.rstrip(".,:;")):
                 paths += 1
                 if not exists(base, path):
-                    missing.append(f"{document.relative_to(ROOT)}: there is no {path}")
-    for line in missing:
+                    bad.append(f"{document.relative_to(ROOT)}: there is no {path}")
+    for line in bad:
         print(line)
-    print(f"docs: {len(documents)} documents, {paths} paths, {len(missing)} missing")
-    return 1 if missing else 0
+    print(f"docs: {len(documents)} documents, {paths} paths, {len(bad)} faults")
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

@@ -244,8 +244,8 @@ void EventBinder::Finish() {
     const profile::Estimate all = figure.clocked() ? figure.Total() : profile::Estimate();
     figure.clock_samples = static_cast<double>(all.samples);
     figure.clock_amount = all.amount - all.seen_amount;
-    // Where it was told what threads do for requests.
-    if (figure.clocked())
+    // Where it is known what threads did for requests. Wall time is not kept by request.
+    if (figure.measure == profile::Measure::kCpu)
       figure.cells_by_request =
           std::any_of(out_.requests.routes.begin(), out_.requests.routes.end(),
                       [](const profile::RouteFacts& f) { return f.idle.watched() > 0; });

@@ -33,9 +33,9 @@ class EventBinder {
   // A route of a process, and how long its longest request took.
   // `of`: the template's name, of an action.
   void NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of);
-  // Everything of the recording was added, and cells of allocations are as they came.
+  // Call this after the last Add() and before cells are sorted: storms refer to cells by number.
   void FinishWindows(const profile::Recording& recording);
-  // … and all of them are there.
+  // Call this last: it sums up the cells.
   void Finish();
 
  private:

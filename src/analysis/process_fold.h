@@ -90,9 +90,9 @@ class ProcessFold {
   profile::ProcessTables& tables() { return *tables_; }
   const profile::ProcessTables& tables() const { return *tables_; }
   int64_t last_ns() const { return last_ns_; }
-  // Who opens sessions tells what is recorded of a storm of exceptions.
-  // What comes next is of the session that asks for the pool's counters.
+  // The events that follow are of the session that requested the pool's counters.
   void SetReadingPool(bool pool) { reading_pool_ = pool; }
+  // The capture tells it when a storm of exceptions is recorded in windows.
   StormFold& storm() { return storm_; }
   // … and of allocations, where they have a session apart from collections.
   WindowFold& allocations() { return allocations_; }

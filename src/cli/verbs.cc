@@ -32,45 +32,54 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"ps", "list the .NET processes on this machine", RunPs},
-    {"doctor", "say why a process can or cannot be profiled, and what to do", RunDoctor},
+    {"doctor", "report why a process cannot be profiled, and how to fix it", RunDoctor},
     {"record", "record the allocations of running processes, or of a command", RunRecordVerb},
-    {"watch", "record every .NET process for ever, in a folder of limited size", RunWatch},
+    {"watch", "record every .NET process continuously, in a size-limited folder", RunWatch},
     {"top", "show live who allocates, on one screen", RunTop},
     {"stacks", "show what every thread does now, and why a program hangs", RunStacks},
     {"metrics", "serve figures of running processes to Prometheus", RunMetrics},
     {"report", "show who allocates: types, sites, methods, call trees", RunReport},
     {"gcstats", "show what the garbage collector did and what it cost", RunGcStats},
-    {"leaks", "tell leaks from caches: what grows, what is refreshed", RunLeaks},
-    {"diff", "tell what changed between recordings, and what is noise", RunDiff},
+    {"leaks", "distinguish leaks from caches: what grows, what is refreshed", RunLeaks},
+    {"diff", "show what changed between recordings, and what is noise", RunDiff},
     {"convert", "write a recording as pprof, speedscope, HTML, SQLite …", RunConvert},
-    {"query", "ask a recording in SQL", RunQuery},
+    {"query", "query a recording in SQL", RunQuery},
     {"attach", "load the agent into a running process: live objects, GC cost", RunAttach},
-    {"detach", "take the agent out of a process", RunDetach},
-    {"status", "say what the agent in a process does and costs", RunStatus},
+    {"detach", "remove the agent from a process", RunDetach},
+    {"status", "show what the agent in a process does and costs", RunStatus},
     {"env", "print the variables that load the agent when a program starts", RunEnv},
     {"inspect", "show what a file holds: events, losses, time span", RunInspect},
     {"completion", "print what a shell needs to complete command lines", RunCompletion},
 };
 
 constexpr std::string_view kAbout =
-    "clrscope tells where the memory of a running .NET program goes.\n";
+    "clrscope profiles running .NET programs: memory, GC, CPU time, locks, requests.\n";
 constexpr std::string_view kExamples =
     "  clrscope ps                          which .NET processes are there?\n"
     "  clrscope record -p 1234 -d 30s       record process 1234 for 30 seconds\n"
     "  clrscope report orders.clrscope      top types and who allocates them\n"
     "  clrscope convert trace.nettrace -o trace.html\n"
-    "                                       a page with a flame graph, from any tool's trace\n";
+    "                                       a page with a flame graph, of any trace\n";
 constexpr std::string_view kExitCodes =
-    "0 done, 1 failure, 2 usage, 3 nothing found,\n"
-    "4 no such or no .NET process, 5 permission, 6 refused,\n"
+    "0 done, 1 failure, 2 usage, 3 nothing recorded, or nothing matches,\n"
+    "4 no such process or file, or not a .NET process, 5 permission,\n"
+    "6 refused, or not supported by the runtime or the format,\n"
     "7 a condition of --fail-on holds,\n"
-    "8 incomplete data (what could be read was shown).\n";
+    "8 incomplete data (clrscope showed what it could read).\n"
+    "`record -- COMMAND` has the code of the command: 128 + signal if a signal\n"
+    "ended it, 126 if it cannot be run, 127 if it was not found. 130: interrupted\n"
+    "twice.\n";
+constexpr std::string_view kEnvironment =
+    "every option can be given as CLRSCOPE_ and its long name in\n"
+    "capitals, with _ for -: CLRSCOPE_MAX_OVERHEAD=1%.\n";
 
 std::string Help() {
   std::string text = fmt::format("{}\nExamples:\n{}\nVerbs:\n", kAbout, kExamples);
   for (const Verb& verb : kVerbs) text += fmt::format("  {:<11} {}\n", verb.name, verb.summary);
-  text += fmt::format("\n`clrscope VERB --help` starts with examples too.\n\nExit codes: {}",
-                      kExitCodes);
+  text += fmt::format(
+      "\n`clrscope VERB --help` shows the options of a verb, with examples.\n\nExit codes: {}\n"
+      "Environment: {}",
+      kExitCodes, kEnvironment);
   return text;
 }
 
@@ -88,11 +97,8 @@ int WriteManPage(std::string_view date) {
     if (const int code = verb.run({std::string(VerbOptions::kManPage)}); code != kExitOk)
       return code;
   Output out;
-  out.Write(
-      fmt::format(".SH EXIT STATUS\n{}"
-                  ".SH ENVIRONMENT\nEvery option can be given as CLRSCOPE_ and its name: "
-                  "CLRSCOPE_SAMPLING=tick.\n",
-                  ManText(kExitCodes)));
+  out.Write(fmt::format(".SH EXIT STATUS\n{}.SH ENVIRONMENT\n{}", ManText(kExitCodes),
+                        ManText(kEnvironment)));
   return kExitOk;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of clrscope's own pprof files. `convert`, the agent's files and the reader of both take
-// them from here, so that what people build on one works on the other (docs/cli.md, convert).
+// them from here, so that what people build on one works on the other (docs/reports.md, convert).
 #pragma once
 
 #include <array>

@@ -799,8 +799,8 @@ class LiveCase(Case):
                          ["Orders.Price"])
         self.fails(3, "nothing that lives", "leaks", self.capture, "--type", "Nobody")
         self.fails(3, "too short", "leaks", self.capture, "--to", "15s")
-        self.fails(2, "not for it", "leaks", self.capture, "--live")
-        self.fails(2, "is not kept", "leaks", self.capture, "--thread", "x")
+        self.fails(2, "not expected: --live", "leaks", self.capture, "--live")
+        self.fails(2, "not expected", "leaks", self.capture, "--thread", "x")
 
     def test_live_reports(self):
         live = self.json("report", self.capture, "--live", "--by", "type")
@@ -910,7 +910,8 @@ class LiveCase(Case):
         processes = self.json("report", self.capture, "--measure", "gc-cpu", "--by", "process")
         self.assertEqual(processes["rows"], document["gc_cpu"])
         self.assertIn("22.2 %", self.ok("report", self.capture, "--measure", "gc-cpu", "--by", "process"))
-        for wrong in (("--by", "type"), ("--by", "thread"), ("--by", "stack"), ("--tree",), ("--type", "x"), ("--method", "x"), ("--thread", "x")):
+        for wrong in (("--by", "type"), ("--by", "thread"), ("--by", "stack"), ("--tree",), ("--type", "x"), ("--method", "x"), ("--thread", "x"),
+                      ("--request", "x"), ("--slower-than", "1s")):
             self.fails(2, "of whole processes", "report", self.capture, "--measure", "gc-cpu", *wrong)
         self.fails(2, "give --by time", "report", self.capture, "--measure", "gc-cpu", "--by", "time:10s")
         d = self.json("diff", f"{self.capture}@0s..5m", f"{self.capture}@5m..10m", "--measure", "gc-cpu")

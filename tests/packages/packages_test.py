@@ -51,9 +51,9 @@ def run(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, check=False, **options)
 
 
-def readme(words):
-    """The README's command that begins with these words."""
-    with open(f"{ROOT}/README.md", encoding="utf-8") as text:
+def command(words):
+    """The command of docs/packages.md that begins with these words."""
+    with open(f"{ROOT}/docs/packages.md", encoding="utf-8") as text:
         return re.search(rf"(?m)^({words} .*?)(?: +#.*)?$", text.read())[1]
 
 
@@ -263,8 +263,8 @@ class Installed(Case):
         self.enter()
         before = self.files()
         deb = f"/packages/{NAMES['deb']}"
-        # As the README says, by somebody who answers yes.
-        self.ok(*self.inside("sh", "-c", "cd /packages; " + readme("apt install").replace("apt ", "apt -y ")))
+        # As docs/packages.md says, by somebody who answers yes.
+        self.ok(*self.inside("sh", "-c", "cd /packages; " + command("apt install").replace("apt ", "apt -y ")))
         self.assertIn("install ok installed", self.ok(*self.inside("dpkg-query", "-W", "-f", "${Status} ${Version}", "clrscope")))
         self.check_installed(self.files() - before, "/usr/share/zsh/vendor-completions/_clrscope")
         self.assertEqual(self.ok(*self.inside("dpkg", "--verify", "clrscope")), "")
@@ -344,11 +344,11 @@ class Tool(Case):
         self.assertEqual(glob.glob(f"{tools}/clrscope*"), [])
 
     def test_installed_for_the_user(self):
-        # As the README says, in the folder of the packages; of a user who has no other source.
+        # As docs/packages.md says, in the folder of the packages; of a user who has no other source.
         os.makedirs(f"{self.dir}/home/.nuget/NuGet")
         with open(f"{self.dir}/home/.nuget/NuGet/NuGet.Config", "w", encoding="utf-8") as file:
             file.write("<configuration><packageSources><clear /></packageSources></configuration>")
-        self.ok("sh", "-c", readme("dotnet tool install"), cwd=MADE["folder"], env={**self.env, "HOME": f"{self.dir}/home"})
+        self.ok("sh", "-c", command("dotnet tool install"), cwd=MADE["folder"], env={**self.env, "HOME": f"{self.dir}/home"})
         self.assertIn(f"clrscope {VERSION}", self.ok(f"{self.dir}/home/.dotnet/tools/clrscope", "--version"))
 
     def test_says_so_on_other_machines(self):

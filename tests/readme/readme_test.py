@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in the README does what it says: run in an empty folder, on a live process, in the README's order."""
+"""Every command of the README and of docs/examples.md does what it says: run in an empty folder, on a live process, in their order."""
 import json
 import os
 import re
@@ -11,13 +11,15 @@ import urllib.request
 
 CLRSCOPE, WORKLOADS = map(os.path.abspath, sys.argv[1:3])
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-# These take minutes and are what CI itself does, or are of tests/packages, which runs them as they stand here.
-ELSEWHERE = re.compile(r"make( demo)?|(apt|dotnet tool) install .*")
+# These take minutes, and CI itself does the same.
+ELSEWHERE = re.compile(r"make( demo)?|sudo make install")
 
 
 def commands():
-    with open(os.path.join(ROOT, "README.md")) as f:
-        text = f.read()
+    text = ""
+    for page in ("README.md", "docs/examples.md"):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+            text += f.read()
     for block in re.findall(r"```sh\n(.*?)```", text, re.S):
         for line in block.splitlines():
             command = re.sub(r"\s+#.*", "", line).strip()
@@ -60,7 +62,7 @@ def main():
         for command in commands():
             if ELSEWHERE.fullmatch(command):
                 continue
-            # The README's stand-ins: a process id, a program, and half a minute.
+            # Their stand-ins: a process id, a program, and half a minute.
             real = command.replace("1234", str(pid)).replace("-d 30s", "-d 2s").replace("-d 10m", "-d 2s").replace(
                 "dotnet app.dll", f"dotnet {alloc} --bytes 50000000").replace(":9464", ":0")  # which another one may have
             if "--requests" in real:

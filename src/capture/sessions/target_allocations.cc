@@ -87,7 +87,7 @@ void Target::BeginAllocationWindows() {
   allocations_end_ns_ = 0;
   fold_->allocations().BeginWindows();
   whole->kind = Kind::kAllocationsEnding;
-  // The counter counts before what it is instead of ends.
+  // The counter starts before the session that it replaces ends, so that no moment is uncounted.
   InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
     Result<OpenedStream> counter = link.Open(CounterSession());
     const int64_t opened_ns = Clock::System().monotonic_ns();

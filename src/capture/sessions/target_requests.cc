@@ -78,12 +78,12 @@ void Target::BeginRequestWindows() {
   if (all == nullptr) return;
   notes_.push_back(
       meter_.limited()
-          ? fmt::format("process {} answers more requests than can all be followed within {:.3g} % "
-                        "of its CPU: while that goes on they are followed in windows of time",
+          ? fmt::format("process {} answers too many requests to track all of them within {:.3g} % "
+                        "of its CPU: until there are fewer, they are tracked in windows of time",
                         process_.pid, 100 * options_.max_overhead)
-          : fmt::format("process {} answers more than {:.0f} requests a second: they are followed "
-                        "in windows of time while that goes on, which take it about 1 % of the "
-                        "machine's CPU (--requests=all: every one)",
+          : fmt::format("process {} answers more than {:.0f} requests a second: until there are "
+                        "fewer, they are tracked in windows of time, at a cost of about 1 % of the "
+                        "machine's CPU (--requests=all tracks every request)",
                         process_.pid, request_watch_.most_per_second()));
   request_phase_ = RequestPhase::kEnding;
   all->kind = Kind::kRequestsEnding;

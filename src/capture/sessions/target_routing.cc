@@ -54,8 +54,8 @@ void Target::WatchRouting() {
   next_routing_ns_ = now_ns + std::max(kEveryNs, static_cast<int64_t>(paid_ns));
   if (!std::exchange(routing_told_, true))
     notes_.push_back(fmt::format(
-        "process {} has conventional routes: which of them its requests take is asked of ASP.NET "
-        "Core for some seconds (EndpointMatched, about {:.0f} µs a request)",
+        "process {} has conventional routes: for some seconds clrscope enables ASP.NET Core's "
+        "EndpointMatched event to find out which actions there are (about {:.0f} µs a request)",
         process_.pid, kRoutingNsPerRequest / 1000));
   if (request_phase_ != RequestPhase::kAll) {
     routing_wanted_ = true;

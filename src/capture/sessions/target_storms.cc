@@ -105,7 +105,7 @@ void Target::BeginStorm() {
   storm_ends_ns_ = 0;
   fold_->storm().BeginStorm();
   whole->kind = Kind::kExceptionsEnding;
-  // The counter counts before what it is instead of ends.
+  // The counter starts before the session that it replaces ends, so that no moment is uncounted.
   InBackground(*home_.storms, [id = whole->id](RuntimeLink& link, Background& background) {
     Result<OpenedStream> counter = link.Open(CounterSession());
     const int64_t now_ns = Clock::System().monotonic_ns();

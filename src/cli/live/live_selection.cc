@@ -19,18 +19,18 @@ constexpr std::chrono::milliseconds kStopPatience{3000};
 }  // namespace
 
 void AddLiveSelection(VerbOptions& verb, LiveSelection& s) {
-  verb.Add("-p,--pid,--process-id", s.pids, "a process; may be given several times").Value("PID");
-  verb.Add("-n,--name", s.names, "processes of that name, those that start meanwhile included")
+  verb.Add("-p,--pid,--process-id", s.pids, "a process (repeatable)").Value("PID");
+  verb.Add("-n,--name", s.names,
+           "processes of this name, including those that start later (repeatable)")
       .Value("NAME");
-  verb.Flag("--all", s.all, "every .NET process, those that start meanwhile included");
+  verb.Flag("--all", s.all, "every .NET process, including those that start later");
   AddSamplingOptions(verb, s.sampling, s.buffer_mb);
 }
 
 void AddPoolOption(VerbOptions& verb, LiveSelection& s) {
-  verb.Flag(
-      "--pool", s.pool,
-      "also how many threads the pool has and how much waits for them: the runtime's counters, "
-      "once a second");
+  verb.Flag("--pool", s.pool,
+            "also show the thread pool: how many threads it has and how many work items wait, from "
+            "the runtime's counters once a second");
 }
 
 Result<std::unique_ptr<capture::SessionEngine>> StartEngine(

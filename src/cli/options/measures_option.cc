@@ -80,77 +80,72 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
 
 }  // namespace
 
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, bool requests, bool activities,
-                       bool cpu, bool lines) {
-  verb.Flag("--exceptions", a.exceptions, "also every exception that is thrown, with its stack");
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, const VerbMeasures& can) {
+  verb.Flag("--exceptions", a.exceptions, "record every thrown exception with its stack");
   verb.Flag("--messages", a.messages,
-            "keep what exceptions say (it may hold personal data): 200 characters each, 1,000 "
-            "different ones of a process; brings --exceptions");
-  verb.Flag("--locks", a.locks, "also every wait for a lock that another thread holds");
+            "keep exception messages, which may hold personal data: 200 characters each, 1,000 "
+            "different messages per process. Implies --exceptions");
+  verb.Flag("--locks", a.locks, "record every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
-            "also every other wait that blocks a thread (.NET 9 and later); brings --locks");
-  if (requests)
-    verb.FlagOrWord(
-        "--requests", a.requests, "auto", "all",
-        "also the requests of ASP.NET Core (.NET 8 and later), and to which of them all of this "
-        "belongs; takes the program about 12 µs of CPU a request, but no more than 1 % of the "
-        "machine's CPU, or what --max-overhead leaves: above that they are followed in windows of "
-        "time, unless it is all");
-  if (activities)
+            "record every other wait that blocks a thread (.NET 9 and later). Implies --locks");
+  if (can.requests)
+    verb.FlagOrWord("--requests", a.requests, "auto", "all",
+                    "record the requests of ASP.NET Core (.NET 8 and later), and assign everything "
+                    "else to them. Tracking a request costs about 12 µs of CPU. If that would "
+                    "exceed 1 % of the machine's CPU, or what --max-overhead leaves, clrscope "
+                    "tracks requests in short random windows only. =all tracks every request");
+  if (can.activities)
     verb.Flag(
         "--activities", a.activities,
-        "also the operations of every ActivitySource: queue consumers, jobs, steps of requests; "
-        "brings --requests. This listens to them, which makes the program create activities "
-        "that it would not make otherwise, and send traceparent to the services it calls");
-  if (activities)
+        "record the operations of every ActivitySource: queue consumers, jobs, steps of requests. "
+        "Implies --requests. clrscope listens to these sources, so the program creates activities "
+        "that it would not create otherwise, and sends traceparent to the services it calls");
+  if (can.activities)
     verb.Flag("--actions", a.actions,
-              "requests of MVC's conventional routes by controller and action; brings --requests. "
-              "Asks ASP.NET Core for the route and the end of each request, which takes the "
-              "program about 35 µs of CPU a request more");
-  if (cpu) {
+              "report requests of MVC's conventional routes by controller and action. Costs about "
+              "35 µs of CPU more per request. Implies --requests");
+  if (can.cpu) {
     a.rate = kDefaultRate;
     verb.Flag("--cpu", a.cpu,
-              "also who uses CPU time: managed code, the runtime, native code, the kernel; by "
-              "samples");
+              "sample CPU time: managed code, the runtime, native code and the kernel");
     verb.Flag("--wall", a.wall,
-              "also where threads spend their time, running or not: why they wait, and where; by "
-              "looks at them from outside; brings --cpu");
+              "record wall-clock time: what each thread did or waited for, sampled from outside "
+              "the process. Implies --cpu");
     verb.Add("--sampler", a.sampler,
-             "who takes them: kernel (perf_event_open); ptrace, by stopping each thread that runs "
-             "for some 40 µs, as a debugger does; or runtime, the runtime's own sampler: it stops "
-             "the program 1,000 times a second and reports managed code alone, and wall time too. "
-             "auto, the default, is the kernel where it may, else ptrace")
+             "how to sample CPU time: kernel (perf_event_open); ptrace (stops each running thread "
+             "for some 40 µs, as a debugger does); runtime (the runtime's own sampler, which stops "
+             "the program 1,000 times a second and reports managed code only, with wall-clock "
+             "time); or auto (default: kernel if permitted, else ptrace). Needs CPU time (--cpu, "
+             "--wall)")
         .Value("WHO")
         .OneOf({"auto", "kernel", "ptrace", "runtime"});
     verb.Add("--rate", a.rate,
-             "samples for each second of CPU time that a thread uses, and looks at each thread a "
-             "second; 99 by default")
+             "sampling frequency in Hz, of CPU time and of wall-clock time: 1 to 1000 (default 99)")
         .Value("HZ");
   }
-  verb.Add("--only", a.only,
-           "these and no allocations, unless they are named: exceptions,locks for example")
-      .Value("LIST");
   verb.Add("--measures", a.measures,
-           cpu ? "the same in one list: allocations, exceptions, locks, waits, requests, cpu, "
-                 "wall, live, gc-cpu; all is all that needs no agent: CPU time where it may be "
-                 "sampled"
-           : requests
-               ? "the same in one list: allocations, exceptions, locks, waits, requests, live, "
-                 "gc-cpu; all is all that needs no agent"
-               : "the same in one list: allocations, exceptions, locks, waits, live, gc-cpu; "
-                 "all is all that needs no agent")
+           fmt::format("record these measures (comma-separated): allocations, exceptions, locks, "
+                       "waits{}{}{}; or all: {}. Default: {}. Options such as --locks add to them",
+                       can.requests ? ", requests" : "", can.cpu ? ", cpu, wall" : "",
+                       can.agent ? ", live, gc-cpu" : "",
+                       !can.agent ? "all of these, CPU time where it can be sampled"
+                       : can.cpu  ? "all but live and gc-cpu, CPU time where it can be sampled"
+                                  : "all but live and gc-cpu",
+                       can.standard))
+      .Value("LIST");
+  verb.Add("--only", a.only, "the same as --measures, for example --only exceptions,locks")
       .Value("LIST")
-      .Excludes("--only");
-  if (cpu)
+      .Excludes("--measures");
+  if (can.cpu)
     verb.Add("--max-overhead", a.max_overhead,
-             "of the program's CPU time that all of this may take it, clrscope's own included, 1% "
-             "for example: above that, allocations, exceptions and requests are recorded in random "
-             "windows of time and counted by the runtime, and CPU time is sampled less often")
+             "limit profiling cost to this share of the program's CPU time, clrscope's own "
+             "included, for example 1%. Over the limit, clrscope records allocations, exceptions "
+             "and requests in short random windows and samples CPU time less often")
         .Value("PERCENT");
-  if (lines)
+  if (can.lines)
     verb.Flag("--lines", a.lines,
-              "also the source line of each frame, for `report --by line`: asks the runtime for "
-              "the maps of what it compiles, and reads the program's PDBs");
+              "record the source line of each frame, for `report --by line`. clrscope requests the "
+              "maps of compiled code from the runtime and reads the program's PDBs");
 }
 
 // What the limit leaves to looks.

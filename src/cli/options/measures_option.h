@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "capture/sessions/target.h"
@@ -25,9 +26,13 @@ struct MeasureArguments {
   bool lines = false;
 };
 
-// `requests`, `activities`, `cpu`, `lines`: whether the verb can follow these.
-void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, bool requests = true,
-                       bool activities = false, bool cpu = false, bool lines = false);
+// What a verb can measure, for its options and their help.
+struct VerbMeasures {
+  bool requests = true, activities = false, cpu = true, lines = false;
+  bool agent = false;                         // live objects and the GC's CPU time
+  std::string_view standard = "allocations";  // without any option
+};
+void AddMeasureOptions(VerbOptions& verb, MeasureArguments& arguments, const VerbMeasures& can);
 
 // `live`: whether live objects are asked for as well. errors: kUsage
 Status ChooseMeasures(const MeasureArguments& arguments, bool* live,

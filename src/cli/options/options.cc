@@ -23,10 +23,11 @@ std::string ValueName(const CLI::Option& option) {
   return type.substr(0, type.find(':'));
 }
 
+size_t HelpWidth() { return std::min<size_t>(OutputWidth(), 100); }
+
 // The options, group by group, each description wrapped beside its option.
 std::string Listing(const std::vector<OptionGroup>& groups) {
   constexpr size_t kColumn = 28;
-  const size_t width = std::min<size_t>(OutputWidth(), 100);
   std::string out;
   for (const OptionGroup& group : groups) {
     out += "\n" + group.heading + ":\n";
@@ -40,7 +41,7 @@ std::string Listing(const std::vector<OptionGroup>& groups) {
         out += "\n" + std::string(kColumn, ' ');
       else
         out += std::string(kColumn - used, ' ');
-      out += report::Wrap(option.about, kColumn, kColumn, width);
+      out += report::Wrap(option.about, kColumn, kColumn, HelpWidth());
     }
   }
   return out;
@@ -150,8 +151,9 @@ std::vector<OptionGroup> VerbOptions::Groups() const {
 
 void VerbOptions::Help() const {
   Output out;
-  out.Write(fmt::format("{}\n\nExamples:\n{}\nUsage: clrscope {} {}\n{}", about_, examples_, verb_,
-                        usage_, Listing(Groups())));
+  out.Write(fmt::format("{}\nExamples:\n{}\nUsage: clrscope {} {}\n{}",
+                        report::Wrap(about_, 0, 0, HelpWidth()), examples_, verb_, usage_,
+                        Listing(Groups())));
 }
 
 void VerbOptions::ListOptions() const {
@@ -207,9 +209,10 @@ std::optional<int> VerbOptions::Parse(const Args& args) {
 }
 
 void AddFormatOptions(VerbOptions& verb, FormatOptions& options, bool csv) {
-  verb.Flag("--json", options.json, "one JSON document, plain numbers");
+  verb.Flag("--json", options.json, "print one JSON document with plain numbers");
   if (csv)
-    verb.Flag("--csv", options.csv, "flat rows with a heading, plain numbers").Excludes("--json");
+    verb.Flag("--csv", options.csv, "print CSV: a header line and plain numbers")
+        .Excludes("--json");
 }
 
 void AddColorOption(VerbOptions& verb, ColorMode& mode) {
@@ -220,95 +223,100 @@ void AddColorOption(VerbOptions& verb, ColorMode& mode) {
                    : v == "never" ? ColorMode::kNever
                                   : ColorMode::kAuto;
           },
-          "auto, always or never; NO_COLOR is honoured")
+          "when to use color: auto, always or never. clrscope honours NO_COLOR")
       .Value("WHEN")
       .OneOf({"auto", "always", "never"});
 }
 
 void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of) {
   verb.Add("--root", root,
-           fmt::format("request: the route is the outermost frame {} (of recordings made with "
-                       "--requests)",
+           fmt::format("request: make the route the outermost frame {} (needs record --requests)",
                        of))
       .Value("WHAT")
       .OneOf({"request"});
 }
 
 void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options) {
-  verb.Add(
-          "--symbols", options.folders,
-          "a folder with PDBs and with symbols of native code (.build-id/xx/yyyy.debug, or "
-          "FILE.debug or FILE.dbg) that the recording lacks, looked for by their build; also looks "
-          "into this machine's /usr/lib/debug. May be given several times")
+  verb.Add("--symbols", options.folders,
+           "search this folder for PDBs and native symbols that the recording lacks "
+           "(.build-id/xx/yyyy.debug, FILE.debug or FILE.dbg), matched by build (repeatable). "
+           "clrscope also searches /usr/lib/debug of this machine")
       .Value("DIR")
       .OneAtATime()
       .Group("Symbols");
   verb.Add("--symbol-server", options.server,
-           "the same on a symbol server, which so learns the builds of these files: an address "
-           "(https://...), or microsoft for those of .NET itself. What comes from it is kept in "
-           "~/.cache/clrscope")
+           "download missing symbols from this server: an address (https://...), or microsoft for "
+           "those of .NET itself. The server learns the builds of these files. Downloads are kept "
+           "in ~/.cache/clrscope")
       .Value("URL")
       .Group("Symbols");
 }
 
-void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
+void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options) {
   verb.Add("file", options.path,
-           "a .clrscope or .nettrace file, a pprof file of any tool or a folder of them; - reads a "
-           "nettrace from standard input")
+           "a .clrscope or .nettrace file, a pprof file of any tool, or a folder of them; '-' "
+           "reads a nettrace from standard input")
       .Value("FILE")
       .Required();
   verb.Add("--from", options.from,
-           "from this time on: 30, 30s, 5m, 1h30m or 00:00:30 after the start. Time is "
-           "kept in slices of 1 s (10 s and 60 s where it is long past)")
+           "begin at this time after the start: 30, 30s, 5m, 1h30m or 00:00:30. Times have a "
+           "resolution of 1 s, and of 10 s or 60 s in the older part of a long recording")
       .Value("TIME")
       .Group("Filters");
-  verb.Add("--to", options.to, "up to this time").Value("TIME").Group("Filters");
-  verb.Add("--type", options.filter.type, "types whose name matches this regular expression (RE2)")
-      .Value("RE")
-      .Group("Filters");
-  verb.Add("--method", options.filter.method, "stacks in which a method matches")
-      .Value("RE")
-      .Group("Filters");
-  verb.Add("--thread", options.filter.thread,
-           "threads whose name matches this regular expression (RE2), or with this number")
-      .Value("RE")
-      .Group("Filters");
-  verb.Add("--state", options.filter.state,
-           "of wall time what the threads did: running, runnable, lock, wait, sleep, io, gc, idle "
-           "or "
-           "blocked_unknown; several with commas. By default all but idle")
-      .Value("STATE")
-      .Group("Filters");
-  verb.Flag("--all-states", options.filter.all_states, "of wall time idle threads too")
-      .Excludes("--state")
-      .Group("Filters");
+  verb.Add("--to", options.to, "end at this time").Value("TIME").Group("Filters");
   verb.Add("--process", options.filter.process, "one process of several, by name or pid")
       .Value("NAME|PID")
       .Group("Filters");
-  verb.Add("--request", options.filter.request,
-           "requests whose route matches: 'GET /items' (of recordings made with --requests)")
+  verb.Add("--type", options.filter.type, "types whose name matches this regular expression (RE2)")
       .Value("RE")
       .Group("Filters");
+  verb.Add("--method", options.filter.method,
+           "stacks with a method that matches this regular expression")
+      .Value("RE")
+      .Group("Filters");
+  verb.Add("--request", options.filter.request,
+           "requests whose route matches this regular expression: 'GET /items' (needs record "
+           "--requests)")
+      .Value("RE")
+      .Group("Filters");
+}
+
+void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
+  AddNarrowInputOptions(verb, options);
   verb.Add("--slower-than", options.slower_than,
-           "requests that took so long: 1s, or p95 of their route")
+           "requests that took at least this long: 1s; or p50, p90, p95 or p99 of their route")
       .Value("TIME")
       .Group("Filters");
+  verb.Add("--thread", options.filter.thread,
+           "threads whose name matches this regular expression, or with this number")
+      .Value("RE")
+      .Group("Filters");
   verb.Add("--measure", options.measure,
-           "allocations, live, exceptions, locks, waits, requests, cpu, wall or gc-cpu; by default "
-           "what was recorded, allocations first")
+           "show this measure: allocations, live, exceptions, locks, waits, requests, cpu, wall or "
+           "gc-cpu. Default: allocations, else the first recorded of exceptions, locks, waits, "
+           "requests, cpu and wall")
       .Value("MEASURE")
       .Group("Filters");
   verb.Flag("--live", options.live,
-            "what lives and has survived a GC, in place of what was allocated (of recordings "
-            "made with --live)")
+            "objects that are alive and have survived a GC, instead of allocations (needs record "
+            "--live)")
       .Group("Filters");
   verb.Add("--older-than", options.older_than,
-           "of live objects those that were allocated so long before: 10m, 1h")
+           "live objects that are at least this old: 1, 2, 5, 10, 20 or 30 s or m, 1, 2, 4, 8 or "
+           "16 h, 1, 2, 4, 7 or 14 d (10m)")
       .Value("AGE")
       .Group("Filters");
+  verb.Add("--state", options.filter.state,
+           "wall time of threads in this state: running, runnable, lock, wait, sleep, io, gc, idle "
+           "or blocked_unknown (comma-separated). Default: all but idle")
+      .Value("STATE")
+      .Group("Filters");
+  verb.Flag("--all-states", options.filter.all_states, "include the wall time of idle threads")
+      .Excludes("--state")
+      .Group("Filters");
   verb.Add("--event", options.event,
-           "which event to rest on: sampled, tick or counted; the best one that "
-           "was recorded is the default")
+           "use this event for allocations: sampled, tick or counted. Default: the best one "
+           "recorded")
       .Value("EVENT")
       .OneOf({"sampled", "tick", "counted"})
       .Group("Filters");

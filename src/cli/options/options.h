@@ -94,7 +94,9 @@ void AddColorOption(VerbOptions& verb, ColorMode& mode);
 void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of);
 // --symbols, --symbol-server
 void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options);
-// FILE, --from, --to, --type, --method, --process, --event, and those of symbols
+// FILE, and what narrows every figure of it: --from, --to, --process, --type, --method, --request
+void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options);
+// These, what narrows some measures, which measure is shown, and the options of symbols
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options);
 
 }  // namespace clrscope::cli

@@ -7,12 +7,13 @@ namespace clrscope::cli {
 
 void AddSamplingOptions(VerbOptions& verb, std::string& sampling, unsigned& buffer_mb) {
   verb.Add("--sampling", sampling,
-           "auto, poisson (AllocationSampled, .NET 10) or tick (AllocationTick)")
+           "how to sample allocations: poisson (AllocationSampled, .NET 10), tick "
+           "(AllocationTick), or auto (default: poisson if the runtime has it, else tick)")
       .Value("HOW")
       .OneOf({"auto", "poisson", "tick"});
   verb.Add("--buffersize", buffer_mb,
-           "MB that the runtime may buffer events in; 256 "
-           "by default")
+           fmt::format("size of the runtime's event buffer in MB (default {})",
+                       buffer_mb != 0 ? std::to_string(buffer_mb) : "256; 1024 with --types all"))
       .Value("MB");
 }
 

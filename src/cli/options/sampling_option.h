@@ -10,6 +10,7 @@
 
 namespace clrscope::cli {
 
+// `buffer_mb`: the verb's own default; 0: that of `record`.
 void AddSamplingOptions(VerbOptions& verb, std::string& sampling, unsigned& buffer_mb);
 // errors: kUsage
 Result<capture::Sampling> ParseSampling(const std::string& text);

@@ -35,24 +35,28 @@ struct AgentArguments {
 };
 
 void AddAgentOptions(VerbOptions& verb, AgentArguments& a) {
-  verb.Add("--every", a.every, "length of an interval: 30s, 5m … (60s)").Value("TIME");
+  verb.Add("--every", a.every, "length of an interval: 30s, 5m … (default 60s)").Value("TIME");
   verb.Add("-o,--output", a.output,
-           "where the agent itself writes a pprof file each interval; %n is the program's "
-           "name, %p its pid, %t the time. As the program sees it")
+           "the pprof file that the agent writes each interval, as the program sees the path; %n "
+           "is the program's name, %p its pid, %t the time")
       .Value("FILE");
-  AddMeasureOptions(verb, a.measures, /*requests=*/false);
-  verb.Add(
-          "--max-overhead", a.measures.max_overhead,
-          "of the program's CPU time that the agent may take it, its own included, 1% for example: "
-          "above that, allocations and exceptions are sampled in random windows of time; not "
-          "while the agent is there already")
+  AddMeasureOptions(
+      verb, a.measures,
+      {.requests = false, .cpu = false, .agent = true, .standard = "allocations, live and gc-cpu"});
+  verb.Add("--max-overhead", a.measures.max_overhead,
+           "limit profiling cost to this share of the program's CPU time, the agent's own "
+           "included, for example 1%. Over the limit, the agent samples allocations and exceptions "
+           "in short random windows. Cannot be changed while the agent is loaded")
       .Value("PERCENT");
-  verb.Flag("--no-live", a.no_live, "do not follow which of the sampled objects live");
-  verb.Add("--cap", a.cap, "follow at most so many objects (20000)")
+  verb.Flag("--no-live", a.no_live,
+            "do not follow which sampled objects stay alive. Cannot be changed while the agent is "
+            "loaded");
+  verb.Add("--cap", a.cap,
+           "follow at most this many objects (default 20000). Cannot be changed while the agent is "
+           "loaded")
       .Value("N")
       .Between(16, 1'000'000);
-  verb.Add("--label", a.labels, "KEY=VALUE, written into every sample; may be given often")
-      .Value("KEY=VALUE");
+  verb.Add("--label", a.labels, "add KEY=VALUE to every sample (repeatable)").Value("KEY=VALUE");
 }
 
 // A list says all that is measured; single options add to it. errors: kUsage
@@ -217,8 +221,8 @@ int RunAttach(const Args& args) {
   AgentArguments a;
   VerbOptions verb(
       "attach", "[options] -p PID",
-      "Loads the agent into a running .NET process and leaves it there. Where it is "
-      "already, it goes on with the options that are given.",
+      "Loads the agent into a running .NET process and leaves it there. An agent that is loaded "
+      "already continues with the options that are given.",
       "  clrscope attach -p 1234 -o '/tmp/profiles/%n-%t.pb' --every 60s\n"
       "  clrscope attach -p 1234 --every 10s      from now on; the rest stays\n"
       "  clrscope attach -p 1234 --measures exceptions,locks -o '/tmp/profiles/%n-%t.pb'\n"
@@ -246,12 +250,11 @@ int RunAttach(const Args& args) {
 int RunDetach(const Args& args) {
   int pid = 0;
   bool stay = false;
-  VerbOptions verb("detach", "[options] -p PID", "Takes the agent out of a process.",
+  VerbOptions verb("detach", "[options] -p PID", "Removes the agent from a process.",
                    "  clrscope detach -p 1234\n"
                    "  clrscope detach -p 1234 --stay    stops sampling; attach starts it again\n");
   AddPid(verb, pid);
-  verb.Flag("--stay", stay,
-            "only stop sampling: the agent stays loaded and does nothing until attach");
+  verb.Flag("--stay", stay, "only stop sampling: the agent stays loaded and idle until attach");
   if (const auto code = verb.Parse(args)) return *code;
   if (stay) {
     const Result<std::string> stopped =
@@ -280,11 +283,12 @@ int RunDetach(const Args& args) {
 int RunStatus(const Args& args) {
   int pid = 0;
   bool json = false;
-  VerbOptions verb("status", "[options] -p PID", "Says what the agent in a process does and costs.",
+  VerbOptions verb("status", "[options] -p PID",
+                   "Shows what the agent in a process does and costs.",
                    "  clrscope status -p 1234\n"
                    "  clrscope status -p 1234 --json | jq .samples\n");
   AddPid(verb, pid);
-  verb.Flag("--json", json, "as one JSON object");
+  verb.Flag("--json", json, "print one JSON document");
   if (const auto code = verb.Parse(args)) return *code;
   Result<std::string> answer =
       capture::AskAgent(pid, "status", ipc::Deadline::After(kFirstPatience));
@@ -315,18 +319,18 @@ int RunEnv(const Args& args) {
   std::string library;
   bool docker = false, musl = false;
   VerbOptions verb("env", "[options]",
-                   "Prints the variables that load the agent when a program starts, and puts its "
-                   "library where they say.",
+                   "Prints the variables that load the agent when a program starts, and writes the "
+                   "agent's library to the path that they name.",
                    "  eval \"$(clrscope env -o '/tmp/profiles/%n-%t.pb')\" ; dotnet app.dll\n"
                    "  clrscope env --library /opt/clrscope/agent.so --dockerfile >> Dockerfile\n"
                    "  clrscope env --musl --library /opt/clrscope/agent.so --dockerfile   for "
                    "Alpine\n");
   verb.Add("--library", library,
-           "where to put the library; a folder of the user's caches by default")
+           "where to write the library (default: a folder in the user's cache)")
       .Value("FILE");
-  verb.Flag("--dockerfile", docker, "as ENV lines instead of export commands");
+  verb.Flag("--dockerfile", docker, "print ENV lines instead of export commands");
   verb.Flag("--musl", musl,
-            "the library for musl (Alpine); by default the one for this machine's C library");
+            "use the library for musl (Alpine). Default: the one for this machine's C library");
   AddAgentOptions(verb, a);
   if (const auto code = verb.Parse(args)) return *code;
   const Result<std::string> options = AgentOptionText(a);

@@ -224,8 +224,8 @@ std::string Script(std::string_view shell) {
 int RunCompletion(const Args& args) {
   std::string shell;
   VerbOptions verb("completion", "SHELL",
-                   "Prints a script that completes clrscope's command lines: verbs, options,\n"
-                   "their words, and the .NET processes that run.",
+                   "Prints a script that completes clrscope's command lines: verbs, options, their "
+                   "values, and running .NET processes.",
                    "  eval \"$(clrscope completion bash)\"           in ~/.bashrc\n"
                    "  eval \"$(clrscope completion zsh)\"            in ~/.zshrc, after compinit\n"
                    "  clrscope completion fish > ~/.config/fish/completions/clrscope.fish\n");

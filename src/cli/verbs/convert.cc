@@ -84,10 +84,11 @@ int FailWithoutText() {
 int ConvertToDatabase(const ConvertOptions& o, DatabaseFormat format) {
   if (!o.source_paths.empty()) return FailWithoutText();
   const profile::Filter& f = o.input.filter;
-  const bool filtered = !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() ||
-                        o.input.live || !o.input.measure.empty() || !f.type.empty() ||
-                        !f.method.empty() || !f.process.empty() || !f.thread.empty() ||
-                        !f.request.empty() || !o.input.slower_than.empty() || !o.root.empty();
+  const bool filtered =
+      !o.input.from.empty() || !o.input.to.empty() || !o.input.event.empty() || o.input.live ||
+      !o.input.measure.empty() || !f.type.empty() || !f.method.empty() || !f.process.empty() ||
+      !f.thread.empty() || !f.request.empty() || !o.input.slower_than.empty() ||
+      !o.input.older_than.empty() || !f.state.empty() || f.all_states || !o.root.empty();
   if (filtered)
     return Fail({ErrorCode::kUsage,
                  "a database holds the whole recording: leave the filters away and use them in "
@@ -221,7 +222,7 @@ int RunConvert(const Args& args) {
   ConvertOptions o;
   VerbOptions verb(
       "convert", "FILE -o OUTPUT [options]",
-      "Writes a recording in another format, which the output's ending tells, or --format.",
+      "Writes a recording in another format. The ending of OUTPUT, or --format, selects it.",
       "  clrscope convert orders.clrscope -o orders.html        flame graph and tables, one page\n"
       "  clrscope convert trace.nettrace -o trace.clrscope      a tenth of the size\n"
       "  clrscope convert orders.clrscope -o orders.pb.gz --from 5m --to 6m\n"
@@ -232,20 +233,20 @@ int RunConvert(const Args& args) {
     formats +=
         fmt::format(" {} ({}; {}),", format.name, format.extensions.front(), format.description);
   formats += " clrscope (.clrscope; a capture), sqlite (.sqlite; plain rows)";
-  verb.Add("-o,--output", o.output, "the file to write; - is standard output")
+  verb.Add("-o,--output", o.output, "the file to write; '-' writes to standard output")
       .Value("FILE")
       .Required();
   verb.Add("--format", o.format, formats).Value("F");
-  verb.Flag("-f,--force", o.force, "replace the output if it exists");
+  verb.Flag("-f,--force", o.force, "overwrite the output if it exists");
   verb.Add("--weight", o.weight,
-           "of folded stacks: bytes, objects or samples; of exceptions count or rethrows, of locks "
-           "and waits wait_ns or count; the first of each is the default")
+           "the figure of folded stacks: bytes (default), objects or samples; count (default) or "
+           "rethrows of exceptions; wait_ns (default) or count of locks and waits")
       .Value("W")
       .OneOf({"bytes", "objects", "samples", "count", "rethrows", "wait_ns"});
   verb.Add("--source-path", o.source_paths,
-           "of pages: a folder with the sources of the program, to show them beside their figures; "
-           "a text of another version, by its checksum, is left out. What the PDB holds needs no "
-           "folder. May be given several times")
+           "search this folder for the program's sources, to show them on pages beside their "
+           "figures (repeatable). A file with another checksum is left out. Sources inside the PDB "
+           "need no folder")
       .Value("DIR")
       .OneAtATime();
   AddRootOption(verb, o.root, "of stacks");

@@ -271,48 +271,56 @@ void WriteJson(const std::vector<report::DiffInput>& before,
 
 void AddOptions(VerbOptions& verb, DiffOptions& o) {
   verb.Add("FILES", o.files,
-           "BEFORE AFTER: captures, traces or pprof files, or windows of them: FILE@FROM..TO")
+           "BEFORE and AFTER: captures, traces or pprof files, or time ranges of them: "
+           "FILE@FROM..TO")
       .Value("FILE");
-  verb.Add("--before", o.before, "several recordings of the first side").Value("FILE…");
-  verb.Add("--after", o.after, "several recordings of the second side").Value("FILE…");
-  verb.Add("--by", o.by, "site, type, method, stack, kind, assembly, thread (by name) or process")
+  verb.Add("--before", o.before, "recordings of the first side, one or more").Value("FILE");
+  verb.Add("--after", o.after, "recordings of the second side, one or more").Value("FILE");
+  verb.Add("--by", o.by,
+           "group by site (default; gc-cpu: by process), type, method, stack, kind, assembly, "
+           "thread (by name) or process")
       .Value("WHAT")
       .OneOf({"site", "type", "method", "stack", "kind", "assembly", "thread", "process"});
   verb.Add("--measure", o.measure,
-           "allocations, live, exceptions, locks, waits, requests, cpu, wall or gc-cpu")
+           "compare this measure: allocations, live, exceptions, locks, waits, requests, cpu, wall "
+           "or gc-cpu. Default: as `report` chooses")
       .Value("WHAT")
       .OneOf({"allocations", "live", "exceptions", "locks", "waits", "requests", "cpu", "wall",
               "gc-cpu"});
-  verb.Add(
-          "--metric", o.metric,
-          "bytes or objects; of exceptions count or rethrows, of locks and waits wait_ns or count, "
-          "of requests duration_ns, of cpu cpu_ns, of wall wall_ns, of gc-cpu gc_cpu_ns")
+  verb.Add("--metric", o.metric,
+           "compare this figure: bytes or objects; count or rethrows of exceptions; wait_ns or "
+           "count of locks and waits; duration_ns of requests; cpu_ns, wall_ns or gc_cpu_ns of "
+           "CPU, wall and GC CPU time. Default: bytes of allocations and live objects, count of "
+           "exceptions, the time of the others")
       .Value("WHAT")
       .OneOf({"bytes", "objects", "count", "rethrows", "wait_ns", "duration_ns", "cpu_ns",
               "wall_ns", "samples", "gc_cpu_ns"});
   verb.Add("--per", o.per,
-           "total, second, gc or request: what figures are divided by; request: a row for each "
-           "route")
+           "divide figures by: total (not at all, default), second, gc or request (a row for each "
+           "route)")
       .Value("WHAT")
       .OneOf({"total", "second", "gc", "request"});
   verb.Add("--fail-on", o.fail_on,
-           "exit with 7 when this holds and is no noise: alloc_bytes>+5%, alloc_objects>1000, "
-           "count>10, wait_ns>+5%, changed_rows>0; may be given several times")
+           "exit with 7 if this condition holds beyond noise: alloc_bytes>+5%, alloc_objects>1000, "
+           "count>10, wait_ns>+5%, changed_rows>0 (repeatable)")
       .Value("CONDITION")
       .OneAtATime();
   verb.Add("--type", o.filter.type, "only types whose name matches").Value("RE");
   verb.Add("--method", o.filter.method, "only stacks with a method that matches").Value("RE");
   verb.Add("--thread", o.filter.thread, "only threads whose name matches, or with this number")
       .Value("RE");
-  verb.Add("--process", o.filter.process, "only this process").Value("PID|NAME");
+  verb.Add("--process", o.filter.process, "only this process").Value("NAME|PID");
   verb.Add("--request", o.filter.request, "only requests whose route matches").Value("RE");
-  verb.Add("--event", o.event, "sampled, tick or counted, when a recording holds several")
+  verb.Add("--event", o.event, "sampled, tick or counted, if a recording has several")
       .Value("EVENT")
       .OneOf({"sampled", "tick", "counted"});
-  verb.Add("-n,--limit", o.limit, "so many rows; 0 = all. JSON holds all by default").Value("N");
-  verb.Flag("--framework", o.framework, "sites by the framework's own methods");
-  verb.Flag("--json", o.json, "one JSON document, plain numbers");
-  verb.Flag("--markdown", o.markdown, "for a pull request: what changed").Excludes("--json");
+  verb.Add("-n,--limit", o.limit,
+           "show this many rows (default 20); 0 shows all. JSON has all by default")
+      .Value("N");
+  verb.Flag("--framework", o.framework, "group sites by the framework's own methods");
+  verb.Flag("--json", o.json, "print one JSON document with plain numbers");
+  verb.Flag("--markdown", o.markdown, "print what changed as Markdown, for a pull request")
+      .Excludes("--json");
   AddSymbolOptions(verb, o.symbols);
   AddColorOption(verb, o.color);
 }
@@ -323,7 +331,7 @@ int RunDiff(const Args& args) {
   DiffOptions o;
   VerbOptions verb(
       "diff", "BEFORE AFTER [options]",
-      "Tells what changed between two recordings, and what is within noise.",
+      "Shows what changed between two recordings, and what is within noise.",
       "  clrscope diff before.clrscope after.clrscope\n"
       "  clrscope diff day.clrscope@1h..2h day.clrscope@5h..6h --per second\n"
       "  clrscope diff --before a1.clrscope a2.clrscope --after b1.clrscope b2.clrscope --by type\n"
@@ -336,11 +344,10 @@ int RunDiff(const Args& args) {
   if (!before.ok()) return Fail(before.error());
   Result<std::vector<report::DiffInput>> after = LoadSide(o.after, o);
   if (!after.ok()) return Fail(after.error());
-  if (Status status = CheckSources(*before, *after); !status.ok()) return Fail(status.error());
-
-  const profile::MeasureSpec& measure = before->front().input.profile.shown().spec();
   for (const auto* side : {&*before, &*after})
     if (Status status = CheckView(*side, o); !status.ok()) return Fail(status.error());
+  if (Status status = CheckSources(*before, *after); !status.ok()) return Fail(status.error());
+  const profile::MeasureSpec& measure = before->front().input.profile.shown().spec();
   const Result<profile::Metric> asked_for = MetricOf(measure, o);
   if (!asked_for.ok()) return Fail(asked_for.error());
   const profile::Metric metric = *asked_for;

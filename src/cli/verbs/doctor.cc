@@ -130,8 +130,8 @@ int RunDoctor(const Args& args) {
   std::string target;
   VerbOptions verb(
       "doctor", "PID [options]",
-      "Says everything that keeps a process from being profiled, and what to do about it.\n"
-      "The exit code is that of the first obstacle.",
+      "Reports everything that prevents a process from being profiled, and how to fix it. The exit "
+      "code is that of the first obstacle.",
       "  clrscope doctor 1234\n"
       "  clrscope doctor orders\n"
       "  clrscope doctor 1234 --json | jq .can_be_profiled\n"
@@ -139,8 +139,7 @@ int RunDoctor(const Args& args) {
       "gone\n");
   verb.Add("target,-p,--pid,--process-id", target, "a process, by pid or name").Value("PID|NAME");
   bool resume = false;
-  verb.Flag("--resume", resume,
-            "let a program run that waits at its start to be resumed, then look at it");
+  verb.Flag("--resume", resume, "resume a program that waits at its start, then check it");
   AddFormatOptions(verb, format, /*csv=*/false);
   AddColorOption(verb, color);
   if (const auto code = verb.Parse(args)) return *code;

@@ -253,7 +253,7 @@ int RunGcStats(const Args& args) {
   VerbOptions verb(
       "gcstats", "(FILE | -p PID) [options]",
       "Shows what the garbage collector did: each collection with its pauses, the heap after it "
-      "and what\nit cost, summed up by generation.",
+      "and its cost, summed up by generation.",
       "  clrscope gcstats orders.clrscope                   summary and the last collections\n"
       "  clrscope gcstats trace.nettrace --sort pause       the longest pauses\n"
       "  clrscope gcstats trace.nettrace --wide -n 0 | less -S\n"
@@ -262,26 +262,28 @@ int RunGcStats(const Args& args) {
       "  clrscope gcstats -p 1234 -d 1m --follow --json | jq .pause_ms\n"
       "  clrscope gcstats trace.nettrace -o gc.html         charts and a table, one page\n"
       "  clrscope gcstats trace.nettrace -o gc.json         every figure, for scripts\n");
-  verb.Add("file", o.file, "a .clrscope or .nettrace file; - reads a nettrace from standard input")
+  verb.Add("file", o.file,
+           "a .clrscope or .nettrace file; '-' reads a nettrace from standard input")
       .Value("FILE");
-  verb.Add("-p,--pid,--process-id", o.watch.selection.pids,
-           "a running process; may be given several times")
+  verb.Add("-p,--pid,--process-id", o.watch.selection.pids, "a running process (repeatable)")
       .Value("PID");
   verb.Add("--name", o.watch.selection.names,
-           "running processes of that name, those that start meanwhile included")
+           "running processes of this name, including those that start later (repeatable)")
       .Value("NAME");
-  verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
-  verb.Flag("--follow", o.follow,
-            "with --json, --csv or -o too: show each collection as it ends, on a line of its own");
+  verb.Add("-d,--duration", o.duration, "stop after this time: 30, 30s, 5m …").Value("TIME");
+  verb.Flag(
+      "--follow", o.follow,
+      "print each collection as it ends, on a line of its own, also with --json, --csv or -o");
   verb.Add("-o,--output", o.output, "write to this file: .html, .json, .csv or .txt").Value("FILE");
-  verb.Flag("-f,--force", o.force, "replace the output if it exists");
+  verb.Flag("-f,--force", o.force, "overwrite the output if it exists");
   AddFormatOptions(verb, o.format);
-  verb.Flag("--wide", o.wide, "all columns, for a wide terminal or a file");
-  verb.Add("-n,--limit", o.limit, "how many collections to show; 0 = all").Value("N");
-  verb.Add("--sort", o.sort, "time, or pause: the longest ones")
+  verb.Flag("--wide", o.wide, "show all columns, for a wide terminal or a file");
+  verb.Add("-n,--limit", o.limit, "show this many collections (default 20); 0 shows all")
+      .Value("N");
+  verb.Add("--sort", o.sort, "sort by time (default), or by pause (the longest first)")
       .Value("BY")
       .OneOf({"time", "pause"});
-  verb.Add("--process", o.process, "one process only, by pid or name").Value("P");
+  verb.Add("--process", o.process, "show only this process, by name or pid").Value("NAME|PID");
   AddSamplingOptions(verb, o.watch.selection.sampling, o.watch.selection.buffer_mb);
   AddColorOption(verb, o.color);
   if (const auto code = verb.Parse(args)) return *code;

@@ -233,28 +233,24 @@ int RunLeaks(const Args& args) {
   LeaksOptions o;
   VerbOptions verb(
       "leaks", "FILE [options]",
-      "Tells leaks from caches: per type and site, how fast what lives grows, whether "
-      "the old is\nreplaced, and how old it gets. Of recordings made with --live.",
+      "Distinguishes leaks from caches: how fast the live objects of each type and site grow, "
+      "whether old objects are replaced, and how old objects get. Needs a recording made with "
+      "--live.",
       "  clrscope record -p 1234 --live -d 10m -o app.clrscope\n"
       "  clrscope leaks app.clrscope                  the suspects, with their stacks\n"
       "  clrscope leaks app.clrscope --type Order -n 0\n"
       "  clrscope leaks app.clrscope --request 'GET /items'  of what these requests allocated\n"
       "  clrscope leaks app.clrscope --json           for scripts\n");
-  AddInputOptions(verb, o.input);
+  AddNarrowInputOptions(verb, o.input);
+  AddSymbolOptions(verb, o.input.symbols);
   verb.Add("-n,--limit", o.limit,
-           "so many rows; 0 = all. By default all that grow, 5 at least; JSON: all")
+           "show this many rows; 0 shows all. Default: all that grow, at least 5. JSON has all by "
+           "default")
       .Value("N");
   AddFormatOptions(verb, o.format, false);
   AddColorOption(verb, o.color);
   if (const auto code = verb.Parse(args)) return *code;
   if (o.limit && *o.limit == 0) o.limit = report::kAllRows;
-  if (o.input.live || !o.input.older_than.empty() || !o.input.event.empty())
-    return Fail({ErrorCode::kUsage,
-                 "leaks looks at live objects of every age: --live, "
-                 "--older-than and --event are not for it"});
-  if (!o.input.filter.thread.empty())
-    return Fail({ErrorCode::kUsage,
-                 "--thread cannot narrow live objects: which thread allocated them is not kept"});
   o.input.leaks = true;
   Result<report::Input> input = report::LoadInput(o.input);
   if (!input.ok()) return Fail(input.error());

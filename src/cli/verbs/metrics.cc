@@ -74,10 +74,11 @@ int RunMetrics(const Args& args) {
       "too\n"
       "  curl -s localhost:9464/metrics | promtool check metrics\n");
   AddLiveSelection(verb, selection);
-  AddMeasureOptions(verb, selection.measures, true, false, true);
+  AddMeasureOptions(verb, selection.measures, {});
   AddPoolOption(verb, selection);
-  verb.Add("--listen", listen, "address and port; 127.0.0.1:9464 by default, port 0: any")
-      .Value("HOST:PORT");
+  verb.Add("--listen", listen,
+           "listen on this HOST:PORT (default 127.0.0.1:9464); port 0 picks a free one")
+      .Value("ADDRESS");
   if (const auto code = verb.Parse(args)) return *code;
   const Result<ListenAddress> address = ParseListenAddress(listen);
   if (!address.ok()) return Fail(address.error());

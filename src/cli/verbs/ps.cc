@@ -42,7 +42,7 @@ int RunPs(const Args& args) {
   FormatOptions format;
   ColorMode color = ColorMode::kAuto;
   VerbOptions verb("ps", "[options]",
-                   "Lists the .NET processes on this machine, those in containers included.",
+                   "Lists the .NET processes on this machine, including those in containers.",
                    "  clrscope ps\n"
                    "  clrscope ps --json | jq '.processes[] | select(.attachable) | .pid'\n");
   AddFormatOptions(verb, format, /*csv=*/false);

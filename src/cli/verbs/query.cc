@@ -131,7 +131,7 @@ int RunQuery(const Args& args) {
   std::string path, sql;
   report::SymbolOptions symbols;
   VerbOptions verb("query", "FILE [SQL] [options]",
-                   "Asks a recording in SQL (SQLite's). Without SQL, lists the tables and their "
+                   "Queries a recording in SQL (SQLite). Without SQL it lists the tables and their "
                    "columns; docs/sql.md explains them.",
                    "  clrscope query orders.clrscope 'select type, sum(bytes) from samples group "
                    "by type order by 2 desc limit 10'\n"
@@ -139,7 +139,7 @@ int RunQuery(const Args& args) {
                    "bytes_high from sites limit 10'\n"
                    "  clrscope query orders.clrscope 'select * from frames(42)'\n");
   verb.Add("file", path, "a .clrscope or .nettrace file").Value("FILE").Required();
-  verb.Add("sql", sql, "one statement that reads").Value("SQL");
+  verb.Add("sql", sql, "one read-only statement").Value("SQL");
   AddFormatOptions(verb, format);
   AddColorOption(verb, color);
   AddSymbolOptions(verb, symbols);

@@ -23,51 +23,51 @@ int RunRecordVerb(const Args& args) {
       "  clrscope record -p 1234 --exceptions --locks -d 30s    what is thrown, who waits for "
       "whom\n"
       "  clrscope record -p 1234 --live           which objects live, and what the GC costs\n");
-  verb.Add("-p,--pid,--process-id", record.pids, "a process; may be given several times")
-      .Value("PID");
-  verb.Add("-n,--name", record.names, "every process of that name").Value("NAME");
+  verb.Add("-p,--pid,--process-id", record.pids, "a process (repeatable)").Value("PID");
+  verb.Add("-n,--name", record.names, "record the processes of this name (repeatable)")
+      .Value("NAME");
   verb.Flag("--all", record.all,
-            "every .NET process, those that start meanwhile included; with -n, those of that "
-            "name");
-  verb.Add("-d,--duration", record.duration, "stop after 30, 30s, 5m, 1h30m or 00:00:30")
+            "record every .NET process, including those that start during the recording; with -n, "
+            "those of this name");
+  verb.Add("-d,--duration", record.duration, "stop after this time: 30, 30s, 5m, 1h30m or 00:00:30")
       .Value("TIME");
   verb.Add("-o,--output", record.output,
-           "the capture to write; a name made of program, pid and time by default; -: standard "
-           "output, once it is finished (kept in memory until then)")
+           "the capture to write. Default: a name made of program, pid and time. '-' writes to "
+           "standard output at the end; until then the capture stays in memory")
       .Value("FILE");
   verb.Flag("-f,--force", record.force, "overwrite the output if it exists");
   AddSamplingOptions(verb, record.sampling, record.buffer_mb);
   verb.Add("--types", record.types,
-           "count objects and bytes per type, as the runtime itself counts them: low, high "
-           "or all (every object has its event: exact). A launched program only, which it "
-           "slows down")
+           "count objects and bytes per type by the runtime's own events: low (about 5 a second "
+           "per type and thread), high (about 100) or all (one per object, exact). Works for a "
+           "launched program only, and slows it down")
       .Value("HOW")
       .OneOf({"low", "high", "all"})
       .Excludes("--sampling");
-  AddMeasureOptions(verb, record.measures, true, true, true, true);
+  AddMeasureOptions(verb, record.measures, {.activities = true, .lines = true, .agent = true});
   verb.Flag("--live", record.live,
-            "load the agent into the processes: which of the sampled objects live, how old they "
-            "are, what the GC costs. It is taken out again at the end")
+            "load the agent into the processes, and remove it at the end. It reports which sampled "
+            "objects are alive, how old they are, and what the GC costs")
       .Excludes("--types");
-  verb.Add("--live-cap", record.cap, "follow at most so many objects (20000)")
+  verb.Add("--live-cap", record.cap, "follow at most this many objects (default 20000)")
       .Value("N")
       .Between(16, 1'000'000);
   verb.Flag("--exact", record.exact,
-            "every single allocation with its stack, by the agent. A launched program only, "
-            "which takes about twice the CPU; after -d it keeps the runtime's slow allocation "
-            "helpers until it exits")
+            "record every allocation with its stack, by the agent. Works for a launched program "
+            "only, which then uses about twice the CPU. After -d the program keeps the runtime's "
+            "slow allocation helpers until it exits")
       .Excludes("--types")
       .Excludes("--live");
-  verb.Flag("--keep-nettrace", record.keep_nettrace,
-            "also write the raw streams beside the capture, as .nettrace files for other tools");
+  verb.Flag(
+      "--keep-nettrace", record.keep_nettrace,
+      "also write the raw event streams beside the capture, as .nettrace files for other tools");
   verb.Add("--symbols", record.symbols,
-           "a folder with PDBs and symbols of native code, as report has it; those of the files "
-           "themselves "
-           "and in /usr/lib/debug are looked for anyway")
+           "search this folder for PDBs and native symbols, as `report` does. clrscope always "
+           "searches the files themselves and /usr/lib/debug")
       .Value("DIR")
       .OneAtATime();
-  verb.Flag("-q,--quiet", record.quiet, "no words but errors");
-  verb.Flag("--no-progress", record.no_progress, "no progress line");
+  verb.Flag("-q,--quiet", record.quiet, "print errors only");
+  verb.Flag("--no-progress", record.no_progress, "print no progress line");
   const auto dashes = std::find(args.begin(), args.end(), "--");
   if (const auto code = verb.Parse(Args(args.begin(), dashes))) return *code;
   if (dashes != args.end()) record.command.assign(dashes + 1, args.end());

@@ -520,32 +520,38 @@ void WriteText(const report::Input& input, ReportOptions& o, Output& out) {
 void AddOptions(VerbOptions& verb, ReportOptions& o) {
   AddInputOptions(verb, o.input);
   verb.Add("--by", o.by,
-           "site (allocated type and the first method outside the framework), type, method, line, "
-           "stack, kind, assembly, thread, process, request, time or time:10s; gc-cpu is --measure "
-           "gc-cpu; of locks "
-           "owner (the thread that held it); of exceptions message; of wall time state; with "
-           "--live also age and "
-           "generation; types and sites by default")
+           "group by site (allocated type and first method outside the framework), type, method, "
+           "line, stack, kind, assembly, thread, process, request, time or time:10s; locks by "
+           "owner (the thread that held the lock), exceptions by message, wall time by state, live "
+           "objects by age or generation; gc-cpu (same as --measure gc-cpu). Default: types and "
+           "sites")
       .Value("WHAT");
   verb.Add("--source", o.source,
-           "a source file beside its figures, by the end of its path: OrderService.cs. The text is "
-           "the PDB's own, or is looked for; -n 0 shows all of it")
+           "show a source file beside its figures. The end of its path is enough: OrderService.cs. "
+           "The text comes from the PDB, or from a file with the right checksum. -n 0 shows all "
+           "lines")
       .Value("FILE");
   verb.Add("--source-path", o.source_paths,
-           "a folder with the sources of the program; a text of another version, by its checksum, "
-           "is not shown. May be given several times")
+           "search this folder for the program's sources (repeatable). A file with another "
+           "checksum is not shown")
       .Value("DIR")
       .OneAtATime();
-  verb.Flag("--tree", o.tree, "the call tree, from the root down");
-  verb.Flag("--bottom-up", o.bottom_up, "the callers, from the allocating method up")
+  verb.Flag("--tree", o.tree, "show the call tree, from the root down");
+  verb.Flag("--bottom-up", o.bottom_up, "show the callers, from the allocating method up")
       .Excludes("--tree");
   AddRootOption(verb, o.root, "of the tree");
-  verb.Add("--slowest", o.slowest, "the N slowest requests: when, how long, what they cost")
+  verb.Add("--slowest", o.slowest,
+           "show the N slowest requests: when, how long, and what they cost")
       .Value("N");
   verb.Add("--sort", o.sort,
-           "a figure, by its name in JSON: bytes, objects or samples; count, rethrows or wait_ns")
+           "sort by this figure: bytes, objects or samples; count, rethrows, wait_ns, cpu_ns or "
+           "wall_ns of the measure; with --by request bytes, count, duration (p95), errors, "
+           "exceptions, lock_wait, cpu, queue, awaiting or gc")
       .Value("BY");
-  verb.Add("-n,--limit", o.limit, "so many rows; 0 = all. JSON and CSV hold all by default")
+  verb.Add(
+          "-n,--limit", o.limit,
+          "show this many rows; 0 shows all. Default: 15 in each table without --by; with --by 30, "
+          "5 of stacks, all of times; 60 of a tree. JSON and CSV have all by default")
       .Value("N");
   verb.Flag("--framework", o.framework, "show the framework's own methods and async plumbing");
   AddFormatOptions(verb, o.format);
@@ -558,9 +564,8 @@ int RunReport(const Args& args) {
   ReportOptions o;
   VerbOptions verb(
       "report", "FILE [options]",
-      "Shows who allocates in a recording. Figures are estimates from samples; the column 95 % "
-      "says how "
-      "far\noff they may be.",
+      "Shows who allocates in a recording. Figures are estimates from samples; the column 95 % has "
+      "their 95 % confidence intervals.",
       "  clrscope report orders.clrscope                    top types and top sites\n"
       "  clrscope report orders.clrscope --tree             the call tree\n"
       "  clrscope report orders.clrscope --by type --type 'byte\\[\\]' --from 5m --to 6m\n"

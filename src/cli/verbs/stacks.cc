@@ -19,17 +19,17 @@ int RunStacks(const Args& args) {
   unsigned frames = 30;
   VerbOptions verb(
       "stacks", "-p PID [options]",
-      "Shows what every thread does now: its managed stack, its state, the lock that it waits for\n"
-      "and who holds it; deadlocks; whether the thread pool is starved; who spins. It works on a\n"
-      "program that hangs: nothing need be prepared, and the program itself does nothing for it.",
+      "Shows what every thread does now: its managed stack, its state, the lock it waits for and "
+      "who holds that lock; deadlocks, a starved thread pool, threads that spin. It works on a "
+      "program that hangs: nothing needs to be prepared, and the program itself takes no part.",
       "  clrscope stacks -p 1234\n"
       "  clrscope stacks -p 1234 --all              idle workers and the runtime's threads, too\n"
       "  clrscope stacks -p 1234 --json | jq '.findings[].text'\n");
   verb.Add("-p,--pid,--process-id", pid, "the process").Value("PID");
   verb.Flag("--all", text.all,
-            "also idle workers of the pool, the runtime's own threads and native ones, with their "
-            "stacks");
-  verb.Add("--frames", frames, "show at most so many frames of each stack (30); 0 for all")
+            "also show idle workers of the pool, the runtime's own threads and native threads");
+  verb.Add("--frames", frames,
+           "show at most this many frames of each stack (default 30); 0 shows all")
       .Value("N");
   AddFormatOptions(verb, format, /*csv=*/false);
   AddColorOption(verb, color);

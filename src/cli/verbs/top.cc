@@ -131,8 +131,8 @@ int RunTop(const Args& args) {
   TopOptions o;
   VerbOptions verb(
       "top", "(-p PID | -n NAME | --all) [options]",
-      "Shows live who allocates, what is thrown and who waits for locks: types, sites, processes,\n"
-      "threads. Without a terminal it prints a table each second.",
+      "Shows live who allocates, what is thrown and who waits for locks: by type, site, process or "
+      "thread. Without a terminal it prints a table each second.",
       "  clrscope top -p 1234\n"
       "  clrscope top --all\n"
       "  clrscope top -p 1234 --measure cpu                 who uses CPU time\n"
@@ -140,18 +140,21 @@ int RunTop(const Args& args) {
       "  clrscope top -p 1234 --by request          which routes of ASP.NET Core allocate\n"
       "  clrscope top -n orders --by site --jsonl -d 10s | jq -c '.rows[0]'\n");
   AddLiveSelection(verb, o.selection);
-  verb.Add("--by", o.by, "what to begin with: type, site, process, thread or request")
+  verb.Add("--by", o.by,
+           "the first table: type (default), site, process, thread or request (implies --requests)")
       .Value("WHAT")
       .OneOf({"type", "site", "process", "thread", "request"});
   verb.Add("--measure", o.measure,
-           "what to begin with: allocations, exceptions, locks, waits, requests, cpu or wall")
+           "the first measure: allocations (default), exceptions, locks, waits, requests, cpu or "
+           "wall. The last four imply their option")
       .Value("MEASURE")
       .OneOf({"allocations", "exceptions", "locks", "waits", "requests", "cpu", "wall"});
-  AddMeasureOptions(verb, o.selection.measures, true, false, true);
+  AddMeasureOptions(verb, o.selection.measures, {.standard = "allocations, exceptions and locks"});
   AddPoolOption(verb, o.selection);
-  verb.Add("-d,--duration", o.duration, "stop after 30, 30s, 5m …").Value("TIME");
-  verb.Add("-l,--limit", o.limit, "rows of tables and of JSON lines").Value("N");
-  verb.Flag("--jsonl", o.jsonl, "a JSON document a second, each on a line of its own");
+  verb.Add("-d,--duration", o.duration, "stop after this time: 30, 30s, 5m …").Value("TIME");
+  verb.Add("-l,--limit", o.limit, "show this many rows (default: 15 in tables, 50 in JSON lines)")
+      .Value("N");
+  verb.Flag("--jsonl", o.jsonl, "print one JSON document per second, each on its own line");
   if (const auto code = verb.Parse(args)) return *code;
   // Programs that do neither pay nothing for these.
   MeasureArguments& measures = o.selection.measures;

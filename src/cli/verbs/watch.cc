@@ -71,32 +71,34 @@ Result<capture::WatchOptions> MakeOptions(const WatchArguments& a) {
 int RunWatch(const Args& args) {
   WatchArguments watch;
   VerbOptions verb(
-      "watch", "[--all | -n NAME…] -o FOLDER [options]",
-      "Records every .NET process for ever: captures of an hour each in a folder, the oldest "
-      "deleted\n"
-      "in time. Processes come and go. SIGTERM or Ctrl-C closes the last capture and ends it.",
+      "watch", "[--all | -n NAME…] -o DIR [options]",
+      "Records every .NET process continuously: one capture per hour in a folder; the oldest are "
+      "deleted. Processes may start and end meanwhile. SIGTERM or Ctrl-C closes the last capture "
+      "and ends the watch.",
       "  clrscope watch -o /var/lib/clrscope\n"
       "  clrscope watch --cpu -o /var/lib/clrscope          who uses CPU time, too\n"
       "  clrscope watch -n orders -n billing --keep 7d --max-size 20G -o /var/lib/clrscope\n"
       "  clrscope report /var/lib/clrscope/clrscope.20261121T060000Z.clrscope --by process\n");
-  verb.Flag("--all", watch.all, "every .NET process; this is the default");
-  verb.Add("-n,--name", watch.names, "only processes of that name; may be given several times")
+  verb.Flag("--all", watch.all, "record every .NET process (default)");
+  verb.Add("-n,--name", watch.names, "record only processes of this name (repeatable)")
       .Value("NAME");
-  verb.Add("-o,--output", watch.folder, "the folder; one watch at a time writes into it")
-      .Value("FOLDER");
-  verb.Add("--keep", watch.keep, "delete captures that ended longer ago; 24h by default")
+  verb.Add("-o,--output", watch.folder,
+           "the folder of the captures. Only one watch at a time may write into it")
+      .Value("DIR");
+  verb.Add("--keep", watch.keep, "delete captures that ended longer ago than this (default 24h)")
       .Value("TIME");
   verb.Add("--max-size", watch.max_size,
-           "of all captures together, the oldest are deleted first; 4G by default")
+           "limit the size of all captures together; the oldest are deleted first (default 4G)")
       .Value("SIZE");
-  verb.Add("--rotate", watch.rotate, "a new capture at each full 1h (the default), 10m …, in UTC")
+  verb.Add("--rotate", watch.rotate,
+           "begin a new capture at each full interval in UTC: 10m, 1h … (default 1h)")
       .Value("TIME");
   verb.Add("--rotate-size", watch.rotate_size,
-           "a new capture when one has grown so large; an eighth of --max-size by default")
+           "begin a new capture when one reaches this size (default: an eighth of --max-size)")
       .Value("SIZE");
   AddSamplingOptions(verb, watch.sampling, watch.buffer_mb);
-  AddMeasureOptions(verb, watch.measures, true, false, true, true);
-  verb.Flag("-q,--quiet", watch.quiet, "log no process that comes or goes");
+  AddMeasureOptions(verb, watch.measures, {.lines = true});
+  verb.Flag("-q,--quiet", watch.quiet, "do not log processes that start or end");
   if (const auto code = verb.Parse(args)) return *code;
   if (watch.all && !watch.names.empty())
     return Fail({ErrorCode::kUsage, "watch: give either --all or names (-n), not both"});

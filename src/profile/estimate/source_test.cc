@@ -14,7 +14,7 @@ TEST(Sources, EveryRowStandsWhereItsIdSays) {
   for (size_t i = 0; i < kMeasures; ++i) EXPECT_EQ(static_cast<size_t>(kMeasureSpecs[i].id), i);
 }
 
-// Scripts rest on these names: docs/cli.md, docs/sql.md.
+// Scripts rest on these names: docs/json.md, docs/sql.md.
 TEST(Sources, NamesStayAsTheyAreDocumented) {
   std::set<std::string> measures, quantities, samples, events;
   for (const MeasureSpec& m : kMeasureSpecs) {

@@ -29,10 +29,10 @@ struct WindowGroups {
   // The least variance: of what comes by itself, whatever the windows say of it.
   double least_count = 0, least_amount = 0;
   uint8_t groups = kGroups;  // that have windows; the fewest of all parts
-  // Of so few windows, in part, that they do not tell how they differ: it can be anything from what
-  // was seen to all that was counted.
+  // A part of the figure rests on too few windows to know how windows differ. The interval goes
+  // from what the windows saw to all that the counter counted.
   bool few = false;
-  // In part what is left of a whole that is known: it errs to both sides alike.
+  // A part of the figure is the rest of a known whole: its error is symmetric.
   bool left = false;
 
   WindowGroups& operator+=(const WindowGroups& o) {

@@ -17,51 +17,52 @@ class OverheadMeter {
   using Part = OverheadPart;
   static constexpr size_t kParts = kOverheadParts;
 
-  // A program that uses less CPU counts as one that uses so much, so that an idle one is recorded.
+  // The least CPU time of a program that the limit is a part of, so that an idle one is recorded.
   static constexpr double kFloorNsPerSecond = 0.1e9;
-  // What is open in the account of a measure is paid back over so long.
+  // The time over which a measure's cost above or below its budget is evened out.
   static constexpr double kHorizonS = 10;
-  // So many seconds' worth may be spent before windows begin.
+  // The budget of this many seconds may be spent before windows begin.
   static constexpr double kBurstS = 1;
   // However much the rest takes, this part of the limit is left to what is in windows.
   static constexpr double kLeastPart = 1.0 / 3;
 
-  // `limit`: a part of the process's CPU time; 0: none, everything is metered alone.
+  // `limit`: a part of the process's CPU time, 0 to 1; 0: no limit, the meter only counts.
   explicit OverheadMeter(double limit = 0) { told_.limit = limit; }
 
   bool limited() const { return told_.limit > 0; }
-  // The process's CPU time so far, its events and sessions aside.
+  // The process's CPU time so far, without the cost of its events and sessions.
   void OnCpu(int64_t now_ns, int64_t cpu_ns);
-  // So much more was spent.
+  // Adds `ns` of CPU time to a measure's cost.
   void Spend(Part part, double ns);
-  // … by somebody who keeps a limit of his own, within this one: it is taken off first.
+  // The same, of the agent, which keeps its own limit within this one: it comes off the budget
+  // first.
   void SpendElsewhere(Part part, double ns);
-  // What a measure would take if all of it was recorded, ns a second; 0: it is not recorded.
+  // The cost of a measure if all of it was recorded, ns a second; 0: it is not recorded.
   void Demand(Part part, double ns_per_second) {
     demand_[static_cast<size_t>(part)] = ns_per_second;
   }
-  // It is in windows of time, of which one more is over and stands for `of_ns`.
+  // A window of the measure has ended: it was `ns` long and stands for `of_ns`.
   void OnWindow(Part part, int64_t ns, int64_t of_ns) { OnWindows(part, {1, ns, of_ns}); }
   void OnWindows(Part part, const Overhead::Windows& windows);
 
-  // What the process uses, smoothed, at least the floor; ns a second.
+  // The process's CPU time, smoothed, at least the floor; ns a second.
   double cpu_per_second() const;
   // A measure's part of the limit, ns a second.
   double Share(Part part) const;
-  // … with what it has overspent paid back.
+  // Its part of the limit, less what it has overspent, spread over kHorizonS.
   double Allowed(Part part) const;
-  // It has spent more than its part of the last seconds.
+  // Whether the measure has cost more than its part over the last seconds.
   bool Overdrawn(Part part) const;
-  // Everything of it would be well within its part.
+  // Whether recording all of the measure would be well within its part.
   bool Affordable(Part part) const;
 
   const Overhead& told() const { return told_; }
-  // Goes on in another recording: what was told so far was of the one before, and times are so much
-  // smaller from now on.
+  // Continues in another recording: figures start at 0, and times are smaller by `shift_ns` from
+  // now on.
   void Restart(int64_t shift_ns);
 
  private:
-  // It is thinned, wanted, and not this one.
+  // Whether measure `i` can be recorded in windows, is recorded, and is not `part`.
   bool Others(size_t i, Part part) const {
     return Thins(i) && demand_[i] > 0 && i != static_cast<size_t>(part);
   }

@@ -25,7 +25,7 @@ class AllocationWindows {
   // What of a series one thread did; of those that were added.
   void AddThread(uint32_t process, uint64_t label, const profile::SeriesKey& key, uint64_t thread,
                  std::span<const Aggregate::Moment> moments);
-  // Of so long no counter told how much there was: totals may be off by that.
+  // The runtime's counter did not cover `seconds` of the time: totals may be off by what they had.
   void NoteUncounted(uint32_t process, double seconds) {
     if (const auto p = processes_.find(process); p != processes_.end())
       p->second.uncounted_s = seconds;
@@ -34,7 +34,8 @@ class AllocationWindows {
 
   using TimeOf = std::tuple<int64_t, int64_t, uint32_t, profile::HeapKind>;
   using ThreadOf = std::tuple<uint32_t, uint64_t, profile::HeapKind>;
-  // Everything was added: to the figure's cells. What came when and by whom is told apart.
+  // Call this after the last Add(). It adds the scaled amounts to the figure's cells, and by time
+  // and thread to the maps.
   void Finish(profile::Figure& figure, std::map<TimeOf, profile::Estimate>& times,
               std::map<ThreadOf, profile::Estimate>& threads) const;
 

@@ -21,13 +21,13 @@ class StormEstimate {
   // label is kStormCounted, whom throws belong to that no window saw.
   void Add(uint32_t process, uint64_t label, uint32_t cell, bool again,
            std::span<const Aggregate::Moment> moments);
-  // Of so long no counter told how many there were: totals may be off by that.
+  // The runtime's counter did not cover `seconds` of the time: totals may be off by what they had.
   void NoteUncounted(uint32_t process, double seconds) {
     if (const auto p = processes_.find(process); p != processes_.end())
       p->second.uncounted_s = seconds;
   }
   bool empty() const { return processes_.empty(); }
-  // Everything was added: to the figure's cells, its moments and its Storms.
+  // Call this after the last Add(). It fills the figure's cells, moments and Storms.
   void Finish(profile::Figure& figure) const;
 
  private:

@@ -22,11 +22,11 @@ class AgentWindows {
     for (size_t g = 0; g < profile::kGroups; ++g) of_group[g] = static_cast<double>(w.of_ns[g]);
     few_ = w.count < 2;
     scale_ = WindowScale::Of(of_group, few_ ? w.all_of_ns() : static_cast<double>(w.ns), w.count);
-    // By chance in windows of one group: they do not tell how windows differ either.
+    // All windows may be of one group by chance. Their differences are unknown then, too.
     few_ = few_ || scale_.alone;
   }
 
-  // `window`: of the row, from 1; 0: it was sampled all along and stands for itself.
+  // `window` is the row's, from 1. 0: it was sampled all the time and stands for itself.
   profile::Estimate Of(const profile::Estimate& value, uint8_t window) const {
     if (window == 0 || window > profile::kGroups || value.none()) return value;
     profile::Estimate e = value;

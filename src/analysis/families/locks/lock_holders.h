@@ -85,7 +85,7 @@ class LockHolders {
   void SettleAll(F&& f) {
     Settle(INT64_MAX, f);
   }
-  // Of another recording: nothing is known any more.
+  // Forgets everything: another recording begins.
   void Clear();
 
  private:

@@ -299,8 +299,8 @@ class RequestFold {
   // How what happened then counts to a request that began at `start_ns` and is over; nullopt: to
   // none. CPU time counts where it was told what threads did for it.
   std::optional<Watched> WatchedAt(int64_t start_ns, const Event& e, const Watched& others) const;
-  // `ended`: the request did, at `to_ns`.
-  // What it comes to where the whole of it was watched.
+  // Counts how long the request was queued and awaiting up to `to_ns`; `ended`: it ended then.
+  // Returns these times where the whole request was watched.
   std::optional<profile::IdleTime> CountIdle(const Request& r, uint32_t route, int64_t to_ns,
                                              bool ended);
   // On the thread, it begins or ends.

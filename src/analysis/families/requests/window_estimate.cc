@@ -79,7 +79,7 @@ void WindowEstimate::Watch::Weigh(double all, const PerGroup& without, bool few)
 
 const WindowEstimate::Weight* WindowEstimate::Watch::At(uint64_t age) const {
   if (weights.empty()) return nullptr;
-  // What nobody was watched to is told of the oldest that somebody was.
+  // No request was watched to an age beyond the last step: the weight of the oldest age applies.
   auto w = weights.upper_bound(static_cast<uint16_t>(age));
   if (w != weights.begin()) --w;
   return &w->second;

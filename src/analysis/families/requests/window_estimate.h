@@ -33,8 +33,8 @@ class WindowEstimate {
     actions_[{process, action.value}] = of.value;
   }
   bool empty() const { return processes_.empty(); }
-  // Everything was added. Cells with LabelKey::kRequestWindow become figures of all requests, and
-  // what belongs to no request is what is left of the whole.
+  // Call this after the last Add(). Cells with LabelKey::kRequestWindow become figures of all
+  // requests; the rest of the whole belongs to no request.
   void Finish(profile::Profile& profile);
 
  private:
