@@ -159,7 +159,7 @@ class OverheadOfRequests(request_case.RequestCase):
         service = self.service("--background", "30000000")
         ledger, path = self.record(service, self.drive, "--max-overhead", f"{100 * limit:g}%", *options, requests="--requests")
         rows, truth, overhead = self.rows(path), request_case.known(ledger), report(path)["overhead"]
-        self.assertIn("answers more requests than can all be followed", self.said)
+        self.assertIn("answers too many requests to track all of them", self.said)
         for name, sums in truth.items():
             self.assertEqual(rows[name]["count"], sums["count"], name)
         self.assertGreaterEqual(part({"overhead": overhead}, "requests")["windows"], 1)

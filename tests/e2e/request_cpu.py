@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --cpu --requests`: what CPU time each route's requests use, on whatever thread they run."""
-import math
 import threading
 import unittest
 
@@ -13,6 +12,7 @@ from routes import FLAVOURS
 
 MS = 1e6
 BURN = "GET /burn/{ms:int}"
+BURNS = 1700  # as long as the load
 
 
 class RequestCpu(RequestCase):
@@ -60,17 +60,22 @@ class RequestCpu(RequestCase):
         recorder, path = self.recorder(service, "--requests", *self.MEASURES)
         load = threading.Thread(target=service.wrk, args=("/small", 22, 2, 1))
         load.start()
-        self.ask({"/burn/10": 900}, threads=2)(service)
+        self.ask({"/burn/10": BURNS}, threads=2)(service)
         load.join()
         self.finish(recorder)
         rows = self.rows(path)
         row = rows[BURN]
-        self.assertEqual(row["count"], 900)
+        self.assertEqual(row["count"], BURNS)
         self.assertGreater(row["idle_watched"], 10, row)
-        # A sample for each request that was watched, and windows cluster: four standard errors.
-        off = 4 * math.sqrt(2 / row["idle_watched"])
-        self.assertLess(abs(row["cpu_ns"] / (900 * 10 * MS) - 1), off + 0.05, row)
-        self.assertLess(row["cpu_ns_low"], (1 + off) * 900 * 10 * MS, row)
+        self.assertLessEqual(row["cpu_ns_low"], row["cpu_ns"], row)
+        known_ns = BURNS * 10 * MS
+        if row["cpu_ns_high"] is not None:
+            half = (row["cpu_ns_high"] - row["cpu_ns_low"]) / 2
+            self.assertLess(abs(row["cpu_ns"] - known_ns), harness.MOST_HALVES * half + 0.05 * known_ns, row)
+        else:
+            # Too few windows to know how they differ. Where a busy machine lets a request take as long as a window, what it did late rests on the few
+            # that were watched so long: nothing is claimed, and a gross error is all that can be seen.
+            self.assertLess(max(row["cpu_ns"] / known_ns, known_ns / row["cpu_ns"]), 2, row)
         self.assertGreater(rows["GET /small"]["cpu_ns"], 0, rows["GET /small"])
 
     def test_without_requests_it_is_not_told(self):

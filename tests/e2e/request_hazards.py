@@ -176,7 +176,7 @@ class RequestHazards(RequestCase):
 
                 ledger, path = self.record(service, work, "--exceptions", requests=requests)
                 self.assertIn("throws more than", self.said, "a storm")
-                self.assertEqual("followed in windows of time" in self.said, requests == "--requests")
+                self.assertEqual("tracked in windows of time" in self.said, requests == "--requests")
                 rows, truth = self.rows(path), known(ledger)
                 throws = truth["GET /throws/{n:int}"]
                 self.assertGreater(throws["exceptions"], 60_000)
