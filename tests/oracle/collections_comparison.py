@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collections as clrscope tells them beside TraceEvent's TraceGC: equal, or a known fault of TraceEvent's with both figures."""
+import itertools
 
 GENERATIONS = ("gen0", "gen1", "gen2", "loh", "poh")
 TYPES = {"NonConcurrentGC": "blocking", "BackgroundGC": "background", "ForegroundGC": "foreground"}
@@ -22,7 +23,8 @@ class CollectionsComparison:
             return
         for i, (a, b) in enumerate(zip(ours["gcs"], theirs)):
             self.at = f"GC {a['number']}"
-            self.following = ours["gcs"][i + 1] if i + 1 < self.gcs else None
+            self.later = list(zip(ours["gcs"][i + 1:], theirs[i + 1:]))
+            self.following = self.later[0][0] if self.later else None
             # The background GC that this one may have run inside of.
             self.around = next((g for g in reversed(ours["gcs"][:i]) if g["type"] == "background" and (g["end_ms"] or 0) > a["start_ms"]), None)
             self.identity(a, b)
@@ -89,6 +91,21 @@ class CollectionsComparison:
             self.near(f"{g} after", a["size_after_bytes"][g] / 1e6, b[g]["afterMB"], BYTE)
             self.near(f"{g} promoted", a["promoted_bytes"][g] / 1e6, b[g]["promotedMB"], BYTE)
 
+    def peak(self, a, b):
+        if a["type"] != "background":
+            self.near("peak", a["peak_bytes"] / 1e6, b["peakMB"], BYTE)
+            return
+        # TraceEvent takes its pause's start and its duration for its end, and leaves out the time to suspend between them. So
+        # it leaves out the young GCs that begin within that time before the end.
+        their_end = b["pauseStartMs"] + b["durMs"]
+        seen = itertools.takewhile(lambda gcs: gcs[1]["pauseStartMs"] <= their_end, self.later)
+        inside = itertools.takewhile(lambda gcs: a["end_ms"] is not None and gcs[0]["start_ms"] < a["end_ms"], self.later)
+        as_theirs, own = (max([a["before_bytes"]] + [gc["before_bytes"] or 0 for gc, _ in gcs]) for gcs in (seen, inside))
+        self.near("peak as TraceEvent has it", as_theirs / 1e6, b["peakMB"], BYTE)
+        self.equal("peak of it and of those inside of it", a["peak_bytes"], own)
+        if as_theirs != a["peak_bytes"]:
+            self.explain("peak of a background GC, in the last of the young GCs inside of it")
+
     def histories(self, a, b):
         if not a["heaps"]:
             self.equal("histories", 0, b["perHeapHistories"])
@@ -106,12 +123,7 @@ class CollectionsComparison:
             return
         self.equal("heaps", len(a["heaps"]), b["perHeapHistories"])
         self.near("before", a["before_bytes"] / 1e6, b["beforeMB"], BYTE)
-        if a["type"] == "background" and self.following and b["pauseStartMs"] + b["durMs"] < self.following["pause_start_ms"] < (a["end_ms"] or 0):
-            # Its end is taken for its pause's start and its duration, without the time to suspend.
-            self.explain("peak of a background GC that was long in suspending")
-            self.near("peak as TraceEvent has it", a["before_bytes"] / 1e6, b["peakMB"], BYTE)
-        else:
-            self.near("peak", a["peak_bytes"] / 1e6, b["peakMB"], BYTE)
+        self.peak(a, b)
         for g in GENERATIONS:
             self.near(f"{g} before", a["size_before_bytes"][g] / 1e6, b[g]["beforeMB"], BYTE)
             self.near(f"{g} free", a["fragmentation_bytes"][g] / 1e6, b[g]["fragMB"], BYTE)
