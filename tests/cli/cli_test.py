@@ -121,6 +121,8 @@ class Basics(Case):
         self.fails(2, "give --cpu as well", "record", "-p", "1", "--sampler", "kernel")
         for verb in ("record", "top", "watch"):
             self.fails(2, "agent not in {auto,kernel,ptrace,runtime}", verb, "-p", "1", "--cpu", "--sampler", "agent")
+        for verb in ("top", "metrics", "attach"):  # which keep no messages
+            self.fails(2, "--messages", verb, "-p", "1", "--messages")
 
     def test_unreadable_files(self):
         self.fails(4, "No such file", "report", TMP / "absent.nettrace")

@@ -82,9 +82,10 @@ Status Choose(const std::string& option, const std::string& list, uint32_t rate,
 
 void AddMeasureOptions(VerbOptions& verb, MeasureArguments& a, const VerbMeasures& can) {
   verb.Flag("--exceptions", a.exceptions, "record every thrown exception with its stack");
-  verb.Flag("--messages", a.messages,
-            "keep exception messages, which may hold personal data: 200 characters each, 1,000 "
-            "different messages per process. Implies --exceptions");
+  if (can.messages)
+    verb.Flag("--messages", a.messages,
+              "keep exception messages, which may hold personal data: 200 characters each, 1,000 "
+              "different messages per process. Implies --exceptions");
   verb.Flag("--locks", a.locks, "record every wait for a lock that another thread holds");
   verb.Flag("--waits", a.waits,
             "record every other wait that blocks a thread (.NET 9 and later). Implies --locks");

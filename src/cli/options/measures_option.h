@@ -29,6 +29,7 @@ struct MeasureArguments {
 // What a verb can measure, for its options and their help.
 struct VerbMeasures {
   bool requests = true, activities = false, cpu = true, lines = false;
+  bool messages = false;                      // what exceptions say
   bool agent = false;                         // live objects and the GC's CPU time
   std::string_view standard = "allocations";  // without any option
 };

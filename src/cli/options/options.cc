@@ -252,12 +252,8 @@ void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options) {
       .Group("Symbols");
 }
 
-void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options) {
-  verb.Add("file", options.path,
-           "a .clrscope or .nettrace file, a pprof file of any tool, or a folder of them; '-' "
-           "reads a nettrace from standard input")
-      .Value("FILE")
-      .Required();
+void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options, std::string file) {
+  verb.Add("file", options.path, std::move(file)).Value("FILE").Required();
   verb.Add("--from", options.from,
            "begin at this time after the start: 30, 30s, 5m, 1h30m or 00:00:30. Times have a "
            "resolution of 1 s, and of 10 s or 60 s in the older part of a long recording")
@@ -282,7 +278,9 @@ void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options) {
 }
 
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
-  AddNarrowInputOptions(verb, options);
+  AddNarrowInputOptions(verb, options,
+                        "a .clrscope or .nettrace file, a pprof file of any tool, or a folder of "
+                        "them; '-' reads a nettrace from standard input");
   verb.Add("--slower-than", options.slower_than,
            "requests that took at least this long: 1s; or p50, p90, p95 or p99 of their route")
       .Value("TIME")

@@ -95,7 +95,7 @@ void AddRootOption(VerbOptions& verb, std::string& root, std::string_view of);
 // --symbols, --symbol-server
 void AddSymbolOptions(VerbOptions& verb, report::SymbolOptions& options);
 // FILE, and what narrows every figure of it: --from, --to, --process, --type, --method, --request
-void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options);
+void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options, std::string file);
 // These, what narrows some measures, which measure is shown, and the options of symbols
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options);
 

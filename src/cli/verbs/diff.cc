@@ -56,7 +56,7 @@ Status Resolve(DiffOptions& o) {
     o.by = "request";
     o.view = report::View::kRequest;
   }
-  if (o.by.empty()) o.by = o.measure == "gc-cpu" ? "process" : "site";
+  if (o.by.empty()) o.by = o.measure == "gc-cpu" || o.measure == "requests" ? "process" : "site";
   for (const report::View v : {report::View::kThread, report::View::kType, report::View::kSite,
                                report::View::kStack, report::View::kMethod, report::View::kKind,
                                report::View::kAssembly, report::View::kProcess})
@@ -277,13 +277,15 @@ void AddOptions(VerbOptions& verb, DiffOptions& o) {
   verb.Add("--before", o.before, "recordings of the first side, one or more").Value("FILE");
   verb.Add("--after", o.after, "recordings of the second side, one or more").Value("FILE");
   verb.Add("--by", o.by,
-           "group by site (default; gc-cpu: by process), type, method, stack, kind, assembly, "
+           "group by site (default; requests and gc-cpu: by process), type, method, stack, kind, "
+           "assembly, "
            "thread (by name) or process")
       .Value("WHAT")
       .OneOf({"site", "type", "method", "stack", "kind", "assembly", "thread", "process"});
-  verb.Add("--measure", o.measure,
-           "compare this measure: allocations, live, exceptions, locks, waits, requests, cpu, wall "
-           "or gc-cpu. Default: as `report` chooses")
+  verb.Add(
+          "--measure", o.measure,
+          "compare this measure: allocations, live, exceptions, locks, waits, requests (with --per "
+          "request or --by process), cpu, wall or gc-cpu. Default: as `report` chooses")
       .Value("WHAT")
       .OneOf({"allocations", "live", "exceptions", "locks", "waits", "requests", "cpu", "wall",
               "gc-cpu"});

@@ -241,7 +241,9 @@ int RunLeaks(const Args& args) {
       "  clrscope leaks app.clrscope --type Order -n 0\n"
       "  clrscope leaks app.clrscope --request 'GET /items'  of what these requests allocated\n"
       "  clrscope leaks app.clrscope --json           for scripts\n");
-  AddNarrowInputOptions(verb, o.input);
+  AddNarrowInputOptions(verb, o.input,
+                        "a .clrscope file recorded with --live, or a folder of pprof files that "
+                        "the agent wrote");
   AddSymbolOptions(verb, o.input.symbols);
   verb.Add("-n,--limit", o.limit,
            "show this many rows; 0 shows all. Default: all that grow, at least 5. JSON has all by "

@@ -44,7 +44,8 @@ int RunRecordVerb(const Args& args) {
       .Value("HOW")
       .OneOf({"low", "high", "all"})
       .Excludes("--sampling");
-  AddMeasureOptions(verb, record.measures, {.activities = true, .lines = true, .agent = true});
+  AddMeasureOptions(verb, record.measures,
+                    {.activities = true, .lines = true, .messages = true, .agent = true});
   verb.Flag("--live", record.live,
             "load the agent into the processes, and remove it at the end. It reports which sampled "
             "objects are alive, how old they are, and what the GC costs")

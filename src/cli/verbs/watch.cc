@@ -97,7 +97,7 @@ int RunWatch(const Args& args) {
            "begin a new capture when one reaches this size (default: an eighth of --max-size)")
       .Value("SIZE");
   AddSamplingOptions(verb, watch.sampling, watch.buffer_mb);
-  AddMeasureOptions(verb, watch.measures, {.lines = true});
+  AddMeasureOptions(verb, watch.measures, {.lines = true, .messages = true});
   verb.Flag("-q,--quiet", watch.quiet, "do not log processes that start or end");
   if (const auto code = verb.Parse(args)) return *code;
   if (watch.all && !watch.names.empty())
