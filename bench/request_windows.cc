@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How good figures by route are when requests are followed in windows of time, on simulated
-// servers: docs/accuracy.md.
+// servers: docs/accuracy-by-measure.md.
 //   request_accuracy RUNS     Markdown on standard output
 #include <fmt/format.h>
 

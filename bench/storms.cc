@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good the estimator of storms of exceptions is, on simulated programs: docs/accuracy.md.
+// How good the estimator of storms of exceptions is, on simulated programs:
+// docs/accuracy-by-measure.md.
 //   storm_accuracy RUNS     Markdown on standard output
 #include <fmt/format.h>
 

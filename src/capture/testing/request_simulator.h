@@ -251,7 +251,7 @@ class RequestSimulator {
   int64_t close_ns_ = 0;
 };
 
-// Servers of docs/accuracy.md.
+// Servers of docs/accuracy-by-measure.md.
 inline std::vector<SimulatedServer> SimulatedServers() {
   constexpr int64_t kMs = 1'000'000;
   std::vector<SimulatedServer> out;

@@ -213,7 +213,7 @@ class StormSimulator {
   int64_t plan_ns_ = 0, open_ns_ = 0, close_ns_ = 0;
 };
 
-// Programs of docs/accuracy.md.
+// Programs of docs/accuracy-by-measure.md.
 struct StormProgram {
   const char* name;
   size_t types;
