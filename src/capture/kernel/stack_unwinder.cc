@@ -18,16 +18,18 @@ constexpr size_t kReadOn = 64 << 10;  // bytes beyond a copy
 
 }  // namespace
 
+bool StackUnwinder::MayBeUnmapped(uint64_t ip) const {
+  return code_->KindOf(ip) == CodeKind::kNone && ip >= kLowestCode && ip < kHighestCode &&
+         (ip < stack_.sp || ip >= stack_.end());
+}
+
 StackUnwinder::Step StackUnwinder::ByOffset(uint64_t cfa, const FrameRule& rule,
                                             const CallFrame& at, CallFrame& next) {
   if (cfa <= at.sp || cfa % 8 != 0) return Step::kNo;
   if (!stack_.Has(cfa - 8)) return cfa - 8 >= stack_.end() ? Step::kOutside : Step::kNo;
   next = {stack_.Word(cfa - 8), cfa, at.fp};
   if (!Returns(next.ip)) {
-    // Code may have been mapped since the map of memory was read.
-    if (code_->KindOf(next.ip) == CodeKind::kNone && next.ip >= kLowestCode &&
-        next.ip < kHighestCode)
-      met_unmapped_ = met_unknown_ = met_unknown_caller_ = true;
+    if (MayBeUnmapped(next.ip)) met_unmapped_ = met_unknown_ = met_unknown_caller_ = true;
     return Step::kNo;
   }
   if (rule.rbp_slot != 0) {
@@ -70,12 +72,15 @@ StackUnwinder::Step StackUnwinder::ByNativeCall(const CallFrame& at, CallFrame& 
 StackUnwinder::Step StackUnwinder::ByRecord(const CallFrame& at, CallFrame& next) {
   uint64_t record = at.fp;
   if (record == 0) {
-    // Not known: the first that leads to another one.
+    // Not known: the first that leads to another one. One that is passed over may be right, too.
     for (record = at.sp; stack_.Has(record + 8); record += 8) {
       const uint64_t above = stack_.Word(record);
-      if (above > record && stack_.Has(above + 8) && Returns(stack_.Word(record + 8)) &&
-          Returns(stack_.Word(above + 8)))
-        break;
+      if (above <= record || !stack_.Has(above + 8)) continue;
+      const uint64_t ip = stack_.Word(record + 8), ip_above = stack_.Word(above + 8);
+      const bool returns = Returns(ip), returns_above = Returns(ip_above);
+      if (returns && returns_above) break;
+      if ((returns || MayBeUnmapped(ip)) && (returns_above || MayBeUnmapped(ip_above)))
+        met_unmapped_ = met_unknown_ = met_unknown_caller_ = true;
     }
     if (!stack_.Has(record + 8)) return Step::kNo;
   }

@@ -63,6 +63,8 @@ class StackUnwinder {
   Step Guess(const CallFrame& at, bool ruled, CallFrame& next);
   // A call returns to it.
   bool Returns(uint64_t ip) { return rules_.At(ip, false, *code_).returns; }
+  // Code may have been mapped there since the map of memory was read.
+  bool MayBeUnmapped(uint64_t ip) const;
   // Where the frame records of by_records_ are, as far as the stack tells.
   void FindRecords(uint64_t first);
   // Makes the stack longer. Returns whether it is.

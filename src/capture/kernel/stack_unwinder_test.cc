@@ -91,6 +91,29 @@ TEST(StackUnwinder, WhatRunsIsTriedAgainWhereNoCodeWasMappedYet) {
   EXPECT_FALSE(c.unwinder->met_unknown_caller()) << "waited for no longer than others";
 }
 
+// Of a thread that waits rbp is not known: the frame of native code that keeps its own there is the
+// first that looks like one.
+TEST(StackUnwinder, AFrameThatIsPassedOverForLackOfCodeIsTriedAgain) {
+  WalkCase c;
+  constexpr uint64_t kOdd = 0x20500;  // nothing tells its frame
+  c.code->Put(kOdd, "e8000000000f0b");
+  c.rules->OnMethod({kOdd, 7, kOdd});
+  const auto climb = [&c](const CodeRanges& code) {
+    const std::vector<uint64_t> stack = WholeStack();
+    WalkAddresses chain = {kOdd + 5};
+    CallFrame at{kOdd + 5, kTop, 0, false};
+    (void)c.unwinder->Climb(chain, at, {kTop, AsBytes(stack.data(), stack.size() * 8)}, code, 100);
+    return chain;
+  };
+  // The code that its caller lies in was mapped after the map of memory was read.
+  const WalkAddresses whole = {kOdd + 5, kInMiddle, kInOuter, kInOutermost};
+  EXPECT_NE(climb(CodeRanges::Parse("00020300-00030000 rwxp 00000000 00:00 0 \n")), whole);
+  EXPECT_TRUE(c.unwinder->met_unknown());
+  EXPECT_TRUE(c.unwinder->met_unmapped());
+  EXPECT_EQ(climb(kWalkCode), whole);
+  EXPECT_FALSE(c.unwinder->met_unknown());
+}
+
 TEST(StackUnwinder, AStubHasNoFrame) {
   WalkCase c;
   std::vector<uint64_t> stack = {kInOuter, 1, 2, 3, 4, Slot(11), kInOutermost, 1, 2, 3, 4, 0, 0};
