@@ -31,11 +31,13 @@ class CodeLook {
       return code_;
     // Of a process that has ended the last map is as good as it gets.
     std::string maps = MapsOf(pid_);
+    bool any_new = false;
     if (CodeRanges code = CodeRanges::Parse(maps); !code.empty()) {
+      any_new = !(code == code_);
       code_ = std::move(code);
       maps_ = std::move(maps);
     }
-    wait_ns_ = Next(wait_ns_, HasUnknown(addresses));
+    wait_ns_ = Next(wait_ns_, !any_new || HasUnknown(addresses));
     if (runs_unknown) leaf_wait_ns_ = Next(leaf_wait_ns_, HasUnknown(leaf));
     looked_ns_ = now_ns;
     ++reads_;

@@ -46,6 +46,15 @@ TEST(CodeLook, ReadsAgainWhatMayBeNewAndLessOftenInVain) {
   EXPECT_LT(c.look.reads(), 20u) << "once a second after a while";
 }
 
+TEST(CodeLook, AsksAgainLessOftenWhereNothingIsNew) {
+  LookCase c;
+  for (int64_t ms = 0; ms <= 10'000; ++ms) (void)c.look.Again(ms * kLookMs);
+  EXPECT_GT(c.look.reads(), 5u);
+  EXPECT_LT(c.look.reads(), 20u);
+  const CodePage page;
+  EXPECT_NE(c.look.Again(11'000 * kLookMs).KindOf(page.address()), CodeKind::kNone);
+}
+
 TEST(CodeLook, WhatRunsWaitsForNoChain) {
   LookCase c;
   const auto self = reinterpret_cast<uint64_t>(&::getpid);

@@ -36,12 +36,14 @@ class CodeRanges {
   }
   bool empty() const { return ranges_.empty(); }
   size_t size() const { return ranges_.size(); }
+  bool operator==(const CodeRanges&) const = default;
 
  private:
   struct Range {
     uint64_t start, end;
     CodeKind kind;
     uint64_t image;
+    bool operator==(const Range&) const = default;
   };
   const Range* Find(uint64_t address) const;
   void Append(const Range& range);

@@ -72,15 +72,16 @@ StackUnwinder::Step StackUnwinder::ByNativeCall(const CallFrame& at, CallFrame& 
 StackUnwinder::Step StackUnwinder::ByRecord(const CallFrame& at, CallFrame& next) {
   uint64_t record = at.fp;
   if (record == 0) {
-    // Not known: the first that leads to another one. One that is passed over may be right, too.
+    // Not known: the first that leads to another one.
     for (record = at.sp; stack_.Has(record + 8); record += 8) {
       const uint64_t above = stack_.Word(record);
       if (above <= record || !stack_.Has(above + 8)) continue;
       const uint64_t ip = stack_.Word(record + 8), ip_above = stack_.Word(above + 8);
       const bool returns = Returns(ip), returns_above = Returns(ip_above);
       if (returns && returns_above) break;
-      if ((returns || MayBeUnmapped(ip)) && (returns_above || MayBeUnmapped(ip_above)))
-        met_unmapped_ = met_unknown_ = met_unknown_caller_ = true;
+      if (passed_over_ == 0 && (returns || MayBeUnmapped(ip)) &&
+          (returns_above || MayBeUnmapped(ip_above)))
+        passed_over_ = record;
     }
     if (!stack_.Has(record + 8)) return Step::kNo;
   }
@@ -105,15 +106,16 @@ StackUnwinder::Step StackUnwinder::Guess(const CallFrame& at, bool ruled, CallFr
     if (const Step step = ByWord(at, next); step == Step::kDone) return step;
   }
   roughly_ = true;
+  passed_over_ = 0;
   CallFrame by_call, by_record;
   const Step call = ByNativeCall(at, by_call), record = ByRecord(at, by_record);
   // The nearer one; what a native call says is more than a frame record.
-  if (call == Step::kDone && (record != Step::kDone || by_call.sp <= by_record.sp)) {
-    next = by_call;
-    return call;
-  }
-  next = by_record;
-  return record;
+  const bool called = call == Step::kDone && (record != Step::kDone || by_call.sp <= by_record.sp);
+  next = called ? by_call : by_record;
+  const Step step = called ? call : record;
+  if (passed_over_ != 0 && (step != Step::kDone || passed_over_ < next.sp))
+    met_unmapped_ = met_unknown_ = met_unknown_caller_ = true;
+  return step;
 }
 
 StackUnwinder::End StackUnwinder::Climb(std::vector<uint64_t>& chain, CallFrame& at,

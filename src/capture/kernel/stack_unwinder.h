@@ -86,6 +86,8 @@ class StackUnwinder {
   std::vector<uint64_t> by_records_, exact_;
   std::vector<uint64_t> records_;  // by_records_[i + 1] is what records_[i] returns to
   std::vector<std::byte> longer_;
+  // Of a search: the first frame record that may be one, but for code that is not mapped; 0: none.
+  uint64_t passed_over_ = 0;
   bool met_unknown_ = false, met_unknown_caller_ = false, met_unmapped_ = false, roughly_ = false;
 };
 
