@@ -4,7 +4,8 @@
 
 usage: bench/requests.py [PAIRS] [--seconds S] [--modes LIST]      PAIRS: rounds of every configuration, 20 by default; S: of load in each, 4 by default
 The workload `routes` under `wrk` (two connections, one route that does next to nothing), in turn alone, under `record`, under `record --requests` once it
-follows requests in windows of time, and under `record --requests=all`, with what --modes names: actions and activities, too, and cpu, cpu-ptrace or wall by itself. The order changes from round to round.
+follows requests in windows of time, and under `record --requests=all`, with what --modes names: actions and activities, too, and cpu, cpu-ptrace or wall by
+itself. "again" is alone once more, which shows what chance does. The order changes from round to round.
 Requests a second, the service's CPU time of each request, and the recorder's own: medians of the rounds' ratios and differences, with the 95 % interval
 of a median (order statistics). Needs build/release, build/workloads (tools/build_workloads routes) and wrk."""
 import argparse
@@ -25,7 +26,7 @@ import routes  # noqa: E402
 
 harness.CLRSCOPE = os.environ.get("CLRSCOPE", os.path.join(ROOT, "build/release/bin/clrscope"))
 harness.WORKLOADS = os.environ.get("CLRSCOPE_WORKLOADS", os.path.join(ROOT, "build/workloads"))
-MODES = {"alone": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"],
+MODES = {"alone": None, "again": None, "record": [], "windows": ["--requests"], "all": ["--requests=all"],
          "actions": ["--requests=all", "--actions"], "activities": ["--requests=all", "--activities"],
          "wall": ["--only", "wall"], "cpu": ["--only", "cpu"], "cpu-ptrace": ["--only", "cpu", "--sampler", "ptrace"]}
 SETTLE_S = 1  # the rundown is over

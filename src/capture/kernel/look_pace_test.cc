@@ -6,11 +6,11 @@
 namespace clrscope::capture {
 namespace {
 
-constexpr int64_t kPeriodNs = 10'000'000, kSecondNs = 1'000'000'000;
+constexpr int64_t kPeriodNs = 10'000'000, kSecondNs = 1'000'000'000, kFiftieth = 50;
 
 // How many looks of that cost there are in 100 s.
-int64_t LooksOf(int64_t cpu_ns, LookPace::Waits waits) {
-  LookPace pace(kPeriodNs, 1, waits);
+int64_t LooksOf(int64_t cpu_ns, LookPace::Waits waits, int64_t cpu_part = kFiftieth) {
+  LookPace pace(kPeriodNs, 1, cpu_part, waits);
   int64_t n = 0;
   for (int64_t now = 0; now < 100 * kSecondNs; ++n) now = pace.Next(now, cpu_ns);
   return n;
@@ -22,15 +22,22 @@ TEST(LookPace, CheapLooksAreAsOftenAsAsked) {
   EXPECT_NEAR(static_cast<double>(LooksOf(10'000, LookPace::Waits::kMemoryless)), 10'000, 5 * 100);
 }
 
-TEST(LookPace, DearOnesTakeAFiftiethOfAProcessor) {
-  // 1 ms each: 20 a second.
+TEST(LookPace, DearOnesTakeTheirPartOfAProcessor) {
+  // 1 ms each: 20 or 10 a second, and what is saved at first.
   EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, LookPace::Waits::kAround)), 2'000, 100);
+  EXPECT_NEAR(static_cast<double>(LooksOf(1'000'000, LookPace::Waits::kAround, 100)), 1'000, 50);
+}
+
+TEST(LookPace, TheDearestAreOneASecond) {
+  // The last wait may be half as long again.
+  EXPECT_NEAR(static_cast<double>(LooksOf(kSecondNs, LookPace::Waits::kAround)), 100, 15);
+  EXPECT_NEAR(static_cast<double>(LooksOf(kSecondNs, LookPace::Waits::kAround, 100)), 100, 15);
 }
 
 TEST(LookPace, LooksStandForAsMuchTimeAsThereWas) {
   // Looks that take much are rarer: first they take what was saved, and from 10 s on ten times as
   // much.
-  LookPace pace(1'000'000, 1, LookPace::Waits::kMemoryless);
+  LookPace pace(1'000'000, 1, kFiftieth, LookPace::Waits::kMemoryless);
   int64_t told[2] = {};
   for (int64_t now = 0; now < 20 * kSecondNs;) {
     const int64_t cpu_ns = now < 10 * kSecondNs ? 40'000 : 400'000;
@@ -43,7 +50,7 @@ TEST(LookPace, LooksStandForAsMuchTimeAsThereWas) {
 }
 
 TEST(LookPace, WaitsAreAtRandom) {
-  LookPace pace(kPeriodNs, 1);
+  LookPace pace(kPeriodNs, 1, kFiftieth);
   int64_t now = 0, least = INT64_MAX, most = 0;
   for (int i = 0; i < 1000; ++i) {
     const int64_t next = pace.Next(now, 0);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@ namespace clrscope::capture {
 namespace {
 
 constexpr uint32_t kMostStopRate = 10'000;
+constexpr int64_t kStopCpuPart = 50;  // a fiftieth of a CPU, for each that the program uses
 // All threads are looked at so often for who has run. Few are all looked at each time.
 constexpr int64_t kFollowEveryNs = 100'000'000;
 // Who has run is likely to run again.
@@ -210,7 +210,7 @@ bool StopSampler::Read(Sink& sink) {
 }
 
 void StopSampler::Scout(Worker*) {
-  LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
+  LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)), kStopCpuPart);
   int64_t next_ns = 0;
   while (!workers_ended_) {
     const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID), now_ns = ClockNow(CLOCK_MONOTONIC);
@@ -238,7 +238,7 @@ void StopSampler::Work(Worker* worker) {
   ThreadStops stops(pid_);
   Copy copy(pid_);
   LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC) + worker->processor),
-                LookPace::Waits::kMemoryless);
+                kStopCpuPart, LookPace::Waits::kMemoryless);
   {
     const std::lock_guard lock(mutex_);
     worker->stops = &stops;
@@ -360,11 +360,7 @@ bool StopSampler::LookAt(Thread& t, bool* runs) {
 }
 
 void StopSampler::ListIfChanged() {
-  // The number of threads, and 2 (Linux fs/proc/base.c, proc_task_getattr).
-  struct stat folder {};
-  const bool as_many =
-      ::fstat(tasks_.get(), &folder) == 0 && folder.st_nlink == threads_.size() + 2;
-  if (as_many && !any_died_) return;
+  if (!any_died_ && HasThreads(tasks_.get(), threads_.size())) return;
   any_died_ = false;
   const std::vector<pid_t> now = ThreadsOf(pid_);
   std::erase_if(threads_, [&now](const auto& t) {

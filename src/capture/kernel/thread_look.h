@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,6 +22,8 @@ int64_t ClockNow(clockid_t clock);
 Fd OpenOfThread(int tasks, pid_t thread, const char* file);
 // Its text as of now; "": the thread has ended, or it is not allowed.
 std::string_view ReadAgain(const Fd& file, std::span<char> room);
+// Whether it has as many threads as `known`, zombies among them.
+bool HasThreads(int tasks, size_t known);
 // Of `schedstat`: "RAN READY TURNS". Returns false for anything else.
 bool ParseSchedule(std::string_view text, ScheduleTimes& out);
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,13 @@ Fd OpenOfThread(int tasks, pid_t thread, const char* file) {
 std::string_view ReadAgain(const Fd& file, std::span<char> room) {
   const ssize_t n = file.valid() ? ::pread(file.get(), room.data(), room.size(), 0) : -1;
   return {room.data(), n > 0 ? static_cast<size_t>(n) : 0};
+}
+
+// The directory has a link for each thread and two of its own.
+// Source: Linux fs/proc/base.c, proc_task_getattr
+bool HasThreads(int tasks, size_t known) {
+  struct stat folder {};
+  return ::fstat(tasks, &folder) == 0 && folder.st_nlink == known + 2;
 }
 
 bool ParseSchedule(std::string_view text, ScheduleTimes& out) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace clrscope::capture {
 
@@ -30,6 +31,12 @@ class WallClock {
   // Whether it is certain that it has not run since the last look, at which it was blocked.
   bool Same(const ScheduleTimes& now) const {
     return any_ && blocked_ && now.turns == last_.turns && now.ran_ns == last_.ran_ns;
+  }
+  // It has not run until then, which is known without a look at it. Returns for how long it was
+  // blocked where the last look saw it; 0: it was not.
+  int64_t Stay(int64_t until_ns) {
+    if (!any_ || !blocked_ || until_ns <= time_ns_) return 0;
+    return until_ns - std::exchange(time_ns_, until_ns);
   }
   // It began then, as far as it is followed: what it did until the first look counts.
   void Begin(int64_t time_ns, const ScheduleTimes& then) {

@@ -20,6 +20,20 @@ TEST(WallClock, WhoIsNotPutOnACpuStaysWhereItIs) {
   EXPECT_EQ(c.Look(10 * kWallMs, {5 * kWallMs, 0, 7}, true).before_ns, 10 * kWallMs);
 }
 
+TEST(WallClock, WhoHasNotRunForAWhileWasThereUntilThen) {
+  WallClock c;
+  EXPECT_EQ(c.Stay(5 * kWallMs), 0) << "nothing is known of it";
+  c.Look(10 * kWallMs, {0, 0, 1}, true);
+  EXPECT_EQ(c.Stay(90 * kWallMs), 80 * kWallMs);
+  EXPECT_EQ(c.Stay(90 * kWallMs), 0);
+  // It ran for 2 ms since: only what passed after that is halved.
+  const WallClock::Passed p = c.Look(100 * kWallMs, {2 * kWallMs, 0, 2}, true);
+  EXPECT_EQ(p.before_ns, 4 * kWallMs);
+  EXPECT_EQ(p.now_ns, 4 * kWallMs);
+  c.Look(110 * kWallMs, {3 * kWallMs, 0, 3}, false);
+  EXPECT_EQ(c.Stay(150 * kWallMs), 0) << "it was not blocked";
+}
+
 TEST(WallClock, WhatWasNotRunAndNotReadyWasBlocked) {
   WallClock c;
   c.Look(0, {0, 0, 1}, true);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the threads of a process wait, from outside and without privileges: a thread of the
-// recorder's own looks at each of them at random times, about `rate_hz` a second. What a look costs
-// does not depend on how often the threads switch, and nothing of it is the target's. What a
-// blocked thread's stack is, its memory tells (process_vm_readv), from the stack pointer that the
-// system tells (/proc/PID/task/TID/syscall). Both need the right to trace the process; without it
-// the time is told and the place is not. docs/decisions/0017-cpu.md
+// recorder's own looks at each of them at random times, about `rate_hz` a second. Looks take a
+// hundredth of a CPU at most, but there is one a second at least. They are left out while the
+// process does not run. What a look costs does not depend on how often the threads switch, and
+// nothing of it is the target's. What a blocked thread's stack is, its memory tells
+// (process_vm_readv), from the stack pointer that the system tells (/proc/PID/task/TID/syscall).
+// Both need the right to trace the process; without it the time is told and the place is not.
+// docs/decisions/0017-cpu.md
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -53,6 +57,9 @@ class WallSampler {
   void Stop();
   // Spans that found no room. Grows only.
   uint64_t dropped() const { return dropped_.load(); }
+  // How many looks a second there were, where their cost made them much rarer than was asked for.
+  // After Stop().
+  std::optional<double> slowed_to_hz() const;
   // The system does not tell where threads are blocked.
   bool blind() const { return blind_.load(); }
 
@@ -64,7 +71,6 @@ class WallSampler {
     int64_t unseen_ns = 0, ready_ns = 0;
     int64_t again_ns = 0;  // when its stack is to be read again; 0: it is whole
     int tries = 0;
-    bool seen = false;
   };
   // What a look at a blocked thread tells.
   struct Place {
@@ -75,8 +81,10 @@ class WallSampler {
   };
 
   void Run();
-  void Look(int64_t now_ns);
+  // Whether a thread may have run since the last look.
+  bool MayHaveRun(int64_t now_ns);
   void ListThreads();
+  void Look(int64_t now_ns);
   // Returns false when the thread has ended.
   bool LookAt(pid_t id, Thread& t, int64_t now_ns);
   Place PlaceOf(pid_t id, Thread& t, int64_t now_ns);
@@ -95,7 +103,17 @@ class WallSampler {
   Fd tasks_;
   std::unordered_map<pid_t, Thread> threads_;
   bool any_listed_ = false;
+  size_t threads_listed_ = 0;  // less those that have ended since
   int64_t listed_ns_ = 0;
+  clockid_t process_clock_ = -1;
+  int64_t ran_ns_ = -1;  // by process_clock_, at the last look
+  int64_t looked_ns_ = 0;
+  // Looks since then, the last of them at stayed_until_ns_.
+  uint32_t looks_left_out_ = 0;
+  int64_t stayed_until_ns_ = 0;
+  // All looks, also those that were left out, and the pauses that were chosen between them.
+  uint64_t looks_ = 0;
+  int64_t periods_ns_ = 0, first_look_ns_ = 0, last_look_ns_ = 0;
   CodeLook code_;
   RemoteMemory memory_;
   StackUnwinder unwinder_;

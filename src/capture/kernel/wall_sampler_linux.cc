@@ -23,7 +23,10 @@ namespace {
 
 using profile::ThreadState;
 
-constexpr int64_t kListEveryNs = 50'000'000, kLongestSleepNs = 100'000'000;
+constexpr int64_t kWallCpuPart = 100;  // a hundredth of a CPU
+constexpr int64_t kLongestSleepNs = 100'000'000;
+// Threads of a process that has not run are looked at so often all the same.
+constexpr int64_t kLookAnywayNs = 100'000'000;
 constexpr int64_t kTellEveryNs = 500'000'000;
 constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
 constexpr size_t kStackWindowBytes = 16 << 10;
@@ -115,6 +118,7 @@ WallSampler::WallSampler(pid_t pid, uint32_t rate_hz, CodeRules* rules)
       code_(pid),
       memory_(pid),
       unwinder_(rules) {
+  if (::clock_getcpuclockid(pid, &process_clock_) != 0) process_clock_ = -1;  // it has ended
   copy_.resize(kStackWindowBytes);
   sigset_t all, before;
   ::sigfillset(&all);
@@ -130,6 +134,15 @@ void WallSampler::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+std::optional<double> WallSampler::slowed_to_hz() const {
+  constexpr double kMuchLess = 0.75;
+  const auto looks = static_cast<double>(looks_);
+  if (static_cast<double>(periods_ns_) * kMuchLess <= looks * static_cast<double>(period_ns_) ||
+      last_look_ns_ <= first_look_ns_)
+    return {};
+  return (looks - 1) * 1e9 / static_cast<double>(last_look_ns_ - first_look_ns_);
+}
+
 std::string WallSampler::Take(std::vector<WallSpan>& spans) {
   const std::lock_guard lock(mutex_);
   spans.insert(spans.end(), std::make_move_iterator(spans_.begin()),
@@ -139,13 +152,22 @@ std::string WallSampler::Take(std::vector<WallSpan>& spans) {
 }
 
 void WallSampler::Run() {
-  LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)));
+  LookPace pace(period_ns_, static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC)), kWallCpuPart);
   while (!over_) {
     const int64_t begin = ClockNow(CLOCK_THREAD_CPUTIME_ID), now = ClockNow(CLOCK_MONOTONIC);
-    if (!any_listed_ || now - listed_ns_ >= std::max(kListEveryNs, 5 * pace.period_ns()))
-      ListThreads();
-    Look(ClockNow(CLOCK_MONOTONIC));
+    if (first_look_ns_ == 0) first_look_ns_ = now;
+    last_look_ns_ = now;
+    if (MayHaveRun(now)) {
+      Look(now);
+      if (!any_listed_ || !HasThreads(tasks_.get(), threads_listed_)) ListThreads();
+      looks_left_out_ = 0;
+    } else {
+      ++looks_left_out_;
+      stayed_until_ns_ = now;
+    }
     const int64_t next = pace.Next(now, ClockNow(CLOCK_THREAD_CPUTIME_ID) - begin);
+    ++looks_;
+    periods_ns_ += pace.period_ns();
     while (!over_ && !SleepUntil(next, kLongestSleepNs)) {
     }
   }
@@ -154,27 +176,37 @@ void WallSampler::Run() {
   for (auto& [id, t] : threads_) EmitAll(id, t, now);
 }
 
+// Where no thread has run, all are where they were: looks at them are left out. The system brings
+// this clock up to date at its ticks and when a thread leaves a CPU: a turn that has just begun may
+// be seen a look later.
+bool WallSampler::MayHaveRun(int64_t now_ns) {
+  timespec ran{};
+  const bool known = ::clock_gettime(process_clock_, &ran) == 0;
+  const int64_t ran_ns = int64_t{ran.tv_sec} * 1'000'000'000 + ran.tv_nsec;
+  if (known && ran_ns == ran_ns_ && now_ns - looked_ns_ < kLookAnywayNs) return false;
+  ran_ns_ = ran_ns;
+  looked_ns_ = now_ns;
+  return true;
+}
+
 void WallSampler::ListThreads() {
-  for (auto& [id, t] : threads_) t.seen = false;
-  for (const pid_t id : ThreadsOf(pid_)) {
-    const auto found = threads_.find(id);
-    if (found != threads_.end()) {
-      found->second.seen = true;
-      continue;
-    }
-    if (threads_.size() >= kMostWatched) continue;
+  const std::vector<pid_t> ids = ThreadsOf(pid_);
+  for (const pid_t id : ids) {
+    if (threads_.size() >= kMostWatched || threads_.contains(id)) continue;
     Thread t;
     t.schedule = OpenOfThread(tasks_.get(), id, "schedstat");
     t.call = OpenOfThread(tasks_.get(), id, "syscall");
-    t.seen = true;
     if (any_listed_) {
       char room[512];
       const int64_t begin_ns = BeginOf(ReadAgain(OpenOfThread(tasks_.get(), id, "stat"), room));
       const int64_t now_ns = ClockNow(CLOCK_MONOTONIC);
-      t.clock.Begin(std::clamp(begin_ns, listed_ns_, now_ns), {});
+      if (begin_ns != 0) t.clock.Begin(std::clamp(begin_ns, listed_ns_, now_ns), {});
     }
-    if (t.schedule.valid()) threads_.emplace(id, std::move(t));
+    if (t.schedule.valid() && LookAt(id, t, ClockNow(CLOCK_MONOTONIC)))
+      threads_.emplace(id, std::move(t));
   }
+  // Also those that could not be opened: they are not to be listed again and again.
+  threads_listed_ = ids.size();
   any_listed_ = true;
   listed_ns_ = ClockNow(CLOCK_MONOTONIC);
 }
@@ -189,6 +221,7 @@ void WallSampler::Look(int64_t now_ns) {
     }
     EmitAll(it->first, it->second, at);
     it = threads_.erase(it);
+    --threads_listed_;
   }
   if (std::string maps = code_.TakeMaps(); !maps.empty()) {
     const std::lock_guard lock(mutex_);
@@ -197,6 +230,11 @@ void WallSampler::Look(int64_t now_ns) {
 }
 
 bool WallSampler::LookAt(pid_t id, Thread& t, int64_t now_ns) {
+  if (const int64_t stayed_ns = t.clock.Stay(stayed_until_ns_); stayed_ns != 0) {
+    t.span.ns += stayed_ns;
+    t.span.last_ns = stayed_until_ns_;
+    t.span.looks += looks_left_out_;
+  }
   char room[512];
   ScheduleTimes times;
   if (!ParseSchedule(ReadAgain(t.schedule, room), times)) return false;

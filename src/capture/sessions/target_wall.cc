@@ -36,6 +36,12 @@ void Target::StopWall() {
   if (wall_ == nullptr) return;
   wall_->Stop();
   (void)PumpWall();
+  // Programs with many threads that run.
+  if (const auto hz = wall_->slowed_to_hz())
+    notes_.push_back(fmt::format(
+        "clrscope looked at the threads of process {} for wall time {:.0f} times a second, not {}: "
+        "looks take 1 % of a CPU at most for each process",
+        process_.pid, *hz, options_.wall_hz));
   wall_.reset();
 }
 
