@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --wall` on a program whose threads wait in known ways for known times."""
 import json
+import os
+import signal
 import subprocess
 import time
 import unittest
 
 from clock import clock
-from harness import Case, Workload, await_recording, report, start_recording
+from harness import Case, Workload, await_recording, report, start_recording, thread_states, wait_until
 from nobody import Nobody
 
 # By what the program tells: the state, and the method.
@@ -67,6 +69,25 @@ class Wall(Case):
                 slack = 0.03 * truth["gc"] + 0.02
                 self.assertAlmostEqual(told["gc"], truth["gc"], delta=slack, msg=(told, truth))
                 self.assertLess(told["gc"], truth["pauses"] + slack, (told, truth))
+
+    def test_what_threads_waited_until_the_process_was_killed(self):
+        path = self.path("killed.clrscope")
+        with Workload("--start-on-stdin", "--hold-on-stdin", flavour="waits") as w:
+            # The last look is some time ago then.
+            recorder = start_recording("-p", w.pid, "--wall", "--only", "wall", "--rate", "5", "-f", "-o", path)
+            self.addCleanup(recorder.kill)
+            time.sleep(1)
+            before = len(thread_states(w.pid))
+            w.go()
+            wait_until(lambda: len(thread_states(w.pid)) >= before + 6, 30, "its threads wait")
+            time.sleep(0.6)
+            os.kill(w.pid, signal.SIGKILL)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+        for state, name in (("sleep", "SleepFor"), ("lock", "WaitForLock")):
+            rows = report(path, "--measure", "wall", "--by", "state", "--method", f"Program\\.{name}")["rows"]
+            told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
+            self.assertGreater(told.get(state, 0), 0.1, told)
 
     def test_all_threads_all_the_time(self):
         _, path = self.record("waits")

@@ -29,25 +29,16 @@ class CodeLook {
     if (!old_ && !(runs_unknown && since_ns >= leaf_wait_ns_) &&
         !(since_ns >= wait_ns_ && HasUnknown(addresses)))
       return code_;
-    // Of a process that has ended the last map is as good as it gets.
-    std::string maps = MapsOf(pid_);
-    bool any_new = false;
-    if (CodeRanges code = CodeRanges::Parse(maps); !code.empty()) {
-      any_new = !(code == code_);
-      code_ = std::move(code);
-      maps_ = std::move(maps);
-    }
-    wait_ns_ = Next(wait_ns_, !any_new || HasUnknown(addresses));
+    Read(now_ns);
+    wait_ns_ = Next(wait_ns_, HasUnknown(addresses));
     if (runs_unknown) leaf_wait_ns_ = Next(leaf_wait_ns_, HasUnknown(leaf));
-    looked_ns_ = now_ns;
-    ++reads_;
-    old_ = false;
     return code_;
   }
-  // Something may have been mapped since the last look.
+  // Something may have been mapped since the last look, as far as that can be guessed.
   const CodeRanges& Again(int64_t now_ns) {
-    old_ = old_ || now_ns - looked_ns_ >= std::max(wait_ns_, kAgainNs);
-    return For({}, now_ns);
+    if (old_ || now_ns - looked_ns_ >= std::max(again_wait_ns_, kAgainNs))
+      again_wait_ns_ = Next(again_wait_ns_, !Read(now_ns));
+    return code_;
   }
   // The text of the latest map of memory that For() or Again() used; "" when that was taken before.
   // Samples are to be named by the files that their stacks were walked with.
@@ -60,6 +51,19 @@ class CodeLook {
  private:
   static constexpr int64_t kAgainNs = 50'000'000, kMostNs = 1'000'000'000;
 
+  // Returns whether there is other code than before.
+  bool Read(int64_t now_ns) {
+    looked_ns_ = now_ns;
+    ++reads_;
+    old_ = false;
+    std::string maps = MapsOf(pid_);
+    CodeRanges code = CodeRanges::Parse(maps);
+    if (code.empty()) return false;  // the process has ended: the last map is as good as it gets
+    const bool any_new = !(code == code_);
+    code_ = std::move(code);
+    maps_ = std::move(maps);
+    return any_new;
+  }
   static int64_t Next(int64_t wait_ns, bool in_vain) {
     return in_vain ? std::clamp(wait_ns * 2, 2 * kAgainNs, kMostNs) : kAgainNs;
   }
@@ -72,7 +76,7 @@ class CodeLook {
   CodeRanges code_;
   std::string maps_;
   bool old_ = true;
-  int64_t looked_ns_ = 0, wait_ns_ = 0, leaf_wait_ns_ = 0;
+  int64_t looked_ns_ = 0, wait_ns_ = 0, leaf_wait_ns_ = 0, again_wait_ns_ = 0;
   uint64_t reads_ = 0;
 };
 

@@ -42,7 +42,7 @@ class LookPace {
   int64_t period_ns() const { return period_ns_; }
 
  private:
-  // However much a look costs, there is one a second.
+  // However much a look costs, there is about one a second.
   static constexpr int64_t kMostSavedNs = 20'000'000, kLongestNs = 1'000'000'000;
   static constexpr double kMostPeriods = 10;
 

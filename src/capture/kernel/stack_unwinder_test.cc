@@ -113,6 +113,28 @@ TEST(StackUnwinder, AFrameThatIsPassedOverForLackOfCodeIsTriedAgain) {
   EXPECT_FALSE(c.unwinder->met_unknown());
 }
 
+TEST(StackUnwinder, OnlyWhatLiesBelowTheFrameThatIsTakenIsPassedOver) {
+  constexpr uint64_t kUnmapped = 0x50000, kOdd = 0x20500;
+  const auto met_unknown = [](const std::vector<uint64_t>& stack) {
+    WalkCase c;
+    c.code->Put(kOdd, "e8000000000f0b");
+    c.rules->OnMethod({kOdd, 7, kOdd});
+    WalkAddresses chain = {kOdd + 5};
+    CallFrame at{kOdd + 5, kTop, 0, false};
+    (void)c.unwinder->Climb(chain, at, {kTop, AsBytes(stack.data(), stack.size() * 8)}, kWalkCode,
+                            2);
+    EXPECT_EQ(chain, (WalkAddresses{kOdd + 5, kInOutermost}));
+    return c.unwinder->met_unknown();
+  };
+  EXPECT_TRUE(met_unknown({1, 2, Slot(4), kUnmapped, Slot(6), kUnmapped, Slot(8), kInOutermost,
+                           Slot(10), kInOutermost, 0, 0}));
+  EXPECT_FALSE(met_unknown({1, 2, Slot(4), kInOutermost, Slot(6), kInOutermost, Slot(8), kUnmapped,
+                            Slot(10), kUnmapped, 0, 0}));
+  // Nothing on the stack itself is code.
+  EXPECT_FALSE(met_unknown({1, 2, Slot(4), Slot(5), Slot(6), Slot(7), Slot(8), kInOutermost,
+                            Slot(10), kInOutermost, 0, 0}));
+}
+
 TEST(StackUnwinder, AStubHasNoFrame) {
   WalkCase c;
   std::vector<uint64_t> stack = {kInOuter, 1, 2, 3, 4, Slot(11), kInOutermost, 1, 2, 3, 4, 0, 0};

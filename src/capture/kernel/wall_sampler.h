@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the threads of a process wait, from outside and without privileges: a thread of the
 // recorder's own looks at each of them at random times, about `rate_hz` a second. Looks take a
-// hundredth of a CPU at most, but there is one a second at least. They are left out while the
-// process does not run. What a look costs does not depend on how often the threads switch, and
-// nothing of it is the target's. What a blocked thread's stack is, its memory tells
+// hundredth of a CPU at most, but there is about one a second whatever that takes. They are left
+// out while the process does not run. What a look costs does not depend on how often the threads
+// switch, and nothing of it is the target's. What a blocked thread's stack is, its memory tells
 // (process_vm_readv), from the stack pointer that the system tells (/proc/PID/task/TID/syscall).
 // Both need the right to trace the process; without it the time is told and the place is not.
 // docs/decisions/0017-cpu.md
@@ -85,6 +85,7 @@ class WallSampler {
   bool MayHaveRun(int64_t now_ns);
   void ListThreads();
   void Look(int64_t now_ns);
+  void HandOnMaps();
   // Returns false when the thread has ended.
   bool LookAt(pid_t id, Thread& t, int64_t now_ns);
   Place PlaceOf(pid_t id, Thread& t, int64_t now_ns);

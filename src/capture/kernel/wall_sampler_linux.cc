@@ -25,6 +25,10 @@ using profile::ThreadState;
 
 constexpr int64_t kWallCpuPart = 100;  // a hundredth of a CPU
 constexpr int64_t kLongestSleepNs = 100'000'000;
+// Threads are listed when there are more or fewer, and so often anyway: one may have begun while
+// another one ended.
+constexpr int64_t kListAnywayNs = 1'000'000'000;
+constexpr int64_t kBeginTickNs = 10'000'000;  // of when a thread began: proc(5), USER_HZ
 // Threads of a process that has not run are looked at so often all the same.
 constexpr int64_t kLookAnywayNs = 100'000'000;
 constexpr int64_t kTellEveryNs = 500'000'000;
@@ -159,7 +163,10 @@ void WallSampler::Run() {
     last_look_ns_ = now;
     if (MayHaveRun(now)) {
       Look(now);
-      if (!any_listed_ || !HasThreads(tasks_.get(), threads_listed_)) ListThreads();
+      if (!any_listed_ || now - listed_ns_ >= kListAnywayNs ||
+          !HasThreads(tasks_.get(), threads_listed_))
+        ListThreads();
+      HandOnMaps();
       looks_left_out_ = 0;
     } else {
       ++looks_left_out_;
@@ -173,12 +180,13 @@ void WallSampler::Run() {
   }
   const int64_t now = ClockNow(CLOCK_MONOTONIC);
   Look(now);
+  HandOnMaps();
   for (auto& [id, t] : threads_) EmitAll(id, t, now);
 }
 
-// Where no thread has run, all are where they were: looks at them are left out. The system brings
-// this clock up to date at its ticks and when a thread leaves a CPU: a turn that has just begun may
-// be seen a look later.
+// While no thread runs all are where they were: looks at them are left out. The system brings this
+// clock up to date at its ticks and when a thread leaves a CPU: a turn that has just begun may be
+// seen a look later.
 bool WallSampler::MayHaveRun(int64_t now_ns) {
   timespec ran{};
   const bool known = ::clock_gettime(process_clock_, &ran) == 0;
@@ -200,13 +208,15 @@ void WallSampler::ListThreads() {
       char room[512];
       const int64_t begin_ns = BeginOf(ReadAgain(OpenOfThread(tasks_.get(), id, "stat"), room));
       const int64_t now_ns = ClockNow(CLOCK_MONOTONIC);
-      if (begin_ns != 0) t.clock.Begin(std::clamp(begin_ns, listed_ns_, now_ns), {});
+      // One that is older could not be followed before.
+      if (begin_ns + kBeginTickNs >= listed_ns_)
+        t.clock.Begin(std::clamp(begin_ns, listed_ns_, now_ns), {});
     }
     if (t.schedule.valid() && LookAt(id, t, ClockNow(CLOCK_MONOTONIC)))
       threads_.emplace(id, std::move(t));
   }
   // Also those that could not be opened: they are not to be listed again and again.
-  threads_listed_ = ids.size();
+  threads_listed_ = std::max(ids.size(), threads_.size());
   any_listed_ = true;
   listed_ns_ = ClockNow(CLOCK_MONOTONIC);
 }
@@ -223,6 +233,10 @@ void WallSampler::Look(int64_t now_ns) {
     it = threads_.erase(it);
     --threads_listed_;
   }
+}
+
+// Before the places that were seen with them: those are told when they are left.
+void WallSampler::HandOnMaps() {
   if (std::string maps = code_.TakeMaps(); !maps.empty()) {
     const std::lock_guard lock(mutex_);
     maps_ = std::move(maps);
@@ -349,6 +363,9 @@ void WallSampler::Emit(pid_t id, Thread& t) {
   if (t.span.ns > 0) {
     t.span.thread = id;
     Push(std::move(t.span));
+  } else {
+    // Told before, and too much: the next place has so much less.
+    t.unseen_ns += t.span.ns;
   }
   t.span = {};
 }

@@ -42,6 +42,17 @@ std::unique_ptr<CodeRules> RulesOf(pid_t pid) {
   return std::make_unique<CodeRules>(std::make_unique<RemoteMemory>(pid));
 }
 
+// Blocks it until SIGUSR1 comes.
+void AwaitSignal(Shared& s) {
+  sigset_t go;
+  ::sigemptyset(&go);
+  ::sigaddset(&go, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &go, nullptr);
+  s.ready = true;
+  int signal = 0;
+  ::sigwait(&go, &signal);
+}
+
 // As many looks as these; what they saw.
 void TakeLooks(WallSampler& sampler, uint64_t looks, Told& told) {
   const auto until = std::chrono::steady_clock::now() + 60s;
@@ -69,47 +80,56 @@ TEST(WallSampler, AProcessThatSleepsHasAllItsTimeAndLooks) {
   EXPECT_LT(told.last_ns - told.first_ns, static_cast<int64_t>(told.looks) * 80'000'000);
 }
 
-// The process does not run most of the time. Looks that are left out are of the wait that they were
-// in: halves of what lies between two looks would make both waits equally long.
-TEST(WallSampler, WaitsThatFollowOnEachOtherHaveTheirTimes) {
-  // Its own clocks: `count` ns of sleep, `other` of a call for input.
-  Child child([](Shared& s) {
-    const auto timed = [](std::atomic<uint64_t>& sum, auto wait) {
-      const int64_t begin = ClockNow(CLOCK_MONOTONIC);
-      wait();
-      sum += static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC) - begin);
-    };
-    sigset_t go;
-    ::sigemptyset(&go);
-    ::sigaddset(&go, SIGUSR1);
-    ::sigprocmask(SIG_BLOCK, &go, nullptr);
-    s.ready = true;
-    int signal = 0;
-    ::sigwait(&go, &signal);
-    for (int i = 0; i < 20; ++i) {
-      timed(s.count, [] {
-        const timespec pause{0, 80'000'000};
-        (void)::nanosleep(&pause, nullptr);
-      });
-      timed(s.other, [] { (void)::poll(nullptr, 0, 20); });
-    }
-    s.ready = false;
-    for (;;) ::pause();
-  });
+// What a child does once it was looked at for a while, and has the code known. It is to wait for
+// that by AwaitSignal(), and to set Shared::go at its end.
+void WatchTheRest(Child& child, Told& told) {
   child.AwaitReady();
   child.AwaitState('S');
   const auto rules = RulesOf(child.pid());
   WallSampler sampler(child.pid(), kLooksHz, rules.get());
-  Told told;
-  TakeLooks(sampler, kLooksHz / 2, told);  // it knows the code by then
+  TakeLooks(sampler, kLooksHz / 2, told);
   ASSERT_EQ(::kill(child.pid(), SIGUSR1), 0);
-  while (child.shared().ready) std::this_thread::sleep_for(10ms);
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (!child.shared().go) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    std::this_thread::sleep_for(10ms);
+  }
   sampler.Stop();
   told.Take(sampler);
+}
+
+template <class Wait>
+void Timed(std::atomic<uint64_t>& sum, Wait wait) {
+  const int64_t begin = ClockNow(CLOCK_MONOTONIC);
+  wait();
+  sum += static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC) - begin);
+}
+
+void SleepFor(int64_t ns) {
+  const timespec pause{0, ns};
+  (void)::nanosleep(&pause, nullptr);
+}
+
+// The process does not run most of the time. Looks that are left out count for the wait that they
+// fall into: halves of what lies between two looks would make both waits equally long.
+TEST(WallSampler, WaitsThatFollowOnEachOtherHaveTheirTimes) {
+  // Its own clocks: `count` ns of sleep, `other` of a call for input.
+  Child child([](Shared& s) {
+    AwaitSignal(s);
+    for (int i = 0; i < 20; ++i) {
+      Timed(s.count, [] { SleepFor(80'000'000); });
+      Timed(s.other, [] { (void)::poll(nullptr, 0, 40); });
+    }
+    s.go = true;
+    for (;;) ::pause();
+  });
+  Told told;
+  WatchTheRest(child, told);
   const auto slept = static_cast<int64_t>(child.shared().count.load()),
              polled = static_cast<int64_t>(child.shared().other.load());
   // Where one ends and the next begins is known to half a look, 40 times: a standard error of 20
-  // ms. While it waits for a CPU that is a state of its own, and its clocks count it.
+  // ms, and more where looks come late. Halves are off by 400. While it waits for a CPU that is a
+  // state of its own, and its clocks count it.
   const int64_t runnable_ns = told.ns[ThreadState::kRunnable], slack_ns = 200'000'000;
   EXPECT_LE(told.ns[ThreadState::kSleep], slept + slack_ns);
   EXPECT_LE(told.ns[ThreadState::kIo], polled + slack_ns);
@@ -120,22 +140,14 @@ TEST(WallSampler, WaitsThatFollowOnEachOtherHaveTheirTimes) {
 // What it waited until it ended counts, though looks were left out since it began.
 TEST(WallSampler, AThreadThatEndsHasItsTime) {
   Child child([](Shared& s) {
+    AwaitSignal(s);
     for (int i = 0; i < 10; ++i)
-      std::thread([&s] {
-        const timespec pause{0, 90'000'000};
-        const int64_t begin = ClockNow(CLOCK_MONOTONIC);
-        (void)::nanosleep(&pause, nullptr);
-        s.count += static_cast<uint64_t>(ClockNow(CLOCK_MONOTONIC) - begin);
-      }).join();
-    s.ready = true;
+      std::thread([&s] { Timed(s.count, [] { SleepFor(90'000'000); }); }).join();
+    s.go = true;
     for (;;) ::pause();
   });
-  const auto rules = RulesOf(child.pid());
-  WallSampler sampler(child.pid(), kLooksHz, rules.get());
-  child.AwaitReady();
-  sampler.Stop();
   Told told;
-  told.Take(sampler);
+  WatchTheRest(child, told);
   // Each may lack a look's time at its end.
   const auto slept = static_cast<int64_t>(child.shared().count.load());
   EXPECT_GT(told.ns[ThreadState::kSleep], slept / 2);

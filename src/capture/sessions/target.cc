@@ -340,6 +340,7 @@ void Target::Settle() {
   if (stopped && sessions_.empty() && state_ != State::kEnded) {
     state_ = State::kEnded;
     StopStops();
+    StopWall();
   }
 }
 
@@ -404,6 +405,7 @@ void Target::TakeRundowns() {
 
 void Target::Abandon(std::string_view why) {
   StopStops();
+  StopWall();
   TakeRundowns();
   TakeStormStreams();
   TakeAllocationStreams();
