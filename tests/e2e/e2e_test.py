@@ -39,7 +39,7 @@ from routes_workload import RoutesWorkload  # noqa: F401
 from stops import Stops  # noqa: F401
 from standard_output import StandardOutput  # noqa: F401
 from together import Together  # noqa: F401
-from wall import Wall  # noqa: F401
+from wall import Wall, WallUntilTheEnd  # noqa: F401
 from watching import Watching  # noqa: F401
 
 

@@ -70,25 +70,6 @@ class Wall(Case):
                 self.assertAlmostEqual(told["gc"], truth["gc"], delta=slack, msg=(told, truth))
                 self.assertLess(told["gc"], truth["pauses"] + slack, (told, truth))
 
-    def test_what_threads_waited_until_the_process_was_killed(self):
-        path = self.path("killed.clrscope")
-        with Workload("--start-on-stdin", "--hold-on-stdin", flavour="waits") as w:
-            # The last look is some time ago then.
-            recorder = start_recording("-p", w.pid, "--wall", "--only", "wall", "--rate", "5", "-f", "-o", path)
-            self.addCleanup(recorder.kill)
-            time.sleep(1)
-            before = len(thread_states(w.pid))
-            w.go()
-            wait_until(lambda: len(thread_states(w.pid)) >= before + 6, 30, "its threads wait")
-            time.sleep(0.6)
-            os.kill(w.pid, signal.SIGKILL)
-            _, said = recorder.communicate(timeout=60)
-            self.assertEqual(recorder.returncode, 0, said)
-        for state, name in (("sleep", "SleepFor"), ("lock", "WaitForLock")):
-            rows = report(path, "--measure", "wall", "--by", "state", "--method", f"Program\\.{name}")["rows"]
-            told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
-            self.assertGreater(told.get(state, 0), 0.1, told)
-
     def test_all_threads_all_the_time(self):
         _, path = self.record("waits")
         document = report(path, "--measure", "wall", "--by", "thread", "--all-states", "-n", "1000")
@@ -119,3 +100,24 @@ class Wall(Case):
             waits.stdin.write("bye\n")
             waits.stdin.close()
         self.check(truth, path)
+
+
+class WallUntilTheEnd(Case):
+    def test_what_threads_waited_until_the_process_was_killed(self):
+        path = self.path("killed.clrscope")
+        with Workload("--start-on-stdin", "--hold-on-stdin", flavour="waits") as w:
+            # The last look is some time ago then.
+            recorder = start_recording("-p", w.pid, "--wall", "--only", "wall", "--rate", "5", "-f", "-o", path)
+            self.addCleanup(recorder.kill)
+            time.sleep(1)
+            before = len(thread_states(w.pid))
+            w.go()
+            wait_until(lambda: len(thread_states(w.pid)) >= before + 6, 30, "its threads wait")
+            time.sleep(0.6)
+            os.kill(w.pid, signal.SIGKILL)
+            _, said = recorder.communicate(timeout=60)
+            self.assertEqual(recorder.returncode, 0, said)
+        for state, name in (("sleep", "SleepFor"), ("lock", "WaitForLock")):
+            rows = report(path, "--measure", "wall", "--by", "state", "--method", f"Program\\.{name}")["rows"]
+            told = {row["state"]: row["wall_ns"] / 1e9 for row in rows}
+            self.assertGreater(told.get(state, 0), 0.1, told)
