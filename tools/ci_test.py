@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/ci on steps that count, fail, hang, say nothing, and run side by side; what runs again, and what is known of it."""
 
+import ast
 import collections
 import datetime
 import os
@@ -268,6 +269,27 @@ class CtestVerdicts(unittest.TestCase):
         self.assertEqual(said[0][-2:], ["may run again: Clock.Fails", "passed=1 failed=5 skipped=0"], said[0])
         self.assertEqual(sum(line.startswith("may run again") for line in said[0]), 1)
         self.assertEqual(said[1][-1], "passed=1 failed=0 skipped=0")
+
+
+class Suites(unittest.TestCase):
+    """Tests of a folder's modules run only where its FOLDER_test.py, or another *_test.py of it, imports their class."""
+
+    def test_every_class_of_tests_is_run(self):
+        def tree(path):
+            return ast.parse(path.read_text())
+
+        found = 0
+        for folder in sorted(p for p in TESTS.iterdir() if p.is_dir()):
+            suites = [tree(path) for path in folder.glob("*_test.py")]
+            run = {a.name for suite in suites for node in ast.walk(suite) if isinstance(node, ast.ImportFrom) for a in node.names}
+            for path in folder.glob("*.py"):
+                if path.name.endswith("_test.py"):
+                    continue
+                tested = [c.name for c in tree(path).body if isinstance(c, ast.ClassDef)
+                          and any(isinstance(m, ast.FunctionDef) and m.name.startswith("test_") for m in c.body)]
+                found += len(tested)
+                self.assertEqual(set(tested) - run, set(), f"{path} has tests that nothing runs")
+        self.assertGreater(found, 10)
 
 
 class Retried(unittest.TestCase):
