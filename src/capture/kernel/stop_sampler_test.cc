@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "capture/proc/thread_times.h"
 #include "capture/testing/child.h"
 
 namespace clrscope::capture {
@@ -23,13 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint32_t kHz = 250;
-
-int64_t CpuOfChild(pid_t pid) {
-  clockid_t clock;
-  timespec t{};
-  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &t) != 0) return 0;
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 [[gnu::noinline]] void SpinFor(int rounds) {
   for (volatile int i = 0; i < rounds;) i = i + 1;
@@ -62,8 +55,8 @@ StopSampler::Figures SampleFor(const Child& child, int64_t cpu_ns, Counter& coun
   EXPECT_TRUE(sampler.ok());
   if (!sampler.ok()) return {};
   (*sampler)->Start();
-  const int64_t begun = CpuOfChild(child.pid());
-  while (CpuOfChild(child.pid()) - begun < cpu_ns) {
+  const int64_t begun = ProcessCpuNs(child.pid());
+  while (ProcessCpuNs(child.pid()) - begun < cpu_ns) {
     std::this_thread::sleep_for(10ms);
     (*sampler)->Read(counter);
   }

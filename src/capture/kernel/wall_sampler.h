@@ -10,7 +10,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <time.h>
 
 #include <atomic>
 #include <cstdint>
@@ -106,8 +105,7 @@ class WallSampler {
   bool any_listed_ = false;
   size_t threads_listed_ = 0;  // less those that have ended since
   int64_t listed_ns_ = 0;
-  clockid_t process_clock_ = -1;
-  int64_t ran_ns_ = -1;  // by process_clock_, at the last look
+  int64_t ran_ns_ = -1;  // all threads, at the last look
   int64_t looked_ns_ = 0;
   // Looks since then, the last of them at stayed_until_ns_.
   uint32_t looks_left_out_ = 0;

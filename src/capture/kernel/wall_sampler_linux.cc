@@ -16,6 +16,7 @@
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/thread_look.h"
 #include "capture/kernel/wall_sampler.h"
+#include "capture/proc/thread_times.h"
 #include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::capture {
@@ -122,7 +123,6 @@ WallSampler::WallSampler(pid_t pid, uint32_t rate_hz, CodeRules* rules)
       code_(pid),
       memory_(pid),
       unwinder_(rules) {
-  if (::clock_getcpuclockid(pid, &process_clock_) != 0) process_clock_ = -1;  // it has ended
   copy_.resize(kStackWindowBytes);
   sigset_t all, before;
   ::sigfillset(&all);
@@ -184,14 +184,11 @@ void WallSampler::Run() {
   for (auto& [id, t] : threads_) EmitAll(id, t, now);
 }
 
-// While no thread runs all are where they were: looks at them are left out. The system brings this
-// clock up to date at its ticks and when a thread leaves a CPU: a turn that has just begun may be
-// seen a look later.
+// While no thread runs all are where they were: looks at them are left out. A turn that has just
+// begun may be seen a look later.
 bool WallSampler::MayHaveRun(int64_t now_ns) {
-  timespec ran{};
-  const bool known = ::clock_gettime(process_clock_, &ran) == 0;
-  const int64_t ran_ns = int64_t{ran.tv_sec} * 1'000'000'000 + ran.tv_nsec;
-  if (known && ran_ns == ran_ns_ && now_ns - looked_ns_ < kLookAnywayNs) return false;
+  const int64_t ran_ns = ProcessCpuNs(pid_);
+  if (ran_ns >= 0 && ran_ns == ran_ns_ && now_ns - looked_ns_ < kLookAnywayNs) return false;
   ran_ns_ = ran_ns;
   looked_ns_ = now_ns;
   return true;

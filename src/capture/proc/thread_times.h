@@ -22,7 +22,10 @@ struct ThreadTimes {
 // `parts`: the user's and the system's part of each, too. No thread: the process is gone.
 ThreadTimes ReadThreadTimes(pid_t pid, bool parts);
 
-// Of all threads of a process since it began, those that have ended, too; nothing: it is gone.
+// Of all threads of a process since it began, those that have ended, too; -1: it is gone. The
+// system brings it up to date at its ticks, and when a thread leaves a CPU.
+int64_t ProcessCpuNs(pid_t pid);
+// The same in seconds; nothing: it is gone.
 std::optional<double> ProcessCpuSeconds(pid_t pid);
 
 }  // namespace clrscope::capture

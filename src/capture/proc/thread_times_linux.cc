@@ -20,15 +20,14 @@ bool ParseFirst(std::string_view text, Number& out) {
   return std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc{};
 }
 
-// -1: unknown.
-int64_t ProcessNs(pid_t pid) {
+}  // namespace
+
+int64_t ProcessCpuNs(pid_t pid) {
   clockid_t clock;
   timespec time;
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return -1;
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
-
-}  // namespace
 
 ThreadTimes ReadThreadTimes(pid_t pid, bool parts) {
   ThreadTimes out;
@@ -50,12 +49,12 @@ ThreadTimes ReadThreadTimes(pid_t pid, bool parts) {
     }
     out.threads.push_back(t);
   }
-  out.process_ns = ProcessNs(pid);
+  out.process_ns = ProcessCpuNs(pid);
   return out;
 }
 
 std::optional<double> ProcessCpuSeconds(pid_t pid) {
-  const int64_t ns = ProcessNs(pid);
+  const int64_t ns = ProcessCpuNs(pid);
   if (ns < 0) return std::nullopt;
   return static_cast<double>(ns) / 1e9;
 }
