@@ -434,10 +434,11 @@ class Binder final : private AddressNames {
     for (const std::string& name : RouteNames(t, recording_.strings))
       routes_.push_back(out_.strings.Intern(name));
     for (size_t i = 0; i < routes_.size(); ++i)
-      events_.NoteRoute(index, routes_[i], t.requests.routes[i].max_ns,
+      events_.NoteRoute(index, routes_[i], t.requests.routes[i],
                         t.requests.routes[i].kind == profile::RouteKind::kAction
                             ? routes_[t.requests.routes[i].of]
-                            : StringId());
+                            : StringId(),
+                        recording_.strings);
     for (const profile::SlowRequest& r : t.requests.slowest) {
       if (r.route >= routes_.size() || !aggregate_.InRange(r.start_ns)) continue;
       out_.requests.slowest.push_back({index, routes_[r.route], out_.strings.Intern(r.path),

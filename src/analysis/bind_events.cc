@@ -101,6 +101,7 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
   bool again = false;
   if (source == Source::kRequest) {
     windows_.Add(process, labels, moments);
+    reexecution_.Add(process, labels, moments);
     if (labels[profile::LabelKey::kRequestPart] != 0) return AddFacts(process, labels, moments);
   }
   if (source == Source::kException) {
@@ -143,12 +144,39 @@ profile::RouteFacts& EventBinder::FactsOf(uint32_t process, uint64_t route) {
   return all[it->second];
 }
 
-void EventBinder::NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of) {
-  profile::RouteFacts& facts = FactsOf(process, route.value);
-  facts.max_ns = std::max(facts.max_ns, max_ns);
+void EventBinder::NoteRoute(uint32_t process, StringId name, const profile::RequestRoute& route,
+                            StringId of, const StringPool& strings) {
+  reexecution_.NoteRoute(process, name, route.kind, strings.Get(route.method),
+                         strings.Get(route.text), of);
+  profile::RouteFacts& facts = FactsOf(process, name.value);
+  facts.max_ns = std::max(facts.max_ns, route.max_ns);
   if (of.value == 0) return;
   facts.of = of;
-  windows_.NoteAction(process, route, of);
+  windows_.NoteAction(process, name, of);
+}
+
+// What the histogram counts to an error page goes back to the routes that its requests are of.
+void EventBinder::FinishReexecuted() {
+  for (const Reexecution::Move& m : reexecution_.Finish()) {
+    const auto move = [&m](profile::RouteFacts& f, double sign) {
+      f.counted = std::max(0.0, f.counted + sign * m.count);
+      f.counted_ns = std::max(0.0, f.counted_ns + sign * m.ns);
+      if ((m.status & 1) != 0) f.failed = std::max(0.0, f.failed + sign * m.count);
+      double& status = f.statuses[static_cast<uint32_t>(m.status >> 1)];
+      status = std::max(0.0, status + sign * m.count);
+      constexpr double kNone = 0.5;
+      if (status < kNone) f.statuses.erase(static_cast<uint32_t>(m.status >> 1));
+      if (f.counted < kNone) f.counted = f.counted_ns = f.failed = 0;
+    };
+    move(FactsOf(m.process, m.page.value), -1);
+    profile::RouteFacts& facts = FactsOf(m.process, m.route.value);
+    move(facts, 1);
+    facts.reexecuted += m.count;
+    facts.statuses_sure = facts.statuses_sure && m.sure;
+    std::vector<StringId>& pages = out_.requests.error_pages;
+    if (std::find(pages.begin(), pages.end(), m.page) == pages.end()) pages.push_back(m.page);
+    windows_.NoteMoved(m.process, m.page, m.route, m.count);
+  }
 }
 
 profile::IdleFacts::Of& EventBinder::IdleOf(profile::IdleFacts& idle,
@@ -206,6 +234,9 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
     case RequestPart::kEnded:
     case RequestPart::kWatched:
     case RequestPart::kWindows:
+    case RequestPart::kMatched:
+    case RequestPart::kUncounted:
+    case RequestPart::kLooked:
       return;
   }
 }
@@ -234,6 +265,7 @@ void EventBinder::FinishWindows(const profile::Recording& recording) {
                           UncountedSeconds(recording.processes[p]->losses, Loss::kStormUncounted));
   for (profile::Figure& figure : out_.figures)
     if (figure.source == Source::kException) FinishStorms(figure);
+  FinishReexecuted();
   if (!windows_.empty()) windows_.Finish(out_);
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/families/exceptions/storm_estimate.h"
+#include "analysis/families/requests/reexecution.h"
 #include "analysis/families/requests/window_estimate.h"
 #include "analysis/profile_tree.h"
 #include "profile/profile.h"
@@ -31,8 +32,9 @@ class EventBinder {
   void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
   // A route of a process, and how long its longest request took.
-  // `of`: the template's name, of an action.
-  void NoteRoute(uint32_t process, StringId route, int64_t max_ns, StringId of);
+  // `name`: the profile's; `of`: the template's name, of an action. Texts are `strings`'.
+  void NoteRoute(uint32_t process, StringId name, const profile::RequestRoute& route, StringId of,
+                 const StringPool& strings);
   // Call this after the last Add() and before cells are sorted: storms refer to cells by number.
   void FinishWindows(const profile::Recording& recording);
   // Call this last: it sums up the cells.
@@ -40,6 +42,7 @@ class EventBinder {
 
  private:
   void FinishStorms(profile::Figure& figure);
+  void FinishReexecuted();
   profile::RouteFacts& FactsOf(uint32_t process, uint64_t route);
   static profile::IdleFacts::Of& IdleOf(profile::IdleFacts& idle, const profile::LabelSet& labels);
   void AddFacts(uint32_t process, const profile::LabelSet& labels,
@@ -51,6 +54,7 @@ class EventBinder {
   ProfileTree& tree_;
   StormEstimate storms_;
   WindowEstimate windows_;
+  Reexecution reexecution_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> facts_;  // by process and route
   std::map<std::tuple<profile::Measure, uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> cells_;
 };

@@ -159,6 +159,8 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
       return requests_.OnDiagnostic(event, now_ns_);
     case EventTag::kHistogramValue:
       return requests_.OnHistogram(event, now_ns_);
+    case EventTag::kCounterRate:
+      return requests_.OnCounter(event, now_ns_);
     case EventTag::kMetricsCollectionStart:
       return requests_.OnCollecting(now_ns_);
     case EventTag::kMetricsCollectionStop:

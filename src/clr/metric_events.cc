@@ -6,6 +6,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/utf.h"
 #include "clr/counter_events.h"
 
 namespace clrscope::clr {
@@ -23,6 +24,8 @@ bool UnixNsOfFileTime(int64_t file_time, int64_t& unix_ns) {
 // The tags that ASP.NET Core itself sets, and those of its middleware.
 constexpr std::string_view kKnownTags[] = {
     "aspnetcore.request.is_unhandled",
+    "aspnetcore.routing.is_fallback",
+    "aspnetcore.routing.match_status",
     "aspnetcore.user.is_authenticated",
     "error.type",
     "http.request.method",
@@ -129,6 +132,27 @@ bool IsRequestDuration(const HistogramValue& value) {
          IsCounter(value.meter, u"Microsoft.AspNetCore.Hosting");
 }
 
+bool Decode(const RawEvent& event, CounterRate& out) {
+  ByteReader r(event.payload);
+  out.session_id = r.Utf16Z();
+  out.meter = r.Utf16Z();
+  (void)r.Utf16Z();  // the meter's version
+  out.instrument = r.Utf16Z();
+  (void)r.Utf16Z();  // the unit
+  out.tags = r.Utf16Z();
+  const Utf16View rate = r.Utf16Z();
+  (void)r.Utf16Z();  // the sum since the counter began
+  constexpr size_t kLongest = 64;
+  constexpr double kMost = 1e15;
+  return r.ok() && rate.units <= kLongest && ParseCultureNumber(ToUtf8(rate), out.added) &&
+         out.added >= 0 && out.added <= kMost;
+}
+
+bool IsMatchAttempts(const CounterRate& rate) {
+  return IsCounter(rate.instrument, u"aspnetcore.routing.match_attempts") &&
+         IsCounter(rate.meter, u"Microsoft.AspNetCore.Routing");
+}
+
 bool Decode(const RawEvent& event, CollectionTime& out) {
   ByteReader r(event.payload);
   out = {};
@@ -173,6 +197,26 @@ RequestTags ParseRequestTags(std::string_view text) {
       out.unhandled = value == "True";
     }
   }
+  return out;
+}
+
+MatchTags ParseMatchTags(std::string_view text) {
+  // What an endpoint without a route has. Source: dotnet/aspnetcore EndpointRoutingMiddleware.cs.
+  constexpr std::string_view kMissing = "(missing)";
+  MatchTags out;
+  for (size_t at = 0; at < text.size() && !out.has_route;) {
+    const size_t equals = text.find('=', at);
+    if (equals == text.npos) break;
+    const std::string_view key = text.substr(at, equals - at);
+    const bool route = key == "http.route";
+    const size_t end = TagValueEnd(text, equals + 1, key, route);
+    if (route) {
+      out.has_route = true;
+      out.route = text.substr(equals + 1, end - equals - 1);
+    }
+    at = end + 1;
+  }
+  if (out.route == kMissing) out = {};
   return out;
 }
 

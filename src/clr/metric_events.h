@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the EventSource System.Diagnostics.Metrics tells of the histogram of requests' durations
-// (http.server.request.duration of the meter Microsoft.AspNetCore.Hosting), and its texts.
+// (http.server.request.duration of the meter Microsoft.AspNetCore.Hosting) and of the counter of
+// matches (aspnetcore.routing.match_attempts of Microsoft.AspNetCore.Routing), and their texts.
 // Sources: dotnet/runtime src/libraries/System.Diagnostics.DiagnosticSource
 // src/System/Diagnostics/Metrics/MetricsEventSource.cs and AggregatorStore.cs; dotnet/aspnetcore
-// HostingMetrics.cs. Layouts checked on .NET 8, 9 and 10.
+// HostingMetrics.cs and RoutingMetrics.cs. Layouts checked on .NET 8, 9 and 10.
 #pragma once
 
 #include <array>
@@ -29,6 +30,19 @@ struct HistogramValue {
 bool Decode(const RawEvent& event, HistogramValue& out);
 // Whether it is of the durations of requests.
 bool IsRequestDuration(const HistogramValue& value);
+
+// CounterRateValuePublished, V1 (.NET 8) and V2 (9, 10). V0 lacks the counter's sum.
+struct CounterRate {
+  Utf16View session_id;
+  Utf16View meter;
+  Utf16View instrument;
+  Utf16View tags;    // ParseMatchTags
+  double added = 0;  // in this interval: the text `rate`, in the culture of the program on .NET 8
+};
+// False where `rate` is no number, or negative.
+bool Decode(const RawEvent& event, CounterRate& out);
+// Whether it counts how often ASP.NET Core's routing looked for an endpoint.
+bool IsMatchAttempts(const CounterRate& rate);
 
 // CollectionStart and CollectionStop: the values between both are of this interval. By the
 // program's wall clock. An interval that is none, or of weeks, does not decode.
@@ -60,6 +74,14 @@ struct RequestTags {
 // nothing, while routes may have commas and equals signs. Keys come in ordinal order. A tag that
 // appears twice counts as it first appears.
 RequestTags ParseRequestTags(std::string_view text);
+
+// The tags of a match. The route is a view into the text.
+struct MatchTags {
+  std::string_view route;  // as RequestTags has it
+  bool has_route = false;  // false: nothing matched, or an endpoint without a route (405)
+};
+// `text`: CounterRate::tags as UTF-8, joined as those of a request are.
+MatchTags ParseMatchTags(std::string_view text);
 
 struct Quantiles {
   struct Entry {

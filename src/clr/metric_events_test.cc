@@ -153,5 +153,20 @@ TEST(MetricTexts, AnyBytesAreTaken) {
   }
 }
 
+TEST(MatchTags, HaveTheRouteThatRoutingFound) {
+  const MatchTags found = ParseMatchTags(
+      "aspnetcore.routing.is_fallback=False,aspnetcore.routing.match_status=success,"
+      "http.route=/a/{x:regex(^a,b$)}");
+  EXPECT_TRUE(found.has_route);
+  EXPECT_EQ(found.route, "/a/{x:regex(^a,b$)}");
+  const MatchTags root = ParseMatchTags(
+      "aspnetcore.routing.is_fallback=True,aspnetcore.routing.match_status=success,http.route=");
+  EXPECT_TRUE(root.has_route);
+  EXPECT_EQ(root.route, "");
+  for (const char* text : {"aspnetcore.routing.match_status=failure", "", "=", "http.route",
+                           "aspnetcore.routing.match_status=success,http.route=(missing)"})
+    EXPECT_FALSE(ParseMatchTags(text).has_route) << text;
+}
+
 }  // namespace
 }  // namespace clrscope::clr

@@ -140,6 +140,36 @@ TEST(HistogramValuePayload, NumbersThatCannotBeDoNotDecode) {
   EXPECT_FALSE(decodes(1, -1e300));
 }
 
+TEST(CounterRatePayload, IsReadInAnyCulture) {
+  const auto payload = [](std::string_view rate) {
+    return ByteWriter()
+        .Z16("s1")
+        .Z16("Microsoft.AspNetCore.Routing")
+        .Z16("")
+        .Z16("aspnetcore.routing.match_attempts")
+        .Z16("{match_attempt}")
+        .Z16("aspnetcore.routing.match_status=failure")
+        .Z16(rate)
+        .Z16("12")
+        .Take();
+  };
+  CounterRate rate;
+  for (const auto& [text, value] : {std::pair<const char*, double>{"12", 12},
+                                    {"0", 0},
+                                    {"1E+06", 1e6},
+                                    {"1,5", 1.5},
+                                    {"2.5", 2.5}}) {
+    ASSERT_TRUE(DecodeAs(EventTag::kCounterRate, 1, payload(text), rate)) << text;
+    EXPECT_EQ(rate.added, value);
+    EXPECT_EQ(ToUtf8(rate.tags), "aspnetcore.routing.match_status=failure");
+    EXPECT_TRUE(IsMatchAttempts(rate));
+  }
+  for (const char* text : {"", "x", "-1", "1E99", "NaN"})
+    EXPECT_FALSE(DecodeAs(EventTag::kCounterRate, 1, payload(text), rate)) << text;
+  const std::string good = payload("7");
+  ExpectTailAndTruncation<CounterRate>(EventTag::kCounterRate, 1, good, good.size());
+}
+
 TEST(CollectionTimePayload, DecodesToUnixTime) {
   const auto payload = [](int64_t start, int64_t end) {
     return ByteWriter().Z16("s1").I64(start).I64(end).Take();

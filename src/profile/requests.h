@@ -53,6 +53,9 @@ struct RouteFacts {
   // As the runtime's histogram counts them.
   double counted = 0, counted_ns = 0, failed = 0;
   std::map<uint32_t, double> statuses;
+  // Those of `counted` that ran again for an error page, to which the runtime counts them.
+  double reexecuted = 0;
+  bool statuses_sure = true;  // false: which of them ended with which status is not known
   double unended = 0;  // they went on when the recording ended
   double gc_waited_ns = 0, gc_caused_ns = 0;
   int64_t max_ns = 0;  // of the whole recording
@@ -93,6 +96,7 @@ struct Requests {
   std::vector<RouteFacts> routes;
   std::vector<SlowRequestRow> slowest;  // the slowest first
   RequestWindows windows;
+  std::vector<StringId> error_pages;  // for which some ran again
   bool narrowed = false;  // to some of the requests of a route: what is told of all is of no use
 };
 

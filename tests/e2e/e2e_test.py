@@ -29,6 +29,7 @@ from native_names import NativeNames  # noqa: F401
 from request_actions import RequestActions  # noqa: F401
 from request_cpu import RequestCpu  # noqa: F401
 from request_costs import Requests  # noqa: F401
+from request_error_pages import ErrorPages  # noqa: F401
 from request_exports import RequestExports  # noqa: F401
 from request_hazards import RequestHazards  # noqa: F401
 from request_idle import RequestIdle  # noqa: F401

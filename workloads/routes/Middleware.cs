@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outermost of the pipeline: brings each request into the ledger.
+// The outermost of the pipeline, but for error pages: brings each request into the ledger.
 using System.Diagnostics;
 
 namespace Clrscope.Workloads.Routes;
@@ -8,6 +8,11 @@ static class Middleware
 {
     public static async Task Invoke(HttpContext context, RequestDelegate next)
     {
+        if (context.Features.Get<Tally>() is not null)  // it runs again for an error page
+        {
+            await next(context);
+            return;
+        }
         long start = Stopwatch.GetTimestamp();
         Ledger ledger = Ledger.Current;
         var tally = new Tally(ledger);

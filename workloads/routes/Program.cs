@@ -52,6 +52,11 @@ static class Program
         builder.Services.Configure<HostOptions>(o => o.ShutdownTimeout = TimeSpan.FromSeconds(20));
         WebApplication app = builder.Build();
 
+        if (options.ErrorPages)
+        {
+            app.UseExceptionHandler("/error");
+            app.UseStatusCodePagesWithReExecute("/status/{0}");
+        }
         app.Use(Middleware.Invoke);
         app.UseRouting();  // without this line it would come before the middleware
         app.UseWebSockets();
@@ -60,6 +65,7 @@ static class Program
         SocketEndpoint.Map(app);
         Operations.Map(app);
         ControlEndpoints.Map(app);
+        if (options.ErrorPages) ErrorPages.Map(app);
         app.MapControllers();
         if (options.Areas)
             app.MapControllerRoute("areas", "{area:exists}/{controller=Desk}/{action=Index}/{id?}");

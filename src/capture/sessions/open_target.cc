@@ -15,8 +15,8 @@ namespace {
 // Source: dotnet/diagnostics documentation/design-docs/ipc-protocol.md
 constexpr int kChoosesRundowns = 9;
 
-// Of routes, methods and statuses that the runtime is to count.
-constexpr uint32_t kMostRequestSeries = 1000;
+// Of routes, methods and statuses that the runtime is to count, and of templates.
+constexpr uint32_t kMostRequestSeries = 2000;
 
 // Of a session that shares what the runtime measures: another one each time.
 std::string Identifier() {

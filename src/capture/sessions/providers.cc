@@ -213,7 +213,7 @@ ipc::ProviderConfig Diagnostics(const RequestExtras& extras) {
   }
   if (extras.routing)
     add("Microsoft.AspNetCore/Microsoft.AspNetCore.Routing.EndpointMatched:"
-        "-RouteValues=Request.RouteValues.*Enumerate");
+        "-RouteValues=Request.RouteValues.*Enumerate;Path=Request.Path.Value");
   if (extras.statuses) {
     add("Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.EndRequest:"
         "-Status=httpContext.Response.StatusCode");
@@ -231,7 +231,7 @@ ipc::ProviderConfig Diagnostics(const RequestExtras& extras) {
 
 ipc::SessionConfig RoutingSession(uint32_t buffer_mb) {
   ipc::SessionConfig config;
-  config.providers = {Diagnostics({.routing = true})};
+  config.providers = {Diagnostics({.routing = true, .statuses = true})};
   config.buffer_mb = buffer_mb;
   config.rundown_keyword = 0;
   config.stackwalk = false;
@@ -288,8 +288,9 @@ ipc::SessionConfig RequestCounterSession(std::string_view identifier,
   provider.level = kInformational;
   // What a shared session does not ask for it takes as it is (MetricsEventSource.ParseArgs).
   provider.args = fmt::format(
-      "SessionId=SHARED;SharedIdentifier={};ClientId={};Metrics=Microsoft.AspNetCore.Hosting\\http."
-      "server.request.duration",
+      "SessionId=SHARED;SharedIdentifier={};ClientId={};"
+      "Metrics=Microsoft.AspNetCore.Hosting\\http.server.request.duration,"
+      "Microsoft.AspNetCore.Routing\\aspnetcore.routing.match_attempts",
       identifier, identifier);
   if (series)
     provider.args += fmt::format(";RefreshInterval=1;MaxTimeSeries={0};MaxHistograms={0}", *series);

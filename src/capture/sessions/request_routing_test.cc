@@ -242,6 +242,209 @@ TEST(RequestRouting, InWindowsActionsShareWhatTheRuntimeCounts) {
   EXPECT_EQ(rows.at("GET /Home/Big/{id?}").facts.failed, 0);
 }
 
+using Statuses = std::map<uint32_t, double>;
+
+// A second of a program whose requests run again for "/error" (500) or "/status/{code}" (404): of
+// 20 of /orders 5 throw, all 10 of /throw do, and all 4 of /gone are not found; all that is known
+// of that is what the runtime counts.
+class ReexecutedFeeder : public RoutingFeeder {
+ public:
+  void Second(int64_t at, bool told) {
+    for (int i = 0; i < 20; ++i) Ask(at, "/orders/" + std::to_string(i), i < 5 ? 500 : 200, told);
+    for (int i = 0; i < 10; ++i) Ask(at, "/throw/x" + std::to_string(i), 500, told);
+    for (int i = 0; i < 4; ++i) Ask(at, "/gone/" + std::to_string(i), 404, told);
+    const int64_t end = at + 900 * kRoutingMs;
+    Template(end, "/orders/{id}", 15);
+    Template(end, "/error", 15, "GET", 500);
+    Template(end, "/status/{code}", 4, "GET", 404);
+    Matches(end, "/orders/{id}", 20);
+    Matches(end, "/throw/{name}", 10);
+    Matches(end, "/gone/{id}", 4);
+    Matches(end, "/error", 15);
+    Matches(end, "/status/{code}", 4);
+    Collected(end);
+    requests().Advance(at + kRoutingSecond + 499 * kRoutingMs);
+  }
+  static void ExpectTruth(const std::map<std::string, profile::RequestCost>& rows, double seconds) {
+    EXPECT_EQ(Counts(rows), (std::map<std::string, double>{{"GET /orders/{id}", 20 * seconds},
+                                                           {"GET /throw/{name}", 10 * seconds},
+                                                           {"GET /gone/{id}", 4 * seconds}}));
+    const auto facts = [&rows](const char* name) { return rows.at(name).facts; };
+    EXPECT_EQ(facts("GET /orders/{id}").statuses,
+              (Statuses{{200, 15 * seconds}, {500, 5 * seconds}}));
+    EXPECT_EQ(facts("GET /throw/{name}").statuses, (Statuses{{500, 10 * seconds}}));
+    EXPECT_EQ(facts("GET /gone/{id}").statuses, (Statuses{{404, 4 * seconds}}));
+    EXPECT_EQ(facts("GET /orders/{id}").failed, 5 * seconds);
+    EXPECT_EQ(facts("GET /throw/{name}").failed, 10 * seconds);
+    EXPECT_EQ(facts("GET /gone/{id}").failed, 0);
+    EXPECT_EQ(facts("GET /orders/{id}").reexecuted, 5 * seconds);
+    EXPECT_TRUE(facts("GET /orders/{id}").statuses_sure);
+  }
+
+ private:
+  void Ask(int64_t at, const std::string& path, int status, bool told) {
+    const uint32_t n = ++asked_;
+    const int64_t begin = at + n % 500 * kRoutingMs;
+    Start(begin, {n}, path);
+    if (told) {
+      Matched(begin + 1, {n}, "[id, 1]", path);
+      if (status != 200)
+        Matched(begin + 2, {n}, "", status == 500 ? "/error" : "/status/" + std::to_string(status));
+      Ended(begin + 3, {n}, status);
+    }
+    Stop(begin + kRoutingMs, {n});
+  }
+  uint32_t asked_ = 0;
+};
+
+TEST(Reexecuted, EachRequestCountsOnceAtItsOwnRoute) {
+  ReexecutedFeeder f;
+  f.Second(0, false);
+  ReexecutedFeeder::ExpectTruth(f.Rows(), 1);
+}
+
+TEST(Reexecuted, ProgramsAreAskedWhichOnesTheyAre) {
+  ReexecutedFeeder f;
+  EXPECT_FALSE(f.requests().WantsReexecuted());
+  f.Second(0, false);
+  EXPECT_TRUE(f.requests().WantsReexecuted());
+  EXPECT_FALSE(f.requests().WantsReexecuted()) << "nothing new";
+  f.requests().OpenRouting();
+  f.Second(kRoutingSecond, true);
+  f.requests().CloseRouting(2 * kRoutingSecond, false);
+  for (int s = 2; s < 5; ++s) f.Second(s * kRoutingSecond, false);
+  EXPECT_TRUE(f.requests().WantsReexecuted()) << "more than twice as many";
+  ReexecutedFeeder::ExpectTruth(f.Rows(), 5);
+}
+
+TEST(Reexecuted, WhatHappensWithinARequestIsItsOwnRoutes) {
+  RoutingFeeder f;
+  f.Start(0, {1}, "/fails");
+  f.Allocate(kRoutingMs, TestId{1});
+  f.Stop(2 * kRoutingMs, {1});
+  f.Template(kRoutingSecond, "/error", 1, "GET", 500);
+  f.Matches(kRoutingSecond, "/fails", 1);
+  f.Matches(kRoutingSecond, "/error", 1);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /fails", 1}}));
+  EXPECT_EQ(rows.at("GET /fails").facts.failed, 1);
+  EXPECT_EQ(rows.at("GET /fails").allocated.samples, 1u);
+}
+
+TEST(Reexecuted, RequestsThatNothingMatchedKeepTheirRow) {
+  RoutingFeeder f;
+  for (int i = 0; i < 3; ++i) f.Request(i * kRoutingMs, "/favicon.ico");
+  f.Request(10 * kRoutingMs, "/a/1");
+  f.Template(kRoutingSecond, "/a/{x}", 1);
+  f.Template(kRoutingSecond, "/not-found", 3, "GET", 404);
+  f.Matches(kRoutingSecond, "/a/{x}", 1);
+  f.Matches(kRoutingSecond, "/not-found", 3);
+  f.Matches(kRoutingSecond, "", 3);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /a/{x}", 1}, {"GET (no route)", 3}}));
+  EXPECT_EQ(rows.at("GET (no route)").facts.statuses, (Statuses{{404, 3}}));
+}
+
+// What is asked for by itself, too.
+TEST(Reexecuted, APageThatIsVisitedKeepsItsVisits) {
+  RoutingFeeder f;
+  for (int i = 0; i < 7; ++i) f.Request(i * kRoutingMs, "/a/1");
+  for (int i = 0; i < 2; ++i) f.Request((10 + i) * kRoutingMs, "/error");
+  f.Template(kRoutingSecond, "/a/{x}", 4);
+  f.Template(kRoutingSecond, "/error", 5, "GET", 500);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /a/{x}", 7}, {"GET /error", 2}}));
+  EXPECT_EQ(rows.at("GET /a/{x}").facts.failed, 3);
+  EXPECT_EQ(rows.at("GET /error").facts.failed, 2);
+}
+
+// Without a page nothing is moved, whatever fails, began before the recording or ended after it.
+TEST(Reexecuted, RoutesThatFailByThemselvesAreNoPages) {
+  RoutingFeeder f;
+  for (int i = 0; i < 5; ++i) f.Request(i * kRoutingMs, "/fails");
+  for (int i = 0; i < 5; ++i) f.Request((10 + i) * kRoutingMs, "/works");
+  f.Template(kRoutingSecond, "/fails", 7, "GET", 500);
+  f.Template(kRoutingSecond, "/works", 5);
+  f.Matches(kRoutingSecond, "/fails", 5);
+  f.Matches(kRoutingSecond, "/works", 6);
+  f.Collected(kRoutingSecond);
+  for (int i = 0; i < 3; ++i) f.Request(kRoutingSecond + i * kRoutingMs, "/works");
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /fails", 7}, {"GET /works", 8}}));
+  EXPECT_EQ(rows.at("GET /works").facts.failed, 0);
+  EXPECT_EQ(rows.at("GET /fails").facts.failed, 7);
+}
+
+TEST(Reexecuted, TheActionOfARequestIsThatOfItsOwnPath) {
+  RoutingFeeder f;
+  f.requests().SplitActions();
+  f.requests().OpenRouting();
+  f.Start(0, {1}, "/base/Home/Big/a%20b");
+  f.Matched(1, {1}, "[controller, Home],[action, Big],[id, a b]", "/Home/Big/a b");
+  f.Matched(2, {1}, "[controller, Home],[action, Error]", "/Home/Error");
+  f.Ended(3, {1}, 500);
+  f.Stop(kRoutingMs, {1});
+  f.Template(500 * kRoutingMs, kDefault, 1, "GET", 500);
+  f.Collected(500 * kRoutingMs);
+  f.requests().Advance(2 * kRoutingSecond);
+  const auto rows = f.Rows();
+  EXPECT_EQ(RoutingFeeder::Counts(rows), (RouteCounts{{"GET /Home/Big/{id?}", 1}}));
+  EXPECT_EQ(rows.at("GET /Home/Big/{id?}").facts.failed, 1);
+}
+
+// A template that another method has is none for a path of which the histogram knows no route.
+TEST(Reexecuted, MatchesOfAnotherMethodAreUsedUp) {
+  RoutingFeeder f;
+  f.Start(0, {100}, "/orders", "POST");
+  f.Stop(1, {100});
+  for (int i = 0; i < 3; ++i) f.Request((i + 1) * kRoutingMs, "/orders");
+  f.Template(kRoutingSecond, "/orders", 1, "POST");
+  f.Histogram(kRoutingSecond, RequestEvents::Tags("", "GET", 405), 3);
+  f.Matches(kRoutingSecond, "/orders", 1);
+  f.Matches(kRoutingSecond, "", 3);
+  f.Collected(kRoutingSecond);
+  f.requests().Advance(2 * kRoutingSecond);
+  EXPECT_EQ(RoutingFeeder::Counts(f.Rows()), (RouteCounts{{"POST /orders", 1}, {"GET (405)", 3}}));
+}
+
+TEST(Reexecuted, InWindowsTheRuntimesCountsOfMatchesSayHowMany) {
+  RoutingFeeder f;
+  f.requests().BeginWindows(0);
+  for (int s = 0; s < 20; ++s) {
+    const int64_t at = s * kRoutingSecond;
+    f.requests().OpenWindow(static_cast<uint64_t>(s % 16) + 1);
+    for (int i = 0; i < 6; ++i) f.Request(at + i * 2 * kRoutingMs, "/orders/1");
+    for (int i = 0; i < 3; ++i) f.Request(at + (20 + i) * kRoutingMs, "/throw/a");
+    f.Request(at + 30 * kRoutingMs, "/fine");
+    f.requests().CloseWindow(at + 100 * kRoutingMs, false);
+    const int64_t end = at + kRoutingSecond - 1;
+    f.Template(end, "/orders/{id}", 45);
+    f.Template(end, "/fine", 11);
+    f.Template(end, "/error", 45, "GET", 500);
+    f.Matches(end, "/orders/{id}", 60);
+    f.Matches(end, "/throw/{name}", 30);
+    f.Matches(end, "/fine", 11);
+    f.Matches(end, "/error", 45);
+    f.Collected(end);
+    f.requests().Advance(at + kRoutingSecond);
+  }
+  const auto rows = f.Rows();
+  EXPECT_EQ(
+      RoutingFeeder::Counts(rows),
+      (RouteCounts{{"GET /orders/{id}", 1200}, {"GET /throw/{name}", 600}, {"GET /fine", 220}}));
+  EXPECT_EQ(rows.at("GET /orders/{id}").facts.failed, 300);
+  EXPECT_EQ(rows.at("GET /throw/{name}").facts.failed, 600);
+  EXPECT_EQ(rows.at("GET /fine").facts.failed, 0);
+  EXPECT_NEAR(rows.at("GET /orders/{id}").facts.stands_for, 10, 1e-6);
+}
+
 TEST(RequestRouting, CommandsOfEntityFrameworkAreChildren) {
   RoutingFeeder f;
   for (uint32_t n = 1; n <= 3; ++n) {

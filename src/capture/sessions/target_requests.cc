@@ -99,7 +99,9 @@ void Target::OpenRequestWindow(int64_t now_ns) {
   request_window_->tasks = task_phase_ == TaskPhase::kWindows && task_watch_.Ready(now_ns);
   RequestExtras extras = ExtrasOf(options_);
   extras.tasks = request_window_->tasks;
-  extras.routing = extras.routing || std::exchange(routing_wanted_, false);
+  const bool look = std::exchange(routing_wanted_, false);
+  extras.routing = extras.routing || look;
+  extras.statuses = extras.statuses || look;
   request_window_->routing = extras.routing;
   RunWindow(RequestSession(kEventBufferMb, extras), Kind::kRequestWindow, request_window_,
             nanoseconds(next.begin_ns - now_ns), nanoseconds(next.length_ns));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which actions of MVC there are: where a program has conventional routes, what fits them is asked
-// of it for some moments, or all along (TargetOptions::actions). docs/decisions/0016-requests.md
+// Which actions of MVC there are, and which requests run again for an error page: where a program
+// has conventional routes or such pages, it is asked for some moments, or all along
+// (TargetOptions::actions). docs/decisions/0016-requests.md
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+constexpr double kLookNsPerRequest = kRoutingNsPerRequest + kStatusNsPerRequest;
 constexpr int64_t kEveryNs = 10'000'000'000, kShortestLookNs = 100'000'000,
                   kLongestLookNs = 3'000'000'000;
 
@@ -42,21 +44,23 @@ void Target::WatchRouting() {
   if (state_ != State::kRecording || home_.storms == nullptr || ExtrasOf(options_).routing) return;
   const int64_t now_ns = home_.clock->now_ns();
   if (routing_run_ != nullptr || routing_wanted_ || now_ns < next_routing_ns_) return;
-  if (!fold_->requests().WantsActions()) return;
+  const bool actions = fold_->requests().WantsActions(),
+             reexecuted = fold_->requests().WantsReexecuted();
+  if (!actions && !reexecuted) return;
   // Within a hundredth of the machine's CPU, or half of what requests may take.
   const double per_second = fold_->requests().per_second();
-  double most =
-      CpuBudget(std::thread::hardware_concurrency(), kRoutingNsPerRequest).most_per_second();
+  double most = CpuBudget(std::thread::hardware_concurrency(), kLookNsPerRequest).most_per_second();
   if (meter_.limited())
-    most = meter_.Allowed(profile::OverheadPart::kRequests) / 2 / kRoutingNsPerRequest;
+    most = meter_.Allowed(profile::OverheadPart::kRequests) / 2 / kLookNsPerRequest;
   const int64_t length_ns = LengthOf(per_second, most);
   const double paid_ns = static_cast<double>(length_ns) * per_second / std::max(most, 1.0);
   next_routing_ns_ = now_ns + std::max(kEveryNs, static_cast<int64_t>(paid_ns));
   if (!std::exchange(routing_told_, true))
     notes_.push_back(fmt::format(
-        "process {} has conventional routes: for some seconds clrscope enables ASP.NET Core's "
-        "EndpointMatched event to find out which actions there are (about {:.0f} µs a request)",
-        process_.pid, kRoutingNsPerRequest / 1000));
+        "process {} {}: for some seconds clrscope enables ASP.NET Core's EndpointMatched and "
+        "EndRequest events to find out {} (about {:.0f} µs a request)",
+        process_.pid, actions ? "has conventional routes" : "runs requests again for error pages",
+        actions ? "which actions there are" : "which ones", kLookNsPerRequest / 1000));
   if (request_phase_ != RequestPhase::kAll) {
     routing_wanted_ = true;
     return;
@@ -77,7 +81,7 @@ void Target::EndRouting(const Live& live) {
   if (live.window != nullptr)
     meter_.Spend(profile::OverheadPart::kRequests,
                  static_cast<double>(fold_->requests().all_started() - live.window->requests_at) *
-                     kRoutingNsPerRequest);
+                     kLookNsPerRequest);
   if (routing_run_ == live.window) routing_run_.reset();
 }
 

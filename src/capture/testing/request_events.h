@@ -119,6 +119,25 @@ class RequestEvents {
               .U32(7)
               .Take());
   }
+  // Routing found the template so often; "": none.
+  void Matches(int64_t time, const std::string& route, uint64_t count) {
+    const std::string tags = route.empty() ? "aspnetcore.routing.match_status=failure"
+                                           : "aspnetcore.routing.is_fallback=False,"
+                                             "aspnetcore.routing.match_status=success,http.route=" +
+                                                 route;
+    Event(EventTag::kCounterRate, 2, time,
+          ByteWriter()
+              .Z16("s1")
+              .Z16("Microsoft.AspNetCore.Routing")
+              .Z16("")
+              .Z16("aspnetcore.routing.match_attempts")
+              .Z16("{match_attempt}")
+              .Z16(tags)
+              .Z16(std::to_string(count))
+              .Z16("1000000")
+              .U32(7)
+              .Take());
+  }
   void Template(int64_t time, const std::string& route, int32_t count = 1,
                 const std::string& method = "GET", int status = 200) {
     Histogram(time, Tags(route, method, status), count);
@@ -139,9 +158,11 @@ class RequestEvents {
     Event(EventTag::kDiagnosticEvent, 0, time, w.Take(), id);
   }
   // A template fits a request: "[controller, Home],[action, Index]".
-  void Matched(int64_t time, const TestId& id, const std::string& values) {
+  // `path`: what routing looked for; "": it is not told.
+  void Matched(int64_t time, const TestId& id, const std::string& values,
+               const std::string& path = "") {
     Diagnostic(time, id, "Microsoft.AspNetCore", "Microsoft.AspNetCore.Routing.EndpointMatched",
-               {{"RouteValues", values}});
+               {{"RouteValues", values}, {"Path", path}});
   }
   // What the program tells of its end.
   void Ended(int64_t time, const TestId& id, int status) {

@@ -59,6 +59,13 @@ enum class RequestPart : uint64_t {
   kAwaited = 10,
   kChild = 9,    // operations within requests, that were seen to begin and to end; `amount`: ns
   kFailed = 11,  // requests of an action that ended with an error
+  // Routing found the template so often, of whatever method; of a request that runs again for an
+  // error page, twice. No route's template: it found none.
+  kMatched = 12,
+  kUncounted = 13,  // of kEnded: those that ended after the histogram's last value
+  // Requests of which it was told how they ended and whether they ran again for an error page: of
+  // those that did, kStatus is the status.
+  kLooked = 14,
 };
 
 // A status of HTTP, and whether the request failed: by an exception, or with a status of 500 or

@@ -90,6 +90,32 @@ std::string ShortenRoute(std::string_view route, size_t width) {
          ShortenMiddle(route.substr(space + 1), width - space - 1);
 }
 
+// The runtime counts to the page what ran again for it.
+std::string ErrorPagesText(const RequestTable& table, const Profile& p, const TextOptions& o) {
+  double reexecuted = 0;
+  bool sure = true;
+  for (const RequestRow& r : table.rows) {
+    reexecuted += r.facts.reexecuted;
+    sure = sure && (r.facts.statuses_sure || r.facts.reexecuted == 0);
+  }
+  if (reexecuted == 0 || p.requests.narrowed) return "";
+  constexpr size_t kMostPages = 3;
+  std::string pages;
+  for (size_t i = 0; i < std::min(kMostPages, p.requests.error_pages.size()); ++i)
+    pages += (i == 0 ? "" : ", ") + Printable(p.str(p.requests.error_pages[i]));
+  if (p.requests.error_pages.size() > kMostPages) pages += ", …";
+  std::string out =
+      Wrap(fmt::format("{} ran again for an error page ({}). They count to their own routes",
+                       CountCell(reexecuted), pages),
+           0, 0, o.width);
+  if (!sure)
+    out += Wrap(
+        "Of some of these it is not known with which status they ended: where routes of one "
+        "method ran again for pages of several statuses, their errors are estimated",
+        0, 0, o.width);
+  return out;
+}
+
 }  // namespace
 
 std::string RequestsText(const RequestTable& table, const Profile& p, const TextOptions& o) {
@@ -188,6 +214,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
   if (p.requests.windows.any()) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
+  out += ErrorPagesText(table, p, o);
   for (const RequestRow& r : table.rows)
     if (r.facts.beyond_windows > 0)
       out +=

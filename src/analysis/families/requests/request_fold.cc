@@ -213,16 +213,40 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
           .With(LabelKey::kStatus,
                 profile::StatusLabel(static_cast<uint32_t>(std::clamp(t.status, 0, 999)), failed));
   const uint16_t label = tables_->labels.Find(labels);
-  if (t.has_route)
+  constexpr int kFirstError = 400;
+  if (t.has_route) {
     book_.Count(t.method, t.route, static_cast<uint64_t>(value.count));
-  else
+    routed_ += value.count;
+    if (failed || t.status >= kFirstError) routed_badly_ += value.count;
+  } else {
     book_.CountUnrouted(t.method, static_cast<uint64_t>(value.count));
+  }
   if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
   counting_ += value.count;
   // A value comes at the end of its interval.
   AddOwn(std::min(now_ns, end_ns_) - 1, label,
          {static_cast<uint64_t>(value.count), Nanoseconds(value.sum * 1e9),
           static_cast<uint64_t>(value.count)});
+}
+
+void RequestFold::OnCounter(const clr::RawEvent& event, int64_t now_ns) {
+  clr::CounterRate rate;
+  if (!clr::Decode(event, rate) || !clr::IsMatchAttempts(rate) || rate.added < 1) return;
+  on_ = true;
+  scratch_.clear();
+  AppendUtf8(scratch_, rate.tags);
+  const std::string tags = std::exchange(scratch_, {});
+  const clr::MatchTags t = clr::ParseMatchTags(tags);
+  const auto count = static_cast<uint64_t>(std::llround(rate.added));
+  const uint32_t route =
+      t.has_route ? book_.CountMatched(t.route, count) : book_.CountUnmatched(count);
+  if (t.has_route) matches_ += rate.added;
+  const uint16_t label = tables_->labels.Find(
+      LabelSet()
+          .With(LabelKey::kRequest, route + uint64_t{1})
+          .With(LabelKey::kRequestPart, static_cast<uint64_t>(RequestPart::kMatched)));
+  if (label == LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
+  AddOwn(std::min(now_ns, end_ns_) - 1, label, {count, 0, count});
 }
 
 void RequestFold::OnCollected(int64_t now_ns) {
@@ -455,6 +479,9 @@ void RequestFold::End(uint32_t slot, int64_t now_ns, bool certain) {
     int64_t& longest = tables_->requests.routes[route].max_ns;
     longest = std::max(longest, duration_ns);
     if (IsFailedAction(r, route)) Count(route, RequestPart::kFailed, 0, to_ns, {1, 0, 1});
+    if (templates_expected_ && collected_to_ns_ < r.stop_ns && !r.activity)
+      Count(route, RequestPart::kUncounted, 0, to_ns, {1, 0, 1});
+    CountLooked(r, route);
   }
   ++tables_->requests.changes;
   const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);

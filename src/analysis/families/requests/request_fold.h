@@ -55,6 +55,8 @@ class RequestFold {
   // Of an operation that may be within a request.
   void OnOperation(const clr::RawEvent& event, int64_t now_ns);
   void OnHistogram(const clr::RawEvent& event, int64_t now_ns);
+  // How often routing found a template.
+  void OnCounter(const clr::RawEvent& event, int64_t now_ns);
   // One of its intervals ends; its values follow.
   void OnCollecting(int64_t now_ns) { collecting_ns_ = now_ns; }
   // … and were told. What was counted between the two may be in the next interval.
@@ -100,6 +102,8 @@ class RequestFold {
   // of MVC's conventional routes a request was of.
   void ExpectActions() { actions_expected_ = true; }
   bool WantsActions();
+  // Twice as many requests as at the last call ran again for an error page, and at least some.
+  bool WantsReexecuted();
   // Rows by action, of these routes.
   void SplitActions() { book_.SplitActions(); }
 
@@ -190,9 +194,11 @@ class RequestFold {
     uint64_t samples = 0, exceptions = 0;
     double bytes = 0, objects = 0;
     int64_t lock_wait_ns = 0;
-    bool windowed = false;  // it is of a window
-    bool activity = false;  // no request: the path text is its name (root_activities.cc)
-    bool failed = false;    // it was told that it ended with an error
+    bool windowed = false;    // it is of a window
+    bool activity = false;    // no request: the path text is its name (root_activities.cc)
+    bool failed = false;      // it was told that it ended with an error
+    bool reexecuted = false;  // … that routing looked for another path than its own
+    uint16_t status = 0;      // 0: it was not told
     std::unique_ptr<ActionValues> action{};  // null: nothing was told
     uint16_t text_size = 0;
     std::array<char, kPathBytes> text{};
@@ -237,7 +243,9 @@ class RequestFold {
     ActivityPath path;
     int64_t time_ns = 0;
     std::unique_ptr<ActionValues> action;
+    std::string routed{};  // with `action`: the path that routing looked for
     bool failed = false;
+    uint16_t status = 0;  // 0: this is not how it ended
   };
   static constexpr size_t kMostTold = 50'000;
   // Where something is within a window: 0 = it is of none.
@@ -313,6 +321,7 @@ class RequestFold {
   void LearnAction(const Request& r);
   void LearnMissing(RoutingWatch& watch);
   bool IsFailedAction(const Request& r, uint32_t route) const;
+  void CountLooked(const Request& r, uint32_t route);
   void FinishWindow(Window& window, int64_t now_ns);
   void EndWatched(Request& r, const Window& window, double weight);
   void GiveUp(Request& r);
@@ -360,6 +369,9 @@ class RequestFold {
   std::deque<RoutingWatch> routing_watches_;  // oldest first
   std::vector<Told> told_;
   uint64_t undecided_ = 0, undecided_seen_ = 0;
+  // How often routing found a template; requests that the histogram counts to one, and those of
+  // them that failed or were refused: more matches than requests are of error pages.
+  double matches_ = 0, routed_ = 0, routed_badly_ = 0, reexecuted_seen_ = 0;
   bool actions_expected_ = false;
   int64_t watched_to_ns_ = 0;  // the end of the last window, or when windows began
   bool in_windows_ = false;

@@ -3,9 +3,11 @@
 // by which it is known which conventional route a path is of, and how the request ended.
 // docs/decisions/0016-requests.md
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "analysis/families/requests/request_fold.h"
+#include "analysis/families/requests/request_path.h"
 #include "base/utf.h"
 #include "clr/operation_events.h"
 
@@ -13,10 +15,29 @@ namespace clrscope::analysis {
 namespace {
 
 constexpr std::string_view kAspNet = "Microsoft.AspNetCore";
-constexpr std::string_view kServerErrors = "5";  // the first of three digits
+constexpr uint16_t kFirstServerError = 500;
+constexpr size_t kMostText = 1024;
+
+// 0: it is none.
+uint16_t StatusOf(std::string_view text) {
+  uint16_t status = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && status < 1000 ? status : uint16_t{0};
+}
+
+// Whether routing looked for the request's own path, from which middleware may have stripped a
+// base. `path`: as RequestStart has it, escaped; `routed`: as routing has it, perhaps cut.
+bool IsOwnPath(std::string_view path, std::string_view routed) {
+  if (routed.empty() || routed.size() >= kMostText) return true;
+  const RequestPath own(path);
+  const std::string_view whole = own.size() > 0 ? own.From(0) : std::string_view();
+  if (routed == "/") return whole.empty() || whole.ends_with('/');
+  if (routed.starts_with('/')) routed.remove_prefix(1);
+  return whole.ends_with(routed);
+}
 
 std::string TextOf(Utf16View text) {
-  constexpr size_t kMostText = 1024;
   std::string out;
   AppendUtf8(out, {text.data, std::min(text.units, kMostText)});
   return out;
@@ -45,6 +66,14 @@ bool RequestFold::RoutingToldOf(const Request& r) const {
   });
 }
 
+bool RequestFold::WantsReexecuted() {
+  constexpr double kLeast = 3;  // that many may have been matched and go on
+  const double reexecuted = std::min(matches_ - routed_, routed_badly_);
+  if (reexecuted < kLeast || reexecuted < 2 * reexecuted_seen_) return false;
+  reexecuted_seen_ = reexecuted;
+  return true;
+}
+
 bool RequestFold::WantsActions() {
   const uint64_t undecided = book_.undecided() + undecided_;
   return std::exchange(undecided_seen_, undecided) != undecided;
@@ -68,18 +97,20 @@ bool RequestFold::AwaitsActions(const Request& r, int64_t now_ns) {
 void RequestFold::OnDiagnostic(const clr::RawEvent& event, int64_t now_ns) {
   clr::DiagnosticEvent e;
   if (!clr::Decode(event, e)) return tables_->losses.Add(Loss::kUnsupportedVersion);
-  Told told{ActivityPath::Of(event.activity), now_ns, nullptr, false};
+  Told told{ActivityPath::Of(event.activity), now_ns, nullptr};
   if (clr::IsEvent(e, kAspNet, "Microsoft.AspNetCore.Routing.EndpointMatched")) {
     if (!routing_watches_.empty() && routing_watches_.back().from_ns == kGoesOn)
       routing_watches_.back().from_ns = now_ns;
     told.action = std::make_unique<ActionValues>(
         ParseActionValues(TextOf(clr::FindArgument(e, "RouteValues"))));
+    told.routed = TextOf(clr::FindArgument(e, "Path"));
   } else if (clr::IsEvent(e, kAspNet, "Microsoft.AspNetCore.Hosting.EndRequest")) {
-    const std::string status = TextOf(clr::FindArgument(e, "Status"));
-    if (status.size() != 3 || !status.starts_with(kServerErrors)) return;
-    told.failed = true;
+    told.status = StatusOf(TextOf(clr::FindArgument(e, "Status")));
+    if (told.status == 0) return;
+    told.failed = told.status >= kFirstServerError;
   } else if (clr::IsEvent(e, kAspNet, "Microsoft.AspNetCore.Hosting.UnhandledException")) {
     told.failed = true;
+    told.status = kFirstServerError;
   } else {
     if (const auto ended = children_.OnDiagnostic(event, e)) AddChild(*ended, now_ns);
     return;
@@ -98,7 +129,12 @@ void RequestFold::RunRouting(int64_t now_ns) {
     Request& r = requests_[slot];
     if (told.time_ns < r.start_ns || (r.stopped() && told.time_ns > r.stop_ns)) return true;
     r.failed = r.failed || told.failed;
+    if (told.status != 0) r.status = told.status;
     if (told.action == nullptr) return true;
+    if (!IsOwnPath(r.path_text(), told.routed)) {
+      r.reexecuted = true;
+      return true;
+    }
     r.action = std::move(told.action);
     LearnAction(r);  // requests that ended before may wait for it
     return true;
@@ -117,6 +153,19 @@ void RequestFold::LearnMissing(RoutingWatch& watch) {
 void RequestFold::LearnAction(const Request& r) {
   if (r.activity || (r.action == nullptr && !RoutingToldOf(r))) return;
   book_.Learn(strings_->Get(StringId(r.method)), r.path_text(), r.action.get());
+}
+
+void RequestFold::CountLooked(const Request& r, uint32_t route) {
+  if (r.activity || r.status == 0 || !RoutingToldOf(r)) return;
+  const uint64_t status = r.reexecuted ? profile::StatusLabel(r.status, r.failed) : 0;
+  const uint16_t label =
+      tables_->labels.Find(profile::LabelSet()
+                               .With(profile::LabelKey::kRequest, route + uint64_t{1})
+                               .With(profile::LabelKey::kRequestPart,
+                                     static_cast<uint64_t>(profile::RequestPart::kLooked))
+                               .With(profile::LabelKey::kStatus, status));
+  if (label == profile::LabelTable::kOther) return tables_->losses.Add(Loss::kLabelsCapped);
+  AddOwn(r.stop_ns, label, {1, 0, 1});
 }
 
 }  // namespace clrscope::analysis

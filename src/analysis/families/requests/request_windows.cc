@@ -19,6 +19,7 @@ using profile::RequestPart;
 void RequestFold::BeginWindows(int64_t now_ns) {
   Interrupt(now_ns);
   in_windows_ = true;
+  book_.SetPartial();
   watched_to_ns_ = now_ns;
   counted_ = starts_.per_second();
   intervals_ = 0;
@@ -79,6 +80,7 @@ void RequestFold::EndWatched(Request& r, const Window& w, double weight) {
     int64_t& longest = tables_->requests.routes[route].max_ns;
     longest = std::max(longest, ns);
     if (IsFailedAction(r, route)) Count(route, RequestPart::kFailed, 0, to_ns, {1, 0, 1}, at(ns));
+    CountLooked(r, route);
     const int64_t gc_ns = pauses_.Within(r.start_ns, to_ns);
     if (gc_ns > 0)
       Count(route, RequestPart::kGcWaited, 0, to_ns, {1, static_cast<uint64_t>(gc_ns), 0}, at(ns));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/families/requests/route_book.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,28 +41,65 @@ uint32_t RouteBook::Only(RouteKind kind, std::string_view method, std::string_vi
   return others_[key_] = Add(kind, method, text);
 }
 
-uint32_t RouteBook::Template(std::string_view method, std::string_view route) {
-  method = KnownMethod(method);
+uint32_t RouteBook::NumberOf(std::string_view method, std::string_view route, bool told) {
   key_.assign(method).append(" ").append(route);
   const auto known = numbers_.find(key_);
   uint32_t number;
   if (known != numbers_.end()) {
     number = known->second;
   } else {
-    if (templates_.size() >= kMostTemplates) return Other();
+    if (templates_.size() >= kMostTemplates) return kNone;
     number = static_cast<uint32_t>(templates_.size());
-    const uint32_t match = matcher_.Add(method, route);
-    if (match != RouteMatcher::kNone && match >= by_match_.size()) by_match_.resize(match + 1, 0);
-    if (match != RouteMatcher::kNone) {
-      by_match_[match] = number;
-      if (matcher_.route(match).IsConventional()) ++undecided_;  // its actions are to be learned
-    }
     numbers_.emplace(key_, number);
-    templates_.push_back({std::string(method), std::string(route), kNone});
+    templates_.push_back({std::string(method), std::string(route)});
+    matched_[std::string(route)].numbers.push_back(number);
   }
-  Known& t = templates_[number];
-  if (t.route == kNone) t.route = Add(RouteKind::kTemplate, t.method, t.text);
-  return t.route;
+  if (!told || std::exchange(templates_[number].told, true)) return number;
+  const uint32_t match = templates_[number].match = matcher_.Add(method, route);
+  if (match == RouteMatcher::kNone) return number;
+  if (match >= by_match_.size()) by_match_.resize(match + 1, 0);
+  by_match_[match] = number;
+  if (matcher_.route(match).IsConventional()) ++undecided_;  // its actions are to be learned
+  return number;
+}
+
+uint32_t RouteBook::Template(std::string_view method, std::string_view route) {
+  const uint32_t number = NumberOf(KnownMethod(method), route, true);
+  return number == kNone ? Other() : RouteOf(templates_[number]);
+}
+
+uint32_t RouteBook::CountMatched(std::string_view route, uint64_t count) {
+  if (matched_.size() >= kMostTemplates && !matched_.contains(std::string(route))) return Other();
+  Matched& matched = matched_[std::string(route)];
+  matched.counted += count;
+  (void)matcher_.Add(RouteMatcher::kAnyMethod, route);
+  for (const uint32_t number : matched.numbers) Note(templates_[number]);
+  key_.assign("matches ").append(route);  // no method is so called
+  return Only(RouteKind::kTemplate, "", route, std::string(key_));
+}
+
+// A template that routing has found for more requests than are known, and that it takes for the
+// path rather than `found`; nullptr: none.
+const std::string* RouteBook::FindMatched(std::string_view method, std::string_view path,
+                                          const RouteMatcher::Found& found,
+                                          bool some_unrouted) const {
+  if (matched_.empty()) return nullptr;
+  RouteMatcher::Found any = matcher_.Find(RouteMatcher::kAnyMethod, path);
+  if (!any && !found) any = matcher_.FindWithBase(RouteMatcher::kAnyMethod, path);
+  // Nearly every path fits a conventional one.
+  if (!any || matcher_.route(any.index).IsConventional()) return nullptr;
+  if (found && (found.skipped != 0 ||
+                matcher_.route(found.index).rank() <= matcher_.route(any.index).rank()))
+    return nullptr;
+  const auto known = matched_.find(matcher_.text(any.index));
+  if (known == matched_.end() || known->second.counted <= known->second.seen) return nullptr;
+  // Where not every request is seen, there is always something left.
+  const std::vector<uint32_t>& numbers = known->second.numbers;
+  const bool others = std::any_of(numbers.begin(), numbers.end(), [&](uint32_t number) {
+    return templates_[number].told && templates_[number].method != method;
+  });
+  if (partial_ && others && (found || some_unrouted)) return nullptr;
+  return &known->first;
 }
 
 uint32_t RouteBook::NoRoute(std::string_view method) {
@@ -118,9 +156,16 @@ uint32_t RouteBook::ActionOf(Known& t, const RouteTemplate& route, const ActionV
   return others_[key] = added;
 }
 
+// What runs again for an error page is counted there, and matched here.
+bool RouteBook::IsLeft(const Known& t) const {
+  if (t.counted > t.matched) return true;
+  const auto matches = matched_.find(t.text);
+  return matches != matched_.end() && matches->second.counted > matches->second.seen;
+}
+
 // How many of its requests are known, or counted, has changed.
-void RouteBook::Note(uint32_t match) {
-  matcher_.SetSpent(match, !templates_[by_match_[match]].Left());
+void RouteBook::Note(const Known& t) {
+  if (t.match != RouteMatcher::kNone) matcher_.SetSpent(t.match, !IsLeft(t));
 }
 
 uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, bool counted,
@@ -131,7 +176,8 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
       matcher_.Find(method, path, 0, counted ? Guess::kUnspent : Guess::kAny);
   const auto unrouted = unrouted_.find(method);
   const bool some_unrouted =
-      unrouted != unrouted_.end() && unrouted->second.counted > unrouted->second.matched;
+      (unrouted != unrouted_.end() && unrouted->second.counted > unrouted->second.matched) ||
+      unmatched_.counted > unmatched_.matched;
   if (!found && counted && !some_unrouted) found = matcher_.Find(method, path);
   const auto conventional = [this](const RouteMatcher::Found& f) {
     return f && matcher_.route(f.index).IsConventional();
@@ -143,8 +189,17 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
   // Of an action behind a base it is known that there is one.
   const bool surely = conventional(behind) && behind.certain;
   if (!found || surely) found = std::exchange(behind, {});
+  if (const std::string* any =
+          counted ? FindMatched(method, path, found, some_unrouted) : nullptr) {
+    const uint32_t number = NumberOf(method, *any, false);
+    if (number == kNone) return Other();
+    ++matched_[*any].seen;
+    ++templates_[number].matched;
+    return RouteOf(templates_[number]);
+  }
   if (!found) {
     if (unrouted != unrouted_.end()) ++unrouted->second.matched;
+    ++unmatched_.matched;
     return kNone;
   }
   uint32_t match = found.index;
@@ -155,8 +210,8 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
     for (size_t i = 0; i < behind.skipped; ++i) key_.append("/").append(segments[i]);
     const auto base = bases_.find(key_);
     int64_t votes = base != bases_.end() ? base->second : 0;
-    if (t.Left() != other.Left()) {
-      votes += other.Left() ? 1 : -1;
+    if (IsLeft(t) != IsLeft(other)) {
+      votes += IsLeft(other) ? 1 : -1;
       if (base != bases_.end())
         base->second = votes;
       else if (bases_.size() < kMostBases)
@@ -166,7 +221,8 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
   }
   Known& t = templates_[by_match_[match]];
   ++t.matched;
-  Note(match);
+  ++matched_[t.text].seen;
+  Note(t);
   const RouteTemplate& route = matcher_.route(match);
   if (split_ && values != nullptr && route.IsConventional()) return ActionOf(t, route, *values);
   return RouteOf(t);
@@ -183,7 +239,7 @@ void RouteBook::Count(std::string_view method, std::string_view route, uint64_t 
   const auto known = numbers_.find(key_);
   if (known == numbers_.end()) return;
   templates_[known->second].counted += count;
-  if (const uint32_t match = matcher_.Add(method, route); match != RouteMatcher::kNone) Note(match);
+  Note(templates_[known->second]);
 }
 
 void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {

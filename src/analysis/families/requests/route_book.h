@@ -62,6 +62,17 @@ class RouteBook {
   void CountUnrouted(std::string_view method, uint64_t count) {
     unrouted_[std::string(KnownMethod(method))].counted += count;
   }
+  // Routing found the template so many times more, for requests of whatever method. Templates whose
+  // requests all run again for an error page are in no histogram: this is how they are known.
+  // Returns the route of what is counted so.
+  uint32_t CountMatched(std::string_view route, uint64_t count);
+  // Routing found no template.
+  uint32_t CountUnmatched(uint64_t count) {
+    unmatched_.counted += count;
+    return Only(profile::RouteKind::kNoRoute, "", "", "nothing matched");
+  }
+  // From now on not every request is seen.
+  void SetPartial() { partial_ = true; }
 
   // The routes of other tables; templates stay known.
   void MoveTo(StringPool* strings, profile::ProcessTables* tables);
@@ -77,15 +88,27 @@ class RouteBook {
     std::string method, text;
     uint32_t route = kNone;  // kNone: not in these tables yet
     uint64_t counted = 0, matched = 0;
-    bool Left() const { return counted > matched; }
+    bool told = false;                     // by the histogram: paths of the method may be of it
+    uint32_t match = RouteMatcher::kNone;  // its number there
+  };
+  // A template of whatever method: how often routing found it, and of how many requests that is
+  // known.
+  struct Matched {
+    uint64_t counted = 0, seen = 0;
+    std::vector<uint32_t> numbers{};  // of templates_: of each method
   };
   // Of requests without a route, by method.
   struct Unrouted {
     uint64_t counted = 0, matched = 0;
   };
   uint32_t RouteOf(Known& known);
+  // Not every request that it is known to have had is known.
+  bool IsLeft(const Known& known) const;
+  uint32_t NumberOf(std::string_view method, std::string_view route, bool told);
+  const std::string* FindMatched(std::string_view method, std::string_view path,
+                                 const RouteMatcher::Found& found, bool some_unrouted) const;
   uint32_t ActionOf(Known& known, const RouteTemplate& route, const ActionValues& values);
-  void Note(uint32_t match);
+  void Note(const Known& known);
 
   StringPool* strings_;
   profile::ProcessTables* tables_;
@@ -98,8 +121,11 @@ class RouteBook {
   std::map<std::string, Unrouted, std::less<>> unrouted_;
   // By the text of a base: for it, and against it.
   std::unordered_map<std::string, int64_t> bases_;
+  std::unordered_map<std::string, Matched> matched_;  // by template
+  Unrouted unmatched_;                                // of all methods
   std::string key_;
   uint64_t undecided_ = 0;
+  bool partial_ = false;
   bool split_ = false;
 };
 

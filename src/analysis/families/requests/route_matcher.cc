@@ -38,7 +38,7 @@ RouteMatcher::RouteMatcher() : nodes_(kMethods) {}
 
 size_t RouteMatcher::MethodIndex(std::string_view method) {
   static constexpr std::string_view kKnown[kMethods - 1] = {
-      "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE"};
+      "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", kAnyMethod};
   for (size_t i = 0; i < std::size(kKnown); ++i)
     if (EqualWithoutCase(kKnown[i], method)) return i;
   return kMethods - 1;

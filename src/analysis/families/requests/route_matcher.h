@@ -23,6 +23,7 @@ class RouteMatcher {
   static constexpr uint32_t kNone = ~0u;
   static constexpr size_t kMostTemplates = 4096;
   static constexpr size_t kMostSkipped = 3;
+  static constexpr std::string_view kAnyMethod = "*";
 
   struct Found {
     uint32_t index = kNone;  // of the template
@@ -43,7 +44,8 @@ class RouteMatcher {
 
   // The index of the template: 0, 1, 2 …, the same one for the same method and text. kNone when
   // the text is no template, or there are too many. `method`: as the metric tells it, where methods
-  // that are not known are "_OTHER".
+  // that are not known are "_OTHER"; kAnyMethod: it is not known of which, and only a Find() with
+  // kAnyMethod finds it.
   uint32_t Add(std::string_view method, std::string_view text);
 
   // The template that the program takes for the request, as far as the templates are known.
@@ -70,7 +72,7 @@ class RouteMatcher {
   void SetSpent(uint32_t index, bool spent) { templates_[index].spent = spent; }
 
  private:
-  static constexpr size_t kMethods = 10;
+  static constexpr size_t kMethods = 11;  // with kAnyMethod
   struct Template {
     std::string text;
     RouteTemplate route;

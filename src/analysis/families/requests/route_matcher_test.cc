@@ -53,6 +53,14 @@ TEST(RouteMatcher, TakesWhatTheProgramTakes) {
   EXPECT_EQ(TextFor(m, "DELETE", "/"), "none");
 }
 
+TEST(RouteMatcher, ATemplateOfAnyMethodIsFoundWhereItIsLookedFor) {
+  RouteMatcher m;
+  m.Add(RouteMatcher::kAnyMethod, "/a/{x}");
+  EXPECT_EQ(TextFor(m, RouteMatcher::kAnyMethod, "/a/1"), "/a/{x}");
+  for (const char* method : {"GET", "POST", "PROPFIND", ""})
+    EXPECT_EQ(TextFor(m, method, "/a/1"), "none") << method;
+}
+
 TEST(RouteMatcher, MethodsThatAreNotKnownAreOne) {
   RouteMatcher m;
   m.Add("_OTHER", "/dav/{x}");

@@ -18,7 +18,11 @@ using profile::LabelKey;
 using profile::RequestRoute;
 using profile::RouteKind;
 
+// Of no method: what routing matched, which no request is counted to.
+constexpr std::string_view kAnyMethod = "(any method)";
+
 std::string TemplateName(std::string_view method, std::string_view text) {
+  if (method.empty()) method = kAnyMethod;
   return fmt::format("{} {}{}", method, text.starts_with('/') ? "" : "/", text);
 }
 
@@ -55,12 +59,15 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
   for (const RequestRoute& r : t.requests.routes) {
     any = any || r.kind == RouteKind::kTemplate || r.kind == RouteKind::kNoRoute;
     if (r.kind != RouteKind::kTemplate) continue;
-    const uint32_t match = matcher.Add(strings.Get(r.method), strings.Get(r.text));
+    const bool of_any = strings.Get(r.method).empty();
+    const uint32_t match =
+        matcher.Add(of_any ? RouteMatcher::kAnyMethod : strings.Get(r.method), strings.Get(r.text));
     if (match == RouteMatcher::kNone) continue;
     if (match >= templates.size()) templates.resize(match + 1);
     templates[match] = TemplateName(strings.Get(r.method), strings.Get(r.text));
   }
   const auto without_route = [&](const RequestRoute& r) {
+    if (strings.Get(r.method).empty()) return fmt::format("{} (no route)", kAnyMethod);
     const auto known = statuses.find(r.method);
     const bool one = known != statuses.end() && known->second.size() == 1;
     return one ? fmt::format("{} ({})", strings.Get(r.method), *known->second.begin())
@@ -79,6 +86,15 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
       case RouteKind::kPath: {
         RouteMatcher::Found found = matcher.Find(strings.Get(r.method), strings.Get(r.text));
         if (!found) found = matcher.FindWithBase(strings.Get(r.method), strings.Get(r.text));
+        // One that routing found, and of which the histogram knows nothing.
+        if (!found) {
+          const RouteMatcher::Found of_any =
+              matcher.Find(RouteMatcher::kAnyMethod, strings.Get(r.text));
+          if (of_any && !matcher.route(of_any.index).IsConventional()) {
+            names.push_back(TemplateName(strings.Get(r.method), matcher.text(of_any.index)));
+            break;
+          }
+        }
         if (found)
           names.push_back(templates[found.index]);
         else if (any && !go_on.contains(names.size() + 1))

@@ -47,6 +47,20 @@ TEST(RouteNames, EachKindHasItsName) {
   EXPECT_EQ(f.names()[6], "GET /");
 }
 
+TEST(RouteNames, APathHasTheTemplateThatRoutingFound) {
+  BookFixture f;
+  EXPECT_EQ(f.book.OfPath("GET", "/throw/x1"), 0u);
+  EXPECT_EQ(f.book.OfPath("GET", "/items/1"), 1u);
+  (void)f.book.CountMatched("/throw/{name}", 5);
+  (void)f.book.CountMatched("/items/{**rest}", 5);
+  (void)f.book.CountUnmatched(5);
+  (void)f.book.Template("GET", "/items/{id}");
+  EXPECT_EQ(f.names()[0], "GET /throw/{name}");
+  EXPECT_EQ(f.names()[1], "GET /items/{id}") << "what the method itself has comes first";
+  EXPECT_EQ(f.names()[2], "(any method) /throw/{name}");
+  EXPECT_EQ(f.names()[4], "(any method) (no route)");
+}
+
 TEST(RouteNames, OneStatusIsTheName) {
   BookFixture f;
   const uint32_t get = f.book.NoRoute("GET"), put = f.book.NoRoute("PUT");

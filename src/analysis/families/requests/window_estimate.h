@@ -32,6 +32,13 @@ class WindowEstimate {
   void NoteAction(uint32_t process, StringId action, StringId of) {
     actions_[{process, action.value}] = of.value;
   }
+  // So many that the runtime counts to one route are of another one.
+  void NoteMoved(uint32_t process, StringId from, StringId to, double count) {
+    const auto p = processes_.find(process);
+    if (p == processes_.end()) return;
+    p->second.routes[from.value].counted -= count;
+    p->second.routes[to.value].counted += count;
+  }
   bool empty() const { return processes_.empty(); }
   // Call this after the last Add(). Cells with LabelKey::kRequestWindow become figures of all
   // requests; the rest of the whole belongs to no request.
