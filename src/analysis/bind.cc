@@ -106,7 +106,7 @@ class Binder final : private AddressNames {
     events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
     FinishAllocationWindows();
-    events_.FinishWindows(recording_);
+    events_.FinishWindows(recording_, options_.count_by_histogram && aggregate_.whole());
     if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     SortCells(out_.shown());

@@ -156,8 +156,8 @@ void EventBinder::NoteRoute(uint32_t process, StringId name, const profile::Requ
 }
 
 // What the histogram counts to an error page goes back to the routes that its requests are of.
-void EventBinder::FinishReexecuted() {
-  for (const Reexecution::Move& m : reexecution_.Finish()) {
+void EventBinder::FinishReexecuted(bool whole) {
+  for (const Reexecution::Move& m : reexecution_.Finish(whole)) {
     const auto move = [&m](profile::RouteFacts& f, double sign) {
       f.counted = std::max(0.0, f.counted + sign * m.count);
       f.counted_ns = std::max(0.0, f.counted_ns + sign * m.ns);
@@ -167,12 +167,12 @@ void EventBinder::FinishReexecuted() {
       constexpr double kNone = 0.5;
       if (status < kNone) f.statuses.erase(static_cast<uint32_t>(m.status >> 1));
       if (f.counted < kNone) f.counted = f.counted_ns = f.failed = 0;
+      f.statuses_sure = f.statuses_sure && m.sure;
     };
     move(FactsOf(m.process, m.page.value), -1);
     profile::RouteFacts& facts = FactsOf(m.process, m.route.value);
     move(facts, 1);
     facts.reexecuted += m.count;
-    facts.statuses_sure = facts.statuses_sure && m.sure;
     std::vector<StringId>& pages = out_.requests.error_pages;
     if (std::find(pages.begin(), pages.end(), m.page) == pages.end()) pages.push_back(m.page);
     windows_.NoteMoved(m.process, m.page, m.route, m.count);
@@ -259,13 +259,13 @@ void EventBinder::FinishStorms(profile::Figure& figure) {
 }
 
 // Storms know their cells by number, which windows of requests change.
-void EventBinder::FinishWindows(const profile::Recording& recording) {
+void EventBinder::FinishWindows(const profile::Recording& recording, bool whole) {
   for (uint32_t p = 0; p < recording.processes.size(); ++p)
     storms_.NoteUncounted(p,
                           UncountedSeconds(recording.processes[p]->losses, Loss::kStormUncounted));
   for (profile::Figure& figure : out_.figures)
     if (figure.source == Source::kException) FinishStorms(figure);
-  FinishReexecuted();
+  FinishReexecuted(whole);
   if (!windows_.empty()) windows_.Finish(out_);
 }
 

@@ -36,13 +36,14 @@ class EventBinder {
   void NoteRoute(uint32_t process, StringId name, const profile::RequestRoute& route, StringId of,
                  const StringPool& strings);
   // Call this after the last Add() and before cells are sorted: storms refer to cells by number.
-  void FinishWindows(const profile::Recording& recording);
+  // `whole`: of the whole recording.
+  void FinishWindows(const profile::Recording& recording, bool whole);
   // Call this last: it sums up the cells.
   void Finish();
 
  private:
   void FinishStorms(profile::Figure& figure);
-  void FinishReexecuted();
+  void FinishReexecuted(bool whole);
   profile::RouteFacts& FactsOf(uint32_t process, uint64_t route);
   static profile::IdleFacts::Of& IdleOf(profile::IdleFacts& idle, const profile::LabelSet& labels);
   void AddFacts(uint32_t process, const profile::LabelSet& labels,

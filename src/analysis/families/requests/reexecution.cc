@@ -17,35 +17,43 @@ constexpr double kOne = 0.5;  // less is none
 
 bool IsBad(uint64_t status) { return (status & 1) != 0 || status >> 1 >= kFirstError; }
 
-// Which column each row belongs to as a whole, so that the sums are right: the only way, if there
-// is exactly one. Rows and columns are numbers of requests.
+using Cells = std::vector<std::vector<double>>;
+
+// Which column each row belongs to as a whole, so that the sums are right. Rows and columns are
+// numbers of requests, columns of some status each.
 class WholeRows {
  public:
   static constexpr size_t kMostRows = 16, kMostSteps = 200'000;
 
-  WholeRows(const std::vector<double>& rows, const std::vector<double>& columns) {
+  // `may`: whether the row may be of the column.
+  WholeRows(const Cells& may, const std::vector<double>& rows, const std::vector<double>& columns,
+            std::vector<uint64_t> statuses)
+      : may_(may), statuses_(std::move(statuses)) {
     for (const double r : rows) rows_.push_back(std::llround(r));
     for (const double c : columns) left_.push_back(std::llround(c));
     at_.resize(rows_.size());
   }
+  // Nothing, unless each row's status is the same in every way to do it.
   std::optional<std::vector<size_t>> Find() {
     if (rows_.size() > kMostRows) return {};
     Try(0);
-    if (found_ != 1 || steps_ > kMostSteps) return {};
-    return only_;
+    if (several_ || steps_ > kMostSteps) return {};
+    return found_;
   }
 
  private:
   void Try(size_t row) {
-    if (found_ > 1 || ++steps_ > kMostSteps) return;
+    if (several_ || ++steps_ > kMostSteps) return;
     if (row == rows_.size()) {
       if (std::any_of(left_.begin(), left_.end(), [](int64_t n) { return n != 0; })) return;
-      ++found_;
-      only_ = at_;
+      several_ = found_ &&
+                 !std::equal(at_.begin(), at_.end(), found_->begin(),
+                             [this](size_t a, size_t b) { return statuses_[a] == statuses_[b]; });
+      found_ = at_;
       return;
     }
     for (size_t c = 0; c < left_.size(); ++c) {
-      if (left_[c] < rows_[row]) continue;
+      if (left_[c] < rows_[row] || may_[row][c] == 0) continue;
       left_[c] -= rows_[row];
       at_[row] = c;
       Try(row + 1);
@@ -53,24 +61,29 @@ class WholeRows {
     }
   }
 
+  const Cells& may_;
+  std::vector<uint64_t> statuses_;
   std::vector<int64_t> rows_{}, left_{};
-  std::vector<size_t> at_{}, only_{};
-  size_t found_ = 0, steps_ = 0;
+  std::vector<size_t> at_{};
+  std::optional<std::vector<size_t>> found_{};
+  bool several_ = false;
+  size_t steps_ = 0;
 };
-
-using Cells = std::vector<std::vector<double>>;
 
 // Scales `cells`, by row and column, until rows and columns have these sums (iterative proportional
 // fitting, Deming & Stephan 1940). False: with these cells there is no way.
 bool FitMargins(Cells& cells, const std::vector<double>& rows, const std::vector<double>& columns) {
-  constexpr int kTurns = 200;
-  double off = 0, all = 0;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  const auto fit_columns = [&] {
     for (size_t c = 0; c < columns.size(); ++c) {
       double sum = 0;
       for (const auto& row : cells) sum += row[c];
       for (auto& row : cells) row[c] *= sum > 0 ? columns[c] / sum : 0;
     }
+  };
+  constexpr int kTurns = 200;
+  double off = 0, all = 0;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    fit_columns();
     off = all = 0;
     for (size_t r = 0; r < rows.size(); ++r) {
       double sum = 0;
@@ -80,22 +93,12 @@ bool FitMargins(Cells& cells, const std::vector<double>& rows, const std::vector
       all += rows[r];
     }
   }
+  fit_columns();  // nothing is left at a page
   constexpr double kNear = 1e-3;
   return off <= kNear * all;
 }
 
 }  // namespace
-
-// Requests of pages that ended with one status.
-struct Reexecution::Column {
-  struct Part {
-    uint64_t page;
-    double count, ns;  // ns: of one
-  };
-  uint64_t status = 0;
-  double count = 0;
-  std::vector<Part> parts{};
-};
 
 double Reexecution::Route::all() const {
   double sum = 0;
@@ -176,7 +179,7 @@ void Reexecution::Add(uint32_t index, const profile::LabelSet& labels,
 
 // How many requests of its own each route has, what the histogram lacks of them, and what it has
 // too many.
-void Reexecution::FindLacking(Process& p) {
+void Reexecution::FindLacking(Process& p, bool whole) {
   double counted = 0, ended = 0, watched = 0;
   for (const auto& [name, r] : p.routes) {
     counted += r.all();
@@ -199,7 +202,7 @@ void Reexecution::FindLacking(Process& p) {
     if (page) r.lacking = 0;
     const bool by_matches =
         r.kind == RouteKind::kTemplate ? p.matched.contains(r.text) : r.kind == RouteKind::kNoRoute;
-    if (p.windows && !p.matched.empty() && !page && by_matches)
+    if ((p.windows || !whole) && !p.matched.empty() && !page && by_matches)
       alike[{r.kind == RouteKind::kTemplate, r.text}].push_back(&r);
   }
   // What was matched is known of all requests, but not of which method.
@@ -210,100 +213,119 @@ void Reexecution::FindLacking(Process& p) {
       by_chance += r->lacking;
       own += r->own;
     }
+    if (!p.windows && by_chance <= lacking) continue;
     for (Route* r : routes) {
       const double part = by_chance > 0 ? r->lacking / by_chance : own > 0 ? r->own / own : 0;
       r->lacking = std::max(0.0, lacking) * part;
     }
   }
   for (auto& [name, r] : p.routes) {
-    // Requests that have been matched may go on: where it was told of many how they ended, and none
-    // of them ran again, few others did.
+    // Requests that were matched may go on: where it was told of many how they ended, and none of
+    // them ran again.
     constexpr double kEnough = 10, kMostUnseen = 3;
-    if (r.looked >= kEnough && r.reexecuted.empty())
-      r.lacking = std::min(r.lacking, kMostUnseen * r.own / r.looked);
+    const bool by_matches = p.windows || !whole;
+    if (by_matches && r.looked >= kEnough && r.reexecuted.empty() &&
+        r.lacking < kMostUnseen * r.own / r.looked)
+      r.lacking = 0;
     if (r.lacking < kOne) r.lacking = 0;
   }
 }
 
-// Of the routes of one method.
+// Of the routes of one method. Rows are routes that lack requests, and pages that have failing ones
+// of their own; columns are what the histogram counts to pages, by status.
 void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
                         bool windows, std::vector<Move>& out) {
-  std::vector<std::pair<uint64_t, const Route*>> lacking;
-  std::map<uint64_t, Column> by_status;
-  double rows_sum = 0, columns_sum = 0;
+  struct Row {
+    uint64_t name;
+    const Route* route;
+    double sum;
+    bool stays = false;  // at the page: of these nothing is moved
+  };
+  struct Column {
+    uint64_t page, status;
+    double sum, ns;  // ns: of one
+  };
+  double lacking = 0, surplus = 0;
   for (const auto& [name, r] : routes) {
-    if (r->lacking > 0) lacking.emplace_back(name, r);
-    rows_sum += r->lacking;
-    columns_sum += r->surplus;
-    if (r->surplus == 0) continue;
-    const double part = r->surplus / r->bad();
-    for (const auto& [status, c] : r->counted) {
-      if (!IsBad(status) || c.count <= 0) continue;
-      Column& column = by_status[status];
-      column.status = status;
-      column.count += c.count * part;
-      column.parts.push_back({name, c.count * part, c.ns / c.count});
-    }
+    lacking += r->lacking;
+    surplus += r->surplus;
   }
-  const double most = std::min(rows_sum, columns_sum);
-  if (most < kOne || (windows && rows_sum < columns_sum / 2)) return;
+  // A page's requests that began before the recording, or ended between its end and the histogram's
+  // last value, are as the others; but not where nearly all are such.
+  const bool few = lacking < surplus / 2;
+  const double most = few ? lacking : surplus;
+  if (most < kOne || (windows && few)) return;
+  std::vector<Row> rows;
   std::vector<Column> columns;
-  std::vector<double> rows, sums;
-  for (auto& [status, c] : by_status) {
-    sums.push_back(c.count * most / columns_sum);
-    columns.push_back(std::move(c));
+  for (const auto& [name, r] : routes) {
+    if (r->lacking > 0) rows.push_back({name, r, r->lacking * most / lacking});
+    if (r->surplus == 0) continue;
+    const double stays = r->bad() - r->surplus * most / surplus;
+    if (stays >= kOne) rows.push_back({name, r, stays, true});
+    for (const auto& [status, c] : r->counted)
+      if (IsBad(status) && c.count > 0) columns.push_back({name, status, c.count, c.ns / c.count});
   }
+  Cells cells(rows.size(), std::vector<double>(columns.size(), 1));
+  std::vector<double> row_sums, column_sums;
+  std::vector<uint64_t> statuses;
+  for (const Column& c : columns) {
+    column_sums.push_back(c.sum);
+    statuses.push_back(c.status);
+  }
+  // A page without requests of its own may have some left that began before the recording.
   bool all_looked = true;
-  Cells cells(lacking.size(), std::vector<double>(columns.size(), 1));
-  for (size_t i = 0; i < lacking.size(); ++i) {
-    const Route& r = *lacking[i].second;
-    rows.push_back(r.lacking * most / rows_sum);
-    all_looked = all_looked && !r.reexecuted.empty();
-    if (r.reexecuted.empty()) continue;
+  size_t unknown = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Route& r = *rows[i].route;
+    row_sums.push_back(rows[i].sum);
+    const bool left = rows[i].stays && r.own < kOne;
+    all_looked = all_looked && (left || !r.reexecuted.empty());
+    unknown += left ? 0 : 1;
     for (size_t c = 0; c < columns.size(); ++c) {
-      cells[i][c] = 0;
+      if (!r.reexecuted.empty()) cells[i][c] = 0;
       for (const auto& [status, n] : r.reexecuted)
         if (status >> 1 == columns[c].status >> 1) cells[i][c] += n;
+      if (rows[i].stays && columns[c].page != rows[i].name) cells[i][c] = 0;
     }
   }
-  bool sure = all_looked || rows.size() == 1 || columns.size() == 1;
+  const bool one_status = std::all_of(statuses.begin(), statuses.end(),
+                                      [&](uint64_t status) { return status == statuses[0]; });
+  bool sure = all_looked || unknown == 1 || one_status;
   std::optional<std::vector<size_t>> whole;
-  if (!sure && !windows) whole = WholeRows(rows, sums).Find();
+  if (!sure && !windows) whole = WholeRows(cells, row_sums, column_sums, statuses).Find();
   if (whole) {
     sure = true;
     for (size_t i = 0; i < rows.size(); ++i) {
       std::fill(cells[i].begin(), cells[i].end(), 0);
-      cells[i][(*whole)[i]] = rows[i];
+      cells[i][(*whole)[i]] = rows[i].sum;
     }
-  } else if (Cells seen = cells; FitMargins(seen, rows, sums)) {
+  } else if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
     cells = std::move(seen);
   } else {  // what nobody saw may be, too
     constexpr double kUnseen = 1e-3;
-    for (std::vector<double>& row : cells)
-      for (double& cell : row) cell += kUnseen;
-    (void)FitMargins(cells, rows, sums);
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t c = 0; c < columns.size(); ++c)
+        if (!rows[i].stays || columns[c].page == rows[i].name) cells[i][c] += kUnseen;
+    (void)FitMargins(cells, row_sums, column_sums);
   }
-  // What is next to nothing is what nobody saw.
-  for (std::vector<double>& row : cells) {
-    double& most_of_row = *std::max_element(row.begin(), row.end());
-    for (double& cell : row)
+  for (size_t i = 0; i < rows.size(); ++i) {
+    // What is next to nothing is what nobody saw.
+    double& most_of_row = *std::max_element(cells[i].begin(), cells[i].end());
+    for (double& cell : cells[i])
       if (&cell != &most_of_row && cell < kOne) most_of_row += std::exchange(cell, 0);
-  }
-  for (size_t i = 0; i < rows.size(); ++i)
     for (size_t c = 0; c < columns.size(); ++c)
-      for (const Column::Part& part : columns[c].parts) {
-        const double count = cells[i][c] * part.count / columns[c].count;
-        if (count <= 0) continue;
-        out.push_back({process, StringId(static_cast<uint32_t>(part.page)),
-                       StringId(static_cast<uint32_t>(lacking[i].first)), columns[c].status, count,
-                       count * part.ns, sure || !lacking[i].second->reexecuted.empty()});
-      }
+      if (!rows[i].stays && cells[i][c] > 0)
+        out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
+                       StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
+                       cells[i][c], cells[i][c] * columns[c].ns,
+                       sure || !rows[i].route->reexecuted.empty()});
+  }
 }
 
-std::vector<Reexecution::Move> Reexecution::Finish() {
+std::vector<Reexecution::Move> Reexecution::Finish(bool whole) {
   std::vector<Move> out;
   for (auto& [index, p] : processes_) {
-    FindLacking(p);
+    FindLacking(p, whole);
     std::map<std::string, std::vector<std::pair<uint64_t, Route*>>> by_method;
     for (auto& [name, r] : p.routes) by_method[r.method].emplace_back(name, &r);
     for (const auto& [method, routes] : by_method) Solve(index, routes, p.windows, out);

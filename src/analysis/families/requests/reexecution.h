@@ -37,8 +37,9 @@ class Reexecution {
     double count = 0, ns = 0;
     bool sure = true;  // false: of several routes and statuses it is not known which goes where
   };
-  // Call this after the last Add(), which nothing follows.
-  std::vector<Move> Finish();
+  // Call this after the last Add(), which nothing follows. `whole`: of the whole recording. Else
+  // what the histogram has not told yet of some requests, it has told of others that ended before.
+  std::vector<Move> Finish(bool whole);
 
  private:
   struct Counted {
@@ -64,9 +65,8 @@ class Reexecution {
     double unmatched = 0;
     bool windows = false;
   };
-  struct Column;
 
-  static void FindLacking(Process& process);
+  static void FindLacking(Process& process, bool whole);
   static void Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
                     bool windows, std::vector<Move>& out);
 

@@ -40,10 +40,10 @@ class ReexecutionCounts {
     Add(name, RequestPart::kCounted, n, profile::StatusLabel(status, status >= 500));
   }
   // "a 500": how many.
-  std::map<std::string, double> Moved() {
+  std::map<std::string, double> Moved(bool whole = true) {
     std::map<std::string, double> out;
     sure_ = true;
-    for (const Reexecution::Move& m : counts_.Finish()) {
+    for (const Reexecution::Move& m : counts_.Finish(whole)) {
       out[names_[m.route.value] + " " + std::to_string(m.status >> 1)] += m.count;
       EXPECT_NEAR(m.ns, m.count * kNs, 1e-6 * m.ns);
       sure_ = sure_ && m.sure;
@@ -122,6 +122,37 @@ TEST(Reexecution, SharesOfARouteFollowWhatWasTold) {
   EXPECT_NEAR(moved.at("/b 404"), 5, 0.01);
 }
 
+// A page that is an action of a conventional route: what its own requests fail with stays there.
+TEST(Reexecution, APageHasFailuresOfItsOwn) {
+  const auto count = [](ReexecutionCounts& c) {
+    c.Route("/a", 100, 90);
+    c.Route("/mvc", 300, 100);
+    c.Add("/mvc", RequestPart::kCounted, 110, profile::StatusLabel(500, true));
+    c.Add("/mvc", RequestPart::kCounted, 100, profile::StatusLabel(404, false));
+  };
+  ReexecutionCounts unknown;
+  count(unknown);
+  (void)unknown.Moved();
+  EXPECT_FALSE(unknown.sure());
+  ReexecutionCounts c;
+  count(c);
+  c.Add("/a", RequestPart::kLooked, 3, profile::StatusLabel(500, true));
+  c.Add("/mvc", RequestPart::kLooked, 7, profile::StatusLabel(500, true));
+  c.Add("/mvc", RequestPart::kLooked, 7, profile::StatusLabel(404, false));
+  EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 10}}));
+  EXPECT_TRUE(c.sure());
+}
+
+TEST(Reexecution, TwoPagesOfOneStatusAreOneWay) {
+  ReexecutionCounts c;
+  c.Route("/a", 10, 0);
+  c.Route("/b", 10, 0);
+  c.Page("/error", 500, 10);
+  c.Page("/other", 500, 10);
+  EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 10}, {"/b 500", 10}}));
+  EXPECT_TRUE(c.sure());
+}
+
 TEST(Reexecution, WhatTheHistogramHasNotToldYetIsNotLacking) {
   ReexecutionCounts c;
   c.Route("/a", 30, 20);
@@ -153,6 +184,19 @@ TEST(Reexecution, FewMatchesInWindowsAreNoPage) {
   EXPECT_EQ(c.Moved(), Moved{});
 }
 
+// A range of time begins and ends with requests that the histogram tells in another second.
+TEST(Reexecution, InARangeOfTimeMatchesSayWhatIsLacking) {
+  ReexecutionCounts c;
+  for (const char* text : {"/a", "/fine"})
+    c.Template(std::string("(any method) ") + text, "", text);
+  c.Route("/a", 30, 20);
+  c.Route("/fine", 50, 40);
+  c.Page("/error", 500, 10);
+  c.Add("(any method) /a", RequestPart::kMatched, 30);
+  c.Add("(any method) /fine", RequestPart::kMatched, 40);
+  EXPECT_EQ(c.Moved(false), (Moved{{"/a 500", 10}}));
+}
+
 TEST(Reexecution, NothingIsMovedTwice) {
   ReexecutionCounts c;
   c.Route("/a", 10, 0);
@@ -161,7 +205,11 @@ TEST(Reexecution, NothingIsMovedTwice) {
   ReexecutionCounts d;
   d.Route("/a", 10, 7);
   d.Page("/error", 500, 5);  // two began before the recording
-  EXPECT_EQ(d.Moved(), (Moved{{"/a 500", 3}}));
+  EXPECT_EQ(d.Moved(), (Moved{{"/a 500", 5}})) << "they are as the others";
+  ReexecutionCounts e;
+  e.Route("/a", 10, 9);
+  e.Page("/fails", 500, 5);  // four at least are of a route that was not seen
+  EXPECT_EQ(e.Moved(), (Moved{{"/a 500", 1}}));
 }
 
 }  // namespace

@@ -84,20 +84,29 @@ const std::string* RouteBook::FindMatched(std::string_view method, std::string_v
                                           const RouteMatcher::Found& found,
                                           bool some_unrouted) const {
   if (matched_.empty()) return nullptr;
+  const auto conventional = [this](const RouteMatcher::Found& f) {
+    return f && matcher_.route(f.index).IsConventional();
+  };
+  const bool guessed = !found || (conventional(found) && !found.certain);
   RouteMatcher::Found any = matcher_.Find(RouteMatcher::kAnyMethod, path);
-  if (!any && !found) any = matcher_.FindWithBase(RouteMatcher::kAnyMethod, path);
   // Nearly every path fits a conventional one.
-  if (!any || matcher_.route(any.index).IsConventional()) return nullptr;
-  if (found && (found.skipped != 0 ||
-                matcher_.route(found.index).rank() <= matcher_.route(any.index).rank()))
+  if (guessed && (!any || conventional(any)))
+    any = matcher_.FindBehindBase(RouteMatcher::kAnyMethod, path);
+  if (!any || conventional(any)) return nullptr;
+  if (!guessed && (found.skipped != 0 ||
+                   matcher_.route(found.index).rank() <= matcher_.route(any.index).rank()))
     return nullptr;
   const auto known = matched_.find(matcher_.text(any.index));
-  if (known == matched_.end() || known->second.counted <= known->second.seen) return nullptr;
-  // Where not every request is seen, there is always something left.
-  const std::vector<uint32_t>& numbers = known->second.numbers;
-  const bool others = std::any_of(numbers.begin(), numbers.end(), [&](uint32_t number) {
+  if (known == matched_.end() || known->second.counted == 0) return nullptr;
+  const Matched& m = known->second;
+  const bool others = std::any_of(m.numbers.begin(), m.numbers.end(), [&](uint32_t number) {
     return templates_[number].told && templates_[number].method != method;
   });
+  // What was matched before the counter began is in no count.
+  constexpr uint64_t kUncounted = 32, kPart = 16;
+  const uint64_t more = others ? 0 : std::max(kUncounted, m.counted / kPart);
+  if (m.seen >= m.counted + more) return nullptr;
+  // Where not every request is seen, there is always something left.
   if (partial_ && others && (found || some_unrouted)) return nullptr;
   return &known->first;
 }
