@@ -56,7 +56,7 @@ struct RouteFacts {
   // Those of `counted` that ran again for an error page, to which the runtime counts them.
   double reexecuted = 0;
   bool statuses_sure = true;  // false: which of them ended with which status is not known
-  double unended = 0;  // they went on when the recording ended
+  double unended = 0;         // they went on when the recording ended
   double gc_waited_ns = 0, gc_caused_ns = 0;
   int64_t max_ns = 0;  // of the whole recording
   // In windows of time: requests that were seen to begin in one, how many requests each of them

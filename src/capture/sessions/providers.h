@@ -59,8 +59,9 @@ ipc::SessionConfig RoutingSession(uint32_t buffer_mb);
 // that RequestSession() must be there too.
 ipc::SessionConfig TaskSession(uint32_t buffer_mb);
 // How many requests there are by route and status, and how many routing matched to each template:
-// the runtime's histogram and a counter of its, once a second. `series`: of both at most. Without it another tool's session is
-// joined, and joins this one, whatever limits it has: the runtime has one for all.
+// the runtime's histogram and a counter of its, once a second. `series`: of both at most. Without
+// it another tool's session is joined, and joins this one, whatever limits it has: the runtime has
+// one for all.
 ipc::SessionConfig RequestCounterSession(std::string_view identifier,
                                          std::optional<uint32_t> series = {});
 // The runtime's own sample profiler: a stack of each managed thread, 1,000 times a second, for
