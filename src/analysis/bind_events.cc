@@ -170,11 +170,10 @@ void EventBinder::FinishReexecuted(bool whole) {
       f.statuses_sure = f.statuses_sure && m.sure;
     };
     move(FactsOf(m.process, m.page.value), -1);
+    FactsOf(m.process, m.page.value).error_page = true;
     profile::RouteFacts& facts = FactsOf(m.process, m.route.value);
     move(facts, 1);
     facts.reexecuted += m.count;
-    std::vector<StringId>& pages = out_.requests.error_pages;
-    if (std::find(pages.begin(), pages.end(), m.page) == pages.end()) pages.push_back(m.page);
     windows_.NoteMoved(m.process, m.page, m.route, m.count);
   }
 }

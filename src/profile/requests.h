@@ -56,6 +56,7 @@ struct RouteFacts {
   // Those of `counted` that ran again for an error page, to which the runtime counts them.
   double reexecuted = 0;
   bool statuses_sure = true;  // false: which of them ended with which status is not known
+  bool error_page = false;    // requests of other routes ran again for it
   double unended = 0;         // they went on when the recording ended
   double gc_waited_ns = 0, gc_caused_ns = 0;
   int64_t max_ns = 0;  // of the whole recording
@@ -96,7 +97,6 @@ struct Requests {
   std::vector<RouteFacts> routes;
   std::vector<SlowRequestRow> slowest;  // the slowest first
   RequestWindows windows;
-  std::vector<StringId> error_pages;  // for which some ran again
   bool narrowed = false;  // to some of the requests of a route: what is told of all is of no use
 };
 

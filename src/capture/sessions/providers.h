@@ -52,16 +52,16 @@ struct RequestExtras {
 // other session; with what they call. No stacks.
 ipc::SessionConfig RequestSession(uint32_t buffer_mb, const RequestExtras& extras = {});
 // The route values of each request that a template fits, and the status of each one's end, by a
-// DiagnosticListener of ASP.NET Core.
-// The runtime has one filter of these for all sessions: that of who came last.
+// DiagnosticListener of ASP.NET Core. The runtime has one filter of these for all sessions: that of
+// who came last.
 ipc::SessionConfig RoutingSession(uint32_t buffer_mb);
 // Tasks and the work items of the pool: what threads do for requests. Only their ids are told, so
 // that RequestSession() must be there too.
 ipc::SessionConfig TaskSession(uint32_t buffer_mb);
 // How many requests there are by route and status, and how many routing matched to each template:
-// the runtime's histogram and a counter of its, once a second. `series`: of both at most. Without
-// it another tool's session is joined, and joins this one, whatever limits it has: the runtime has
-// one for all.
+// the runtime's histogram and its counter of matches, once a second. `series`: of both at most.
+// Without it another tool's session is joined, and joins this one, whatever limits it has: the
+// runtime has one for all.
 ipc::SessionConfig RequestCounterSession(std::string_view identifier,
                                          std::optional<uint32_t> series = {});
 // The runtime's own sample profiler: a stack of each managed thread, 1,000 times a second, for

@@ -299,22 +299,38 @@ class ReexecutedFeeder : public RoutingFeeder {
 
 TEST(Reexecuted, EachRequestCountsOnceAtItsOwnRoute) {
   ReexecutedFeeder f;
-  f.Second(0, false);
-  ReexecutedFeeder::ExpectTruth(f.Rows(), 1);
+  for (int s = 0; s < 6; ++s) f.Second(s * kRoutingSecond, false);
+  ReexecutedFeeder::ExpectTruth(f.Rows(), 6);
 }
 
 TEST(Reexecuted, ProgramsAreAskedWhichOnesTheyAre) {
   ReexecutedFeeder f;
   EXPECT_FALSE(f.requests().WantsReexecuted());
   f.Second(0, false);
+  EXPECT_FALSE(f.requests().WantsReexecuted()) << "its requests are not known yet";
+  f.Second(kRoutingSecond, false);
   EXPECT_TRUE(f.requests().WantsReexecuted());
   EXPECT_FALSE(f.requests().WantsReexecuted()) << "nothing new";
   f.requests().OpenRouting();
-  f.Second(kRoutingSecond, true);
-  f.requests().CloseRouting(2 * kRoutingSecond, false);
-  for (int s = 2; s < 5; ++s) f.Second(s * kRoutingSecond, false);
+  f.Second(2 * kRoutingSecond, true);
+  f.requests().CloseRouting(3 * kRoutingSecond, false);
+  for (int s = 3; s < 6; ++s) f.Second(s * kRoutingSecond, false);
   EXPECT_TRUE(f.requests().WantsReexecuted()) << "more than twice as many";
-  ReexecutedFeeder::ExpectTruth(f.Rows(), 5);
+  ReexecutedFeeder::ExpectTruth(f.Rows(), 6);
+}
+
+TEST(Reexecuted, ProgramsWithoutErrorPagesAreNotAsked) {
+  RoutingFeeder f;
+  for (int s = 0; s < 5; ++s) {
+    const int64_t at = s * kRoutingSecond;
+    for (int i = 0; i < 20; ++i) f.Request(at + i * kRoutingMs, "/fails");
+    f.Template(at + 900 * kRoutingMs, "/fails", 20, "GET", 500);
+    f.Matches(at + 900 * kRoutingMs, "/fails", 20);
+    f.Matches(at + 900 * kRoutingMs, "/hub", 50);  // they go on
+    f.Collected(at + 900 * kRoutingMs);
+    f.requests().Advance(at + kRoutingSecond + 499 * kRoutingMs);
+    EXPECT_FALSE(f.requests().WantsReexecuted()) << s;
+  }
 }
 
 TEST(Reexecuted, WhatHappensWithinARequestIsItsOwnRoutes) {
@@ -354,6 +370,8 @@ TEST(Reexecuted, APageThatIsVisitedKeepsItsVisits) {
   RoutingFeeder f;
   for (int i = 0; i < 7; ++i) f.Request(i * kRoutingMs, "/a/1");
   for (int i = 0; i < 2; ++i) f.Request((10 + i) * kRoutingMs, "/error");
+  f.Matches(kRoutingSecond, "/a/{x}", 7);
+  f.Matches(kRoutingSecond, "/error", 5);
   f.Template(kRoutingSecond, "/a/{x}", 4);
   f.Template(kRoutingSecond, "/error", 5, "GET", 500);
   f.Collected(kRoutingSecond);

@@ -59,8 +59,9 @@ enum class RequestPart : uint64_t {
   kAwaited = 10,
   kChild = 9,    // operations within requests, that were seen to begin and to end; `amount`: ns
   kFailed = 11,  // requests of an action that ended with an error
-  // Routing found the template so often, of whatever method; of a request that runs again for an
-  // error page, twice. No route's template: it found none.
+  // Routing found the template so often, for requests of whatever method: for each request once,
+  // and once more at the page's if it runs again for an error page. Without a template: it found
+  // none.
   kMatched = 12,
   kUncounted = 13,  // of kEnded: those that ended after the histogram's last value
   // Requests of which it was told how they ended and whether they ran again for an error page: of

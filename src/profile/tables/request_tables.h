@@ -14,8 +14,7 @@ namespace clrscope::profile {
 // The numbers are stored in captures.
 enum class RouteKind : uint8_t {
   // As the runtime's histogram tells it: `text` is the template. Without a method: as its counter
-  // of
-  // matches tells it, which knows no methods; RequestPart::kMatched alone is of such a route.
+  // of matches tells it, which knows none; RequestPart::kMatched alone is of such a route.
   kTemplate = 0,
   kNoRoute = 1,   // of a method, that match no template: 404, 405, middleware; without: as above
   kPath = 2,      // no template was known yet: `text` is the path of the first one

@@ -92,8 +92,9 @@ Json RequestJson(const RequestRow& r, const Profile& p) {
       statuses[std::to_string(status)] = WholeNumber(count);
   // Of what is counted by action it is not known.
   json["statuses"] = counted && !r.facts.statuses.empty() ? statuses : Json();
-  json["reexecuted"] = told(counted, r.facts.reexecuted);
-  json["statuses_estimated"] = counted ? Json(!r.facts.statuses_sure) : Json();
+  const bool action = r.facts.of.value != 0;  // the runtime counts those to their template
+  json["reexecuted"] = told(counted && !action, r.facts.reexecuted);
+  json["statuses_estimated"] = counted && !action ? Json(!r.facts.statuses_sure) : Json();
   const bool timed = r.durations.count > 0;
   const auto quantile = [&](double q) {
     const double ns = r.durations.At(q);

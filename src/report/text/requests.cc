@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -91,19 +92,24 @@ std::string ShortenRoute(std::string_view route, size_t width) {
 }
 
 // The runtime counts to the page what ran again for it.
-std::string ErrorPagesText(const RequestTable& table, const Profile& p, const TextOptions& o) {
+std::string ErrorPagesText(const Profile& p, const TextOptions& o) {
+  constexpr size_t kMostPages = 3;
   double reexecuted = 0;
   bool sure = true;
-  for (const RequestRow& r : table.rows) {
-    reexecuted += r.facts.reexecuted;
-    sure = sure && (r.facts.statuses_sure || r.facts.reexecuted == 0);
+  std::set<std::string_view> all;
+  for (const profile::RouteFacts& f : p.requests.routes) {
+    reexecuted += f.reexecuted;
+    sure = sure && (f.statuses_sure || f.reexecuted == 0);
+    if (f.error_page) all.insert(p.str(f.route));
   }
   if (reexecuted == 0 || p.requests.narrowed) return "";
-  constexpr size_t kMostPages = 3;
   std::string pages;
-  for (size_t i = 0; i < std::min(kMostPages, p.requests.error_pages.size()); ++i)
-    pages += (i == 0 ? "" : ", ") + Printable(p.str(p.requests.error_pages[i]));
-  if (p.requests.error_pages.size() > kMostPages) pages += ", …";
+  size_t count = 0;
+  for (const std::string_view page : all) {
+    if (++count > kMostPages) break;
+    pages += (count == 1 ? "" : ", ") + Printable(page);
+  }
+  if (count > kMostPages) pages += ", …";
   std::string out =
       Wrap(fmt::format("{} ran again for an error page ({}). They count to their own routes",
                        CountCell(reexecuted), pages),
@@ -214,7 +220,7 @@ std::string RequestsText(const RequestTable& table, const Profile& p, const Text
     out +=
         fmt::format("… {} more rows: -n {}\n", table.all_rows - table.rows.size(), table.all_rows);
   if (p.requests.windows.any()) out += Wrap(profile::WindowNote(p.requests.windows), 0, 0, o.width);
-  out += ErrorPagesText(table, p, o);
+  out += ErrorPagesText(p, o);
   for (const RequestRow& r : table.rows)
     if (r.facts.beyond_windows > 0)
       out +=

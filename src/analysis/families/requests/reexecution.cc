@@ -98,6 +98,19 @@ bool FitMargins(Cells& cells, const std::vector<double>& rows, const std::vector
   return off <= kNear * all;
 }
 
+// Rows of whole numbers, whose columns have the same sums, rounded.
+void RoundColumns(Cells& cells) {
+  if (cells.empty()) return;
+  for (size_t c = 0; c < cells[0].size(); ++c) {
+    double sum = 0, before = 0;
+    for (std::vector<double>& row : cells) {
+      sum += row[c];
+      row[c] = std::round(sum) - before;
+      before += row[c];
+    }
+  }
+}
+
 }  // namespace
 
 double Reexecution::Route::all() const {
@@ -155,7 +168,7 @@ void Reexecution::Add(uint32_t index, const profile::LabelSet& labels,
   const uint64_t status = labels[LabelKey::kStatus];
   switch (part) {
     case RequestPart::kEnded:
-      if (labels[LabelKey::kRequestWindow] == 0) r.ended += sum.count;
+      (labels[LabelKey::kRequestWindow] == 0 ? r.ended : r.watched_ended) += sum.count;
       return;
     case RequestPart::kUncounted:
       r.ended -= sum.count;
@@ -178,8 +191,8 @@ void Reexecution::Add(uint32_t index, const profile::LabelSet& labels,
 }
 
 // How many requests of its own each route has, what the histogram lacks of them, and what it has
-// too many.
-void Reexecution::FindLacking(Process& p, bool whole) {
+// too many. `partly`: in windows, or in a range of time.
+void Reexecution::FindLacking(Process& p, bool partly) {
   double counted = 0, ended = 0, watched = 0;
   for (const auto& [name, r] : p.routes) {
     counted += r.all();
@@ -191,80 +204,110 @@ void Reexecution::FindLacking(Process& p, bool whole) {
   for (auto& [name, r] : p.routes) {
     r.own = r.ended + r.watched * scale;
     r.lacking = std::max(0.0, r.own - r.all());
-    // In windows a route is seen by chance: a page is one that should have been seen.
+    // In windows a route is seen by chance, and in a range of time the histogram tells of others
+    // than were followed: a page is one that should have been seen, and is mostly that.
     constexpr double kErrors = 3, kExpected = 5;
     const double surplus = std::min(r.bad(), r.all() - r.own);
-    const bool seen_by_chance =
-        p.windows && (surplus < kErrors * scale * std::sqrt(std::max(1.0, r.watched)) ||
-                      r.all() < kExpected * scale);
-    const bool page = r.kind == RouteKind::kTemplate && surplus > kOne && !seen_by_chance;
+    const bool by_chance =
+        (p.windows && (surplus < kErrors * scale * std::sqrt(std::max(1.0, r.watched)) ||
+                       r.all() < kExpected * scale)) ||
+        (partly && r.own > surplus);
+    const bool page = r.kind == RouteKind::kTemplate && surplus > kOne && !by_chance;
     r.surplus = page ? surplus : 0;
-    if (page) r.lacking = 0;
     const bool by_matches =
         r.kind == RouteKind::kTemplate ? p.matched.contains(r.text) : r.kind == RouteKind::kNoRoute;
-    if ((p.windows || !whole) && !p.matched.empty() && !page && by_matches)
+    if (page || !by_matches)
+      r.lacking = 0;
+    else
       alike[{r.kind == RouteKind::kTemplate, r.text}].push_back(&r);
   }
-  // What was matched is known of all requests, but not of which method.
+  // What was matched and not counted, in one session and of every request, but of whatever method.
+  // Requests that began before that session are in neither; those that go on are matched only.
   for (const auto& [key, routes] : alike) {
-    double lacking = key.first ? p.matched.at(key.second) : p.unmatched, by_chance = 0, own = 0;
+    double lacking = key.first ? p.matched.at(key.second) : p.unmatched, of_each = 0, own = 0;
     for (const Route* r : routes) {
       lacking -= r->all();
-      by_chance += r->lacking;
+      of_each += r->lacking;
       own += r->own;
     }
-    if (!p.windows && by_chance <= lacking) continue;
+    if (!p.windows && of_each <= lacking) continue;
     for (Route* r : routes) {
-      const double part = by_chance > 0 ? r->lacking / by_chance : own > 0 ? r->own / own : 0;
+      const double part = of_each > 0 ? r->lacking / of_each : own > 0 ? r->own / own : 0;
       r->lacking = std::max(0.0, lacking) * part;
     }
   }
-  for (auto& [name, r] : p.routes) {
-    // Requests that were matched may go on: where it was told of many how they ended, and none of
-    // them ran again.
-    constexpr double kEnough = 10, kMostUnseen = 3;
-    const bool by_matches = p.windows || !whole;
-    if (by_matches && r.looked >= kEnough && r.reexecuted.empty() &&
-        r.lacking < kMostUnseen * r.own / r.looked)
-      r.lacking = 0;
-    if (r.lacking < kOne) r.lacking = 0;
+  for (auto& [name, r] : p.routes) r.lacking = LackingAsTold(r, p.windows, partly);
+}
+
+// What a route lacks may be of requests that go on, or that the program counts nowhere
+// (DisableHttpMetrics).
+double Reexecution::LackingAsTold(const Route& r, bool windows, bool partly) {
+  constexpr double kEnough = 10, kMostUnseen = 3;
+  double seen = 0;
+  for (const auto& [status, n] : r.reexecuted) seen += IsBad(status) ? n : 0;
+  double lacking = r.lacking;
+  if (seen > 0) {
+    // Of those that were told, and two errors of a Poisson number more.
+    lacking = std::min(lacking, r.own * (seen + 2 * std::sqrt(seen) + kMostUnseen) / r.looked);
+  } else if (r.looked >= kEnough && (partly || lacking > kMostUnseen * r.own / r.looked)) {
+    lacking = 0;
+  } else if (windows && r.ended == 0 && r.watched_ended == 0) {
+    lacking = 0;
   }
+  return lacking < kOne ? 0 : lacking;
 }
 
 // Of the routes of one method. Rows are routes that lack requests, and pages that have failing ones
 // of their own; columns are what the histogram counts to pages, by status.
 void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
-                        bool windows, std::vector<Move>& out) {
-  struct Row {
-    uint64_t name;
-    const Route* route;
-    double sum;
-    bool stays = false;  // at the page: of these nothing is moved
-  };
-  struct Column {
-    uint64_t page, status;
-    double sum, ns;  // ns: of one
-  };
-  double lacking = 0, surplus = 0;
+                        bool partly, std::vector<Move>& out) {
+  double lacking = 0, told = 0, surplus = 0;
   for (const auto& [name, r] : routes) {
     lacking += r->lacking;
+    told += r->reexecuted.empty() ? 0 : r->lacking;
     surplus += r->surplus;
   }
-  // A page's requests that began before the recording, or ended between its end and the histogram's
-  // last value, are as the others; but not where nearly all are such.
-  const bool few = lacking < surplus / 2;
-  const double most = few ? lacking : surplus;
-  if (most < kOne || (windows && few)) return;
+  if (lacking < kOne || surplus < kOne) return;
+  // More is lacking than ran again: of which routes is known where it was told. Else, one way to
+  // leave routes out may be the only one.
+  constexpr double kMore = 1.25, kLess = 0.75;
+  const bool too_many = lacking > kMore * surplus;
+  if (too_many && told > 0) lacking = told;
+  const bool only_told = too_many && told > 0, leave_out = too_many && told == 0;
+  if (leave_out && partly) return;
+  if (partly && lacking < surplus / 2) return;
+  // A page's requests that ended between the end of the recording and the histogram's last value
+  // are as the others; but not where many are such.
+  const double most = leave_out || lacking >= kLess * surplus ? surplus : lacking;
   std::vector<Row> rows;
   std::vector<Column> columns;
   for (const auto& [name, r] : routes) {
-    if (r->lacking > 0) rows.push_back({name, r, r->lacking * most / lacking});
+    if (r->lacking > 0 && (!only_told || !r->reexecuted.empty()))
+      rows.push_back({name, r, leave_out ? r->lacking : r->lacking * most / lacking, false});
     if (r->surplus == 0) continue;
     const double stays = r->bad() - r->surplus * most / surplus;
     if (stays >= kOne) rows.push_back({name, r, stays, true});
     for (const auto& [status, c] : r->counted)
       if (IsBad(status) && c.count > 0) columns.push_back({name, status, c.count, c.ns / c.count});
   }
+  // No page: what was not counted at all.
+  if (leave_out) columns.push_back({0, 0, lacking - surplus, 0});
+  bool sure = false;
+  const Cells cells = Share(rows, columns, partly, leave_out, sure);
+  for (size_t i = 0; i < cells.size(); ++i)
+    for (size_t c = 0; c < columns.size(); ++c)
+      if (!rows[i].stays && columns[c].page != 0 && cells[i][c] > 0)
+        out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
+                       StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
+                       cells[i][c], cells[i][c] * columns[c].ns,
+                       sure || !rows[i].route->reexecuted.empty()});
+}
+
+// How many of each row are of each column; empty: it cannot be known. `only_whole`: only if there
+// is one way in which rows are of one column as a whole.
+std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows,
+                                                    const std::vector<Column>& columns, bool partly,
+                                                    bool only_whole, bool& sure) {
   Cells cells(rows.size(), std::vector<double>(columns.size(), 1));
   std::vector<double> row_sums, column_sums;
   std::vector<uint64_t> statuses;
@@ -272,63 +315,66 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
     column_sums.push_back(c.sum);
     statuses.push_back(c.status);
   }
-  // A page without requests of its own may have some left that began before the recording.
-  bool all_looked = true;
+  const auto may = [&](size_t i, size_t c) {
+    return !rows[i].stays || columns[c].page == rows[i].name;
+  };
+  // A page without requests of its own may have some left, of requests that were not followed.
+  bool all_told = true;
   size_t unknown = 0;
+  double least = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Route& r = *rows[i].route;
     row_sums.push_back(rows[i].sum);
+    least = i == 0 ? rows[i].sum : std::min(least, rows[i].sum);
     const bool left = rows[i].stays && r.own < kOne;
-    all_looked = all_looked && (left || !r.reexecuted.empty());
+    all_told = all_told && (left || !r.reexecuted.empty());
     unknown += left ? 0 : 1;
     for (size_t c = 0; c < columns.size(); ++c) {
       if (!r.reexecuted.empty()) cells[i][c] = 0;
       for (const auto& [status, n] : r.reexecuted)
         if (status >> 1 == columns[c].status >> 1) cells[i][c] += n;
-      if (rows[i].stays && columns[c].page != rows[i].name) cells[i][c] = 0;
+      if (!may(i, c)) cells[i][c] = 0;
     }
   }
   const bool one_status = std::all_of(statuses.begin(), statuses.end(),
                                       [&](uint64_t status) { return status == statuses[0]; });
-  bool sure = all_looked || unknown == 1 || one_status;
-  std::optional<std::vector<size_t>> whole;
-  if (!sure && !windows) whole = WholeRows(cells, row_sums, column_sums, statuses).Find();
-  if (whole) {
-    sure = true;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      std::fill(cells[i].begin(), cells[i].end(), 0);
-      cells[i][(*whole)[i]] = rows[i].sum;
+  sure = all_told || unknown == 1 || one_status;
+  if (!partly && (!sure || only_whole)) {
+    const auto whole = WholeRows(cells, row_sums, column_sums, statuses).Find();
+    if (only_whole && !whole) return {};
+    if (whole) {
+      // Few may add up by chance.
+      constexpr double kMany = 20;
+      sure = least >= kMany;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        std::fill(cells[i].begin(), cells[i].end(), 0);
+        cells[i][(*whole)[i]] = rows[i].sum;
+      }
+      return cells;
     }
-  } else if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
+  }
+  if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
     cells = std::move(seen);
   } else {  // what nobody saw may be, too
     constexpr double kUnseen = 1e-3;
     for (size_t i = 0; i < rows.size(); ++i)
       for (size_t c = 0; c < columns.size(); ++c)
-        if (!rows[i].stays || columns[c].page == rows[i].name) cells[i][c] += kUnseen;
+        if (may(i, c)) cells[i][c] += kUnseen;
     (void)FitMargins(cells, row_sums, column_sums);
   }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    // What is next to nothing is what nobody saw.
-    double& most_of_row = *std::max_element(cells[i].begin(), cells[i].end());
-    for (double& cell : cells[i])
-      if (&cell != &most_of_row && cell < kOne) most_of_row += std::exchange(cell, 0);
-    for (size_t c = 0; c < columns.size(); ++c)
-      if (!rows[i].stays && cells[i][c] > 0)
-        out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
-                       StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
-                       cells[i][c], cells[i][c] * columns[c].ns,
-                       sure || !rows[i].route->reexecuted.empty()});
-  }
+  RoundColumns(cells);
+  return cells;
 }
 
 std::vector<Reexecution::Move> Reexecution::Finish(bool whole) {
   std::vector<Move> out;
   for (auto& [index, p] : processes_) {
-    FindLacking(p, whole);
+    if (p.matched.empty()) continue;  // there is no counter of matches, or another tool's limits
+    const bool partly = p.windows || !whole;
+    FindLacking(p, partly);
     std::map<std::string, std::vector<std::pair<uint64_t, Route*>>> by_method;
     for (auto& [name, r] : p.routes) by_method[r.method].emplace_back(name, &r);
-    for (const auto& [method, routes] : by_method) Solve(index, routes, p.windows, out);
+    for (const auto& [method, routes] : by_method) Solve(index, routes, partly, out);
   }
   return out;
 }

@@ -37,8 +37,8 @@ class Reexecution {
     double count = 0, ns = 0;
     bool sure = true;  // false: of several routes and statuses it is not known which goes where
   };
-  // Call this after the last Add(), which nothing follows. `whole`: of the whole recording. Else
-  // what the histogram has not told yet of some requests, it has told of others that ended before.
+  // Call this after the last Add(), which nothing follows. `whole`: of the whole recording; in a
+  // range of time the histogram tells of requests that ended a second before.
   std::vector<Move> Finish(bool whole);
 
  private:
@@ -48,7 +48,8 @@ class Reexecution {
   struct Route {
     profile::RouteKind kind = profile::RouteKind::kPath;
     std::string method, text;
-    double ended = 0, watched = 0;          // followed all along, or in windows
+    double ended = 0;                       // followed all along
+    double watched = 0, watched_ended = 0;  // in windows
     std::map<uint64_t, Counted> counted{};  // by StatusLabel()
     // Of so many it was told how they ended; those that ran again, by their status.
     double looked = 0;
@@ -66,9 +67,24 @@ class Reexecution {
     bool windows = false;
   };
 
-  static void FindLacking(Process& process, bool whole);
+  struct Row {
+    uint64_t name;
+    const Route* route;
+    double sum;
+    bool stays;  // at the page: of these nothing is moved
+  };
+  struct Column {
+    uint64_t page, status;
+    double sum, ns;  // ns: of one
+  };
+
+  static void FindLacking(Process& process, bool partly);
+  static double LackingAsTold(const Route& route, bool windows, bool partly);
   static void Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
-                    bool windows, std::vector<Move>& out);
+                    bool partly, std::vector<Move>& out);
+  static std::vector<std::vector<double>> Share(const std::vector<Row>& rows,
+                                                const std::vector<Column>& columns, bool partly,
+                                                bool only_whole, bool& sure);
 
   std::map<uint32_t, Process> processes_;
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> actions_;  // by name: that of their template

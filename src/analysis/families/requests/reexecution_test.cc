@@ -21,6 +21,10 @@ class ReexecutionCounts {
   void Template(const std::string& name, const std::string& method, const std::string& text) {
     counts_.NoteRoute(0, Name(name), RouteKind::kTemplate, method, text, {});
   }
+  void Matches(const std::string& text, uint64_t n) {
+    Template("(any method) " + text, "", text);
+    Add("(any method) " + text, RequestPart::kMatched, n);
+  }
   void Add(const std::string& name, RequestPart part, uint64_t n, uint64_t status = 0) {
     const Aggregate::Moment moment{0, 1, {1, n * kNs, n}};
     counts_.Add(0,
@@ -30,7 +34,9 @@ class ReexecutionCounts {
                     .With(LabelKey::kStatus, status),
                 {&moment, 1});
   }
+  // Routing has found as many as ended, unless it is told otherwise.
   void Route(const std::string& name, uint64_t ended, uint64_t fine) {
+    Matches(name, ended);
     Template(name, "GET", name);
     Add(name, RequestPart::kEnded, ended);
     Add(name, RequestPart::kCounted, fine, profile::StatusLabel(200, false));
@@ -162,10 +168,87 @@ TEST(Reexecution, WhatTheHistogramHasNotToldYetIsNotLacking) {
   EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 10}}));
 }
 
+// Requests that began before the session of the histogram are in no count of its.
+TEST(Reexecution, WhatWasNotMatchedIsNotLacking) {
+  ReexecutionCounts c;
+  c.Route("/a", 2, 0);
+  c.Route("/fine", 1000, 950);
+  c.Template("(any method) /early", "", "/early");
+  c.Add("(any method) /early", RequestPart::kMatched, 90);
+  c.Template("/early", "GET", "/early");
+  c.Add("/early", RequestPart::kEnded, 100);
+  c.Add("/early", RequestPart::kCounted, 90, profile::StatusLabel(200, false));
+  c.Page("/error", 500, 2);
+  c.Add("/fine", RequestPart::kUncounted, 50);
+  EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 2}}));
+}
+
+// DisableHttpMetrics: all of a route is missing, and none of it failed.
+TEST(Reexecution, ARouteThatIsNotCountedHasNoErrors) {
+  ReexecutionCounts c;
+  c.Route("/healthz", 600, 0);
+  c.Route("/fail", 50, 0);
+  c.Page("/error", 500, 50);
+  EXPECT_EQ(c.Moved(), (Moved{{"/fail 500", 50}})) << "one way to leave a route out";
+  ReexecutionCounts several;
+  several.Route("/healthz", 50, 0);
+  several.Route("/fail", 50, 0);
+  several.Page("/error", 500, 50);
+  EXPECT_EQ(several.Moved(), Moved{}) << "it stays at the page";
+  ReexecutionCounts told;
+  told.Route("/healthz", 50, 0);
+  told.Route("/fail", 50, 0);
+  told.Page("/error", 500, 50);
+  told.Add("/healthz", RequestPart::kLooked, 20);
+  told.Add("/fail", RequestPart::kLooked, 20, profile::StatusLabel(500, true));
+  EXPECT_EQ(told.Moved(), (Moved{{"/fail 500", 50}}));
+}
+
+TEST(Reexecution, ManyRoutesWithAFailureEachKeepTheSums) {
+  ReexecutionCounts c;
+  for (int i = 0; i < 100; ++i) c.Route("/a" + std::to_string(i), 10, 9);
+  c.Page("/error", 500, 30);
+  c.Page("/status", 404, 70);
+  double errors = 0, missing = 0;
+  for (const auto& [name, n] : c.Moved()) {
+    EXPECT_EQ(n, 1) << name;
+    (name.ends_with("500") ? errors : missing) += n;
+  }
+  EXPECT_EQ(errors, 30);
+  EXPECT_EQ(missing, 70);
+  EXPECT_FALSE(c.sure());
+}
+
+TEST(Reexecution, WithoutACounterOfMatchesNothingIsMoved) {
+  ReexecutionCounts c;
+  c.Template("/a", "GET", "/a");
+  c.Add("/a", RequestPart::kEnded, 10);
+  c.Page("/error", 500, 10);
+  EXPECT_EQ(c.Moved(), Moved{});
+}
+
+// What goes on in a window has been matched, and not been counted.
+TEST(Reexecution, SocketsThatAreOpenAreNoErrors) {
+  ReexecutionCounts c;
+  c.Route("/hub", 0, 0);
+  c.Matches("/hub", 2000);
+  c.Add("/hub", RequestPart::kWatched, 200);
+  c.Route("/fail", 0, 0);
+  c.Matches("/fail", 500);
+  c.Add("/fail", RequestPart::kWatched, 50);
+  c.Add("/fail", RequestPart::kLooked, 10, profile::StatusLabel(500, true));
+  c.Route("/fine", 0, 10000);
+  c.Matches("/fine", 10000);
+  c.Add("/fine", RequestPart::kWatched, 1000);
+  c.Page("/error", 500, 500);
+  EXPECT_EQ(c.Moved(), (Moved{{"/fail 500", 500}}));
+}
+
 TEST(Reexecution, MethodsAreKeptApart) {
   ReexecutionCounts c;
   c.Route("/a", 30, 20);
   c.Template("POST /a", "POST", "/a");
+  c.Matches("/a", 9);
   c.Add("POST /a", RequestPart::kEnded, 9);
   c.Add("POST /a", RequestPart::kCounted, 2, profile::StatusLabel(200, false));
   c.Page("/error", 500, 10);
@@ -176,36 +259,43 @@ TEST(Reexecution, MethodsAreKeptApart) {
 
 TEST(Reexecution, FewMatchesInWindowsAreNoPage) {
   ReexecutionCounts c;
-  c.Template("(any method) /a", "", "/a");
   c.Route("/a", 0, 990);
   c.Add("/a", RequestPart::kWatched, 99);
-  c.Add("(any method) /a", RequestPart::kMatched, 1000);  // ten go on
-  c.Page("/fails", 500, 10);                              // and no window saw it
+  c.Matches("/a", 1000);      // ten go on
+  c.Page("/fails", 500, 10);  // and no window saw it
   EXPECT_EQ(c.Moved(), Moved{});
 }
 
 // A range of time begins and ends with requests that the histogram tells in another second.
 TEST(Reexecution, InARangeOfTimeMatchesSayWhatIsLacking) {
   ReexecutionCounts c;
-  for (const char* text : {"/a", "/fine"})
-    c.Template(std::string("(any method) ") + text, "", text);
   c.Route("/a", 30, 20);
-  c.Route("/fine", 50, 40);
+  c.Template("/fine", "GET", "/fine");
+  c.Matches("/fine", 40);
+  c.Add("/fine", RequestPart::kEnded, 50);
+  c.Add("/fine", RequestPart::kCounted, 40, profile::StatusLabel(200, false));
   c.Page("/error", 500, 10);
-  c.Add("(any method) /a", RequestPart::kMatched, 30);
-  c.Add("(any method) /fine", RequestPart::kMatched, 40);
   EXPECT_EQ(c.Moved(false), (Moved{{"/a 500", 10}}));
+}
+
+// … so that a route that fails is no page for having more failures than requests.
+TEST(Reexecution, InARangeOfTimeAPageIsMostlyThat) {
+  ReexecutionCounts c;
+  c.Route("/slow", 100, 50);  // fifty go on
+  c.Route("/fails", 100, 0);
+  c.Add("/fails", RequestPart::kCounted, 150, profile::StatusLabel(500, true));
+  EXPECT_EQ(c.Moved(false), Moved{});
 }
 
 TEST(Reexecution, NothingIsMovedTwice) {
   ReexecutionCounts c;
-  c.Route("/a", 10, 0);
+  c.Route("/a", 10, 5);
   c.Page("/error", 500, 4);  // the rest was not told
   EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 4}}));
   ReexecutionCounts d;
-  d.Route("/a", 10, 7);
-  d.Page("/error", 500, 5);  // two began before the recording
-  EXPECT_EQ(d.Moved(), (Moved{{"/a 500", 5}})) << "they are as the others";
+  d.Route("/a", 100, 10);
+  d.Page("/error", 500, 95);  // five were not followed
+  EXPECT_EQ(d.Moved(), (Moved{{"/a 500", 95}})) << "they are as the others";
   ReexecutionCounts e;
   e.Route("/a", 10, 9);
   e.Page("/fails", 500, 5);  // four at least are of a route that was not seen

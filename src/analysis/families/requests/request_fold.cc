@@ -215,9 +215,9 @@ void RequestFold::OnHistogram(const clr::RawEvent& event, int64_t now_ns) {
   const uint16_t label = tables_->labels.Find(labels);
   constexpr int kFirstError = 400;
   if (t.has_route) {
-    book_.Count(t.method, t.route, static_cast<uint64_t>(value.count));
+    book_.Count(t.method, t.route, static_cast<uint64_t>(value.count),
+                failed || t.status >= kFirstError);
     routed_ += value.count;
-    if (failed || t.status >= kFirstError) routed_badly_ += value.count;
   } else {
     book_.CountUnrouted(t.method, static_cast<uint64_t>(value.count));
   }
@@ -261,6 +261,7 @@ void RequestFold::OnCollected(int64_t now_ns) {
     ++intervals_;
   }
   counting_ = 0;
+  reexecuted_ = book_.CountReexecuted();
   collected_to_ns_ = std::max(collected_to_ns_, now_ns);
 }
 

@@ -369,9 +369,9 @@ class RequestFold {
   std::deque<RoutingWatch> routing_watches_;  // oldest first
   std::vector<Told> told_;
   uint64_t undecided_ = 0, undecided_seen_ = 0;
-  // How often routing found a template; requests that the histogram counts to one, and those of
-  // them that failed or were refused: more matches than requests are of error pages.
-  double matches_ = 0, routed_ = 0, routed_badly_ = 0, reexecuted_seen_ = 0;
+  // Of the histogram: those that ran again for an error page; matches, and requests of a template.
+  uint64_t reexecuted_ = 0, reexecuted_seen_ = 0;
+  double matches_ = 0, routed_ = 0;
   bool actions_expected_ = false;
   int64_t watched_to_ns_ = 0;  // the end of the last window, or when windows began
   bool in_windows_ = false;

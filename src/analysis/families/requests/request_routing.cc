@@ -34,7 +34,9 @@ bool IsOwnPath(std::string_view path, std::string_view routed) {
   const std::string_view whole = own.size() > 0 ? own.From(0) : std::string_view();
   if (routed == "/") return whole.empty() || whole.ends_with('/');
   if (routed.starts_with('/')) routed.remove_prefix(1);
-  return whole.ends_with(routed);
+  if (!whole.ends_with(routed)) return false;
+  const size_t base = whole.size() - routed.size();
+  return base == 0 || whole[base - 1] == '/';
 }
 
 std::string TextOf(Utf16View text) {
@@ -67,9 +69,11 @@ bool RequestFold::RoutingToldOf(const Request& r) const {
 }
 
 bool RequestFold::WantsReexecuted() {
-  constexpr double kLeast = 3;  // that many may have been matched and go on
-  const double reexecuted = std::min(matches_ - routed_, routed_badly_);
-  if (reexecuted < kLeast || reexecuted < 2 * reexecuted_seen_) return false;
+  // Each has been matched twice. What goes on was matched, too, and is no failure yet.
+  constexpr uint64_t kLeast = 3;
+  const double more = std::max(0.0, matches_ - routed_);
+  const uint64_t reexecuted = std::min(reexecuted_, static_cast<uint64_t>(more));
+  if (reexecuted < std::max(kLeast, 2 * reexecuted_seen_)) return false;
   reexecuted_seen_ = reexecuted;
   return true;
 }

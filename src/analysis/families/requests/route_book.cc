@@ -102,6 +102,11 @@ const std::string* RouteBook::FindMatched(std::string_view method, std::string_v
   const bool others = std::any_of(m.numbers.begin(), m.numbers.end(), [&](uint32_t number) {
     return templates_[number].told && templates_[number].method != method;
   });
+  // Behind a base, where the method has it by itself, the counts decide (MatchEnded).
+  const bool by_itself = std::any_of(m.numbers.begin(), m.numbers.end(), [&](uint32_t number) {
+    return templates_[number].told && templates_[number].method == method;
+  });
+  if (by_itself && any.skipped != 0) return nullptr;
   // What was matched before the counter began is in no count.
   constexpr uint64_t kUncounted = 32, kPart = 16;
   const uint64_t more = others ? 0 : std::max(kUncounted, m.counted / kPart);
@@ -242,13 +247,27 @@ bool RouteBook::IsUndecided(std::string_view method, std::string_view path) cons
   return found && !found.certain && matcher_.route(found.index).IsConventional();
 }
 
-void RouteBook::Count(std::string_view method, std::string_view route, uint64_t count) {
+void RouteBook::Count(std::string_view method, std::string_view route, uint64_t count, bool bad) {
   method = KnownMethod(method);
   key_.assign(method).append(" ").append(route);
   const auto known = numbers_.find(key_);
   if (known == numbers_.end()) return;
   templates_[known->second].counted += count;
+  templates_[known->second].bad += bad ? count : 0;
   Note(templates_[known->second]);
+}
+
+uint64_t RouteBook::CountReexecuted() {
+  // Where not every request is seen, so many have not been seen by chance.
+  constexpr uint64_t kUnseen = 20;
+  uint64_t sum = 0;
+  for (Known& t : templates_) {
+    const bool page =
+        partial_ ? t.matched == 0 && t.bad_before >= kUnseen : 2 * t.matched < t.bad_before;
+    if (page) sum += t.bad_before - t.matched;
+    t.bad_before = t.bad;
+  }
+  return sum;
 }
 
 void RouteBook::MoveTo(StringPool* strings, profile::ProcessTables* tables) {

@@ -57,8 +57,11 @@ class RouteBook {
   }
   // Conventional routes by action: routes of their own, where it is told.
   void SplitActions() { split_ = true; }
-  // The histogram counts so many more.
-  void Count(std::string_view method, std::string_view route, uint64_t count);
+  // The histogram counts so many more; `bad`: they failed, or were refused.
+  void Count(std::string_view method, std::string_view route, uint64_t count, bool bad);
+  // An interval of the histogram ends. Returns how many of the bad ones that it told of before, at
+  // templates that hardly any request asks for, are of no request: by now those are known.
+  uint64_t CountReexecuted();
   void CountUnrouted(std::string_view method, uint64_t count) {
     unrouted_[std::string(KnownMethod(method))].counted += count;
   }
@@ -88,6 +91,7 @@ class RouteBook {
     std::string method, text;
     uint32_t route = kNone;  // kNone: not in these tables yet
     uint64_t counted = 0, matched = 0;
+    uint64_t bad = 0, bad_before = 0;      // of `counted`; before this interval
     bool told = false;                     // by the histogram: paths of the method may be of it
     uint32_t match = RouteMatcher::kNone;  // its number there
   };

@@ -57,7 +57,8 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
   std::vector<std::string> templates;  // by the matcher's number
   bool any = false;
   for (const RequestRoute& r : t.requests.routes) {
-    any = any || r.kind == RouteKind::kTemplate || r.kind == RouteKind::kNoRoute;
+    any = any || ((r.kind == RouteKind::kTemplate || r.kind == RouteKind::kNoRoute) &&
+                  !strings.Get(r.method).empty());
     if (r.kind != RouteKind::kTemplate) continue;
     const bool of_any = strings.Get(r.method).empty();
     const uint32_t match =

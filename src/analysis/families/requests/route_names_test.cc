@@ -59,6 +59,10 @@ TEST(RouteNames, APathHasTheTemplateThatRoutingFound) {
   EXPECT_EQ(f.names()[1], "GET /items/{id}") << "what the method itself has comes first";
   EXPECT_EQ(f.names()[2], "(any method) /throw/{name}");
   EXPECT_EQ(f.names()[4], "(any method) (no route)");
+  BookFixture early;  // the histogram has told of nothing
+  (void)early.book.OfPath("GET", "/Home/Index");
+  (void)early.book.CountMatched("{controller=Home}/{action=Index}/{id?}", 5);
+  EXPECT_EQ(early.names()[0], "GET /Home/Index");
 }
 
 TEST(RouteNames, OneStatusIsTheName) {
