@@ -31,8 +31,8 @@ class EventBinder {
   // One series of one process; `node` and `type` are the profile's, its frames are named.
   void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
-  // A route of a process, and how long its longest request took.
-  // `name`: the profile's; `of`: the template's name, of an action. Texts are `strings`'.
+  // A route of a process. `name`: the profile's; `of`: the template's name, of an action; texts of
+  // `route` are in `strings`.
   void NoteRoute(uint32_t process, StringId name, const profile::RequestRoute& route, StringId of,
                  const StringPool& strings);
   // Call this after the last Add() and before cells are sorted: storms refer to cells by number.

@@ -111,8 +111,8 @@ std::string ErrorPagesText(const Profile& p, const TextOptions& o) {
   }
   if (count > kMostPages) pages += ", …";
   std::string out =
-      Wrap(fmt::format("{} ran again for an error page ({}). They count to their own routes",
-                       CountCell(reexecuted), pages),
+      Wrap(fmt::format("{} ran again for an error page{}. They count to their own routes",
+                       CountCell(reexecuted), pages.empty() ? "" : " (" + pages + ")"),
            0, 0, o.width);
   if (!sure)
     out += Wrap(

@@ -13,7 +13,7 @@ using profile::RouteKind;
 namespace {
 
 constexpr uint32_t kFirstError = 400;
-constexpr double kOne = 0.5;  // less is none
+constexpr double kLeast = 0.5;  // requests; less is none
 
 bool IsBad(uint64_t status) { return (status & 1) != 0 || status >> 1 >= kFirstError; }
 
@@ -200,19 +200,22 @@ void Reexecution::FindLacking(Process& p, bool partly) {
     watched += r.watched;
   }
   const double scale = watched > 0 ? std::max(1.0, (counted - ended) / watched) : 1;
+  // The histogram's last value is of an interval that ends up to a second after the recording.
+  const double tail = watched == 0 && ended > 0 ? std::max(1.0, counted / ended) : 1;
   std::map<std::pair<bool, std::string>, std::vector<Route*>> alike;  // of whatever method
   for (auto& [name, r] : p.routes) {
-    r.own = r.ended + r.watched * scale;
+    r.own = r.ended * tail + r.watched * scale;
     r.lacking = std::max(0.0, r.own - r.all());
-    // In windows a route is seen by chance, and in a range of time the histogram tells of others
-    // than were followed: a page is one that should have been seen, and is mostly that.
+    // In windows a route is seen by chance, and in a range of time the histogram counts others than
+    // were followed: a page is one that should have been seen, and most of its count is of others.
     constexpr double kErrors = 3, kExpected = 5;
     const double surplus = std::min(r.bad(), r.all() - r.own);
+    const double error = kErrors * std::sqrt((tail - 1) * r.ended);
     const bool by_chance =
         (p.windows && (surplus < kErrors * scale * std::sqrt(std::max(1.0, r.watched)) ||
                        r.all() < kExpected * scale)) ||
-        (partly && r.own > surplus);
-    const bool page = r.kind == RouteKind::kTemplate && surplus > kOne && !by_chance;
+        (partly && r.own > surplus) || surplus <= error;
+    const bool page = r.kind == RouteKind::kTemplate && surplus > kLeast && !by_chance;
     r.surplus = page ? surplus : 0;
     const bool by_matches =
         r.kind == RouteKind::kTemplate ? p.matched.contains(r.text) : r.kind == RouteKind::kNoRoute;
@@ -222,11 +225,12 @@ void Reexecution::FindLacking(Process& p, bool partly) {
       alike[{r.kind == RouteKind::kTemplate, r.text}].push_back(&r);
   }
   // What was matched and not counted, in one session and of every request, but of whatever method.
-  // Requests that began before that session are in neither; those that go on are matched only.
+  // Requests that go on are matched only. What answers before routing, such as static files, is
+  // counted only: without a route, only failures may be of requests that nothing matched.
   for (const auto& [key, routes] : alike) {
     double lacking = key.first ? p.matched.at(key.second) : p.unmatched, of_each = 0, own = 0;
     for (const Route* r : routes) {
-      lacking -= r->all();
+      lacking -= key.first ? r->all() : r->bad();
       of_each += r->lacking;
       own += r->own;
     }
@@ -236,11 +240,12 @@ void Reexecution::FindLacking(Process& p, bool partly) {
       r->lacking = std::max(0.0, lacking) * part;
     }
   }
-  for (auto& [name, r] : p.routes) r.lacking = LackingAsTold(r, p.windows, partly);
+  for (auto& [name, r] : p.routes)
+    if (r.lacking < kLeast) r.lacking = 0;
 }
 
-// What a route lacks may be of requests that go on, or that the program counts nowhere
-// (DisableHttpMetrics).
+// More is lacking than ran again: requests go on, or the program counts a route nowhere
+// (DisableHttpMetrics). What was told of a route's requests decides how many may have run again.
 double Reexecution::LackingAsTold(const Route& r, bool windows, bool partly) {
   constexpr double kEnough = 10, kMostUnseen = 3;
   double seen = 0;
@@ -254,42 +259,57 @@ double Reexecution::LackingAsTold(const Route& r, bool windows, bool partly) {
   } else if (windows && r.ended == 0 && r.watched_ended == 0) {
     lacking = 0;
   }
-  return lacking < kOne ? 0 : lacking;
+  return lacking < kLeast ? 0 : lacking;
 }
 
 // Of the routes of one method. Rows are routes that lack requests, and pages that have failing ones
 // of their own; columns are what the histogram counts to pages, by status.
 void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
-                        bool partly, std::vector<Move>& out) {
-  double lacking = 0, told = 0, surplus = 0;
-  for (const auto& [name, r] : routes) {
-    lacking += r->lacking;
-    told += r->reexecuted.empty() ? 0 : r->lacking;
-    surplus += r->surplus;
+                        bool windows, bool partly, std::vector<Move>& out) {
+  double lacking = 0, told = 0, surplus = 0, bad = 0;
+  const auto add_up = [&] {
+    lacking = told = surplus = bad = 0;
+    for (const auto& [name, r] : routes) {
+      lacking += r->lacking;
+      told += r->reexecuted.empty() ? 0 : r->lacking;
+      surplus += r->surplus;
+      bad += r->surplus > 0 ? r->bad() : 0;
+    }
+  };
+  const auto too_many = [&] {
+    constexpr double kFew = 2, kWhole = 0.005, kPartly = 0.05;
+    return lacking > surplus + std::max(kFew, (partly ? kPartly : kWhole) * surplus);
+  };
+  add_up();
+  if (too_many()) {
+    for (const auto& [name, r] : routes) r->lacking = LackingAsTold(*r, windows, partly);
+    add_up();
   }
-  if (lacking < kOne || surplus < kOne) return;
-  // More is lacking than ran again: of which routes is known where it was told. Else, one way to
-  // leave routes out may be the only one.
-  constexpr double kMore = 1.25, kLess = 0.75;
-  const bool too_many = lacking > kMore * surplus;
-  if (too_many && told > 0) lacking = told;
-  const bool only_told = too_many && told > 0, leave_out = too_many && told == 0;
-  if (leave_out && partly) return;
-  if (partly && lacking < surplus / 2) return;
-  // A page's requests that ended between the end of the recording and the histogram's last value
-  // are as the others; but not where many are such.
-  const double most = leave_out || lacking >= kLess * surplus ? surplus : lacking;
+  if (lacking < kLeast || surplus < kLeast) return;
+  // Still too many: routes of which it was told, or the only way to leave routes out.
+  constexpr double kNearly = 0.9;
+  bool only_told = false, leave_out = false;
+  if (too_many()) {
+    leave_out = !partly && told < kNearly * surplus;
+    only_told = !leave_out;
+  }
+  if (only_told) lacking = told;
+  if (lacking < kLeast || (partly && lacking < surplus / 2)) return;
+  const bool all = leave_out || lacking >= kNearly * surplus;
+  const double most = all ? surplus : lacking;
   std::vector<Row> rows;
   std::vector<Column> columns;
   for (const auto& [name, r] : routes) {
     if (r->lacking > 0 && (!only_told || !r->reexecuted.empty()))
       rows.push_back({name, r, leave_out ? r->lacking : r->lacking * most / lacking, false});
     if (r->surplus == 0) continue;
-    const double stays = r->bad() - r->surplus * most / surplus;
-    if (stays >= kOne) rows.push_back({name, r, stays, true});
+    if (const double own = r->bad() - r->surplus; all && own >= kLeast)
+      rows.push_back({name, r, own, true});
     for (const auto& [status, c] : r->counted)
       if (IsBad(status) && c.count > 0) columns.push_back({name, status, c.count, c.ns / c.count});
   }
+  // Of which page the rest is, is not known.
+  if (!all) rows.push_back({0, nullptr, bad - most, true});
   // No page: what was not counted at all.
   if (leave_out) columns.push_back({0, 0, lacking - surplus, 0});
   bool sure = false;
@@ -299,8 +319,7 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
       if (!rows[i].stays && columns[c].page != 0 && cells[i][c] > 0)
         out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
                        StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
-                       cells[i][c], cells[i][c] * columns[c].ns,
-                       sure || !rows[i].route->reexecuted.empty()});
+                       cells[i][c], cells[i][c] * columns[c].ns, sure});
 }
 
 // How many of each row are of each column; empty: it cannot be known. `only_whole`: only if there
@@ -316,30 +335,30 @@ std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows
     statuses.push_back(c.status);
   }
   const auto may = [&](size_t i, size_t c) {
-    return !rows[i].stays || columns[c].page == rows[i].name;
+    return !rows[i].stays || rows[i].name == 0 || columns[c].page == rows[i].name;
   };
-  // A page without requests of its own may have some left, of requests that were not followed.
   bool all_told = true;
-  size_t unknown = 0;
   double least = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const Route& r = *rows[i].route;
     row_sums.push_back(rows[i].sum);
     least = i == 0 ? rows[i].sum : std::min(least, rows[i].sum);
-    const bool left = rows[i].stays && r.own < kOne;
-    all_told = all_told && (left || !r.reexecuted.empty());
-    unknown += left ? 0 : 1;
     for (size_t c = 0; c < columns.size(); ++c) {
-      if (!r.reexecuted.empty()) cells[i][c] = 0;
-      for (const auto& [status, n] : r.reexecuted)
+      if (rows[i].stays) {
+        cells[i][c] = may(i, c) ? columns[c].sum : 0;  // nothing is told of these
+        continue;
+      }
+      const auto& told = rows[i].route->reexecuted;
+      if (!told.empty()) cells[i][c] = 0;
+      for (const auto& [status, n] : told)
         if (status >> 1 == columns[c].status >> 1) cells[i][c] += n;
-      if (!may(i, c)) cells[i][c] = 0;
     }
+    all_told = all_told && (rows[i].stays || !rows[i].route->reexecuted.empty());
   }
   const bool one_status = std::all_of(statuses.begin(), statuses.end(),
                                       [&](uint64_t status) { return status == statuses[0]; });
-  sure = all_told || unknown == 1 || one_status;
-  if (!partly && (!sure || only_whole)) {
+  const bool one_way = one_status || rows.size() == 1;
+  sure = one_way;
+  if (!partly && ((!one_way && !all_told) || only_whole)) {
     const auto whole = WholeRows(cells, row_sums, column_sums, statuses).Find();
     if (only_whole && !whole) return {};
     if (whole) {
@@ -355,6 +374,7 @@ std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows
   }
   if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
     cells = std::move(seen);
+    sure = one_way || all_told;
   } else {  // what nobody saw may be, too
     constexpr double kUnseen = 1e-3;
     for (size_t i = 0; i < rows.size(); ++i)
@@ -374,7 +394,7 @@ std::vector<Reexecution::Move> Reexecution::Finish(bool whole) {
     FindLacking(p, partly);
     std::map<std::string, std::vector<std::pair<uint64_t, Route*>>> by_method;
     for (auto& [name, r] : p.routes) by_method[r.method].emplace_back(name, &r);
-    for (const auto& [method, routes] : by_method) Solve(index, routes, partly, out);
+    for (const auto& [method, routes] : by_method) Solve(index, routes, p.windows, partly, out);
   }
   return out;
 }

@@ -71,7 +71,7 @@ class Reexecution {
     uint64_t name;
     const Route* route;
     double sum;
-    bool stays;  // at the page: of these nothing is moved
+    bool stays;  // at the page, or (name 0) at any: of these nothing is moved
   };
   struct Column {
     uint64_t page, status;
@@ -81,7 +81,7 @@ class Reexecution {
   static void FindLacking(Process& process, bool partly);
   static double LackingAsTold(const Route& route, bool windows, bool partly);
   static void Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
-                    bool partly, std::vector<Move>& out);
+                    bool windows, bool partly, std::vector<Move>& out);
   static std::vector<std::vector<double>> Share(const std::vector<Row>& rows,
                                                 const std::vector<Column>& columns, bool partly,
                                                 bool only_whole, bool& sure);

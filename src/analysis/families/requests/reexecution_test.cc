@@ -25,6 +25,11 @@ class ReexecutionCounts {
     Template("(any method) " + text, "", text);
     Add("(any method) " + text, RequestPart::kMatched, n);
   }
+  void NoRoute(const std::string& name, const std::string& method, uint64_t unmatched) {
+    counts_.NoteRoute(0, Name(name), RouteKind::kNoRoute, method, "", {});
+    counts_.NoteRoute(0, Name("(any method) none"), RouteKind::kNoRoute, "", "", {});
+    Add("(any method) none", RequestPart::kMatched, unmatched);
+  }
   void Add(const std::string& name, RequestPart part, uint64_t n, uint64_t status = 0) {
     const Aggregate::Moment moment{0, 1, {1, n * kNs, n}};
     counts_.Add(0,
@@ -143,9 +148,49 @@ TEST(Reexecution, APageHasFailuresOfItsOwn) {
   ReexecutionCounts c;
   count(c);
   c.Add("/a", RequestPart::kLooked, 3, profile::StatusLabel(500, true));
-  c.Add("/mvc", RequestPart::kLooked, 7, profile::StatusLabel(500, true));
-  c.Add("/mvc", RequestPart::kLooked, 7, profile::StatusLabel(404, false));
+  c.Add("/mvc", RequestPart::kLooked, 7, profile::StatusLabel(500, true));  // its 404s did not
   EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 10}}));
+  EXPECT_TRUE(c.sure());
+}
+
+// The histogram's last value is of up to a second more than was recorded.
+TEST(Reexecution, RequestsAfterTheEndAreAsThoseBefore) {
+  ReexecutionCounts c;
+  c.Template("/orders", "GET", "/orders");
+  c.Matches("/orders", 5250);
+  c.Add("/orders", RequestPart::kEnded, 5000);
+  c.Add("/orders", RequestPart::kCounted, 5145, profile::StatusLabel(200, false));
+  c.Page("/error", 500, 105);
+  EXPECT_EQ(c.Moved(), (Moved{{"/orders 500", 105}}));
+  ReexecutionCounts none;  // no page: what is not counted failed no more than other routes
+  none.Template("/orders", "GET", "/orders");
+  none.Matches("/orders", 30250);
+  none.Add("/orders", RequestPart::kEnded, 30000);
+  none.Add("/orders", RequestPart::kCounted, 28738, profile::StatusLabel(200, false));
+  none.Add("/orders", RequestPart::kCounted, 1512, profile::StatusLabel(404, false));
+  none.Route("/healthz", 12, 0);
+  EXPECT_EQ(none.Moved(), Moved{});
+}
+
+TEST(Reexecution, AFewThatAreNotCountedHaveNoErrors) {
+  ReexecutionCounts c;
+  c.Route("/fail", 500, 0);
+  c.Add("/fail", RequestPart::kLooked, 50, profile::StatusLabel(500, true));
+  c.Route("/healthz", 12, 0);
+  c.Page("/error", 500, 500);
+  EXPECT_EQ(c.Moved(), (Moved{{"/fail 500", 500}}));
+}
+
+// Static files are counted without a route, and routing never saw them.
+TEST(Reexecution, WhatAnswersBeforeRoutingIsNoMatch) {
+  ReexecutionCounts c;
+  c.NoRoute("GET (no route)", "GET", 50);
+  c.Add("GET (no route)", RequestPart::kEnded, 1050);
+  c.Add("GET (no route)", RequestPart::kCounted, 1000, profile::StatusLabel(200, false));
+  c.Route("/a", 40, 0);
+  c.Page("/error", 500, 40);
+  c.Page("/status", 404, 50);
+  EXPECT_EQ(c.Moved(), (Moved{{"/a 500", 40}, {"GET (no route) 404", 50}}));
   EXPECT_TRUE(c.sure());
 }
 

@@ -82,7 +82,7 @@ uint32_t RouteBook::CountMatched(std::string_view route, uint64_t count) {
 // path rather than `found`; nullptr: none.
 const std::string* RouteBook::FindMatched(std::string_view method, std::string_view path,
                                           const RouteMatcher::Found& found,
-                                          bool some_unrouted) const {
+                                          bool unrouted_left) const {
   if (matched_.empty()) return nullptr;
   const auto conventional = [this](const RouteMatcher::Found& f) {
     return f && matcher_.route(f.index).IsConventional();
@@ -111,8 +111,8 @@ const std::string* RouteBook::FindMatched(std::string_view method, std::string_v
   constexpr uint64_t kUncounted = 32, kPart = 16;
   const uint64_t more = others ? 0 : std::max(kUncounted, m.counted / kPart);
   if (m.seen >= m.counted + more) return nullptr;
-  // Where not every request is seen, there is always something left.
-  if (partial_ && others && (found || some_unrouted)) return nullptr;
+  // A method of which some have no route is refused (405), where others have the template.
+  if (others && (found || unrouted_left)) return nullptr;
   return &known->first;
 }
 
@@ -189,9 +189,9 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
   RouteMatcher::Found found =
       matcher_.Find(method, path, 0, counted ? Guess::kUnspent : Guess::kAny);
   const auto unrouted = unrouted_.find(method);
-  const bool some_unrouted =
-      (unrouted != unrouted_.end() && unrouted->second.counted > unrouted->second.matched) ||
-      unmatched_.counted > unmatched_.matched;
+  const bool unrouted_left =
+      unrouted != unrouted_.end() && unrouted->second.counted > unrouted->second.matched;
+  const bool some_unrouted = unrouted_left || unmatched_.counted > unmatched_.matched;
   if (!found && counted && !some_unrouted) found = matcher_.Find(method, path);
   const auto conventional = [this](const RouteMatcher::Found& f) {
     return f && matcher_.route(f.index).IsConventional();
@@ -204,7 +204,7 @@ uint32_t RouteBook::MatchEnded(std::string_view method, std::string_view path, b
   const bool surely = conventional(behind) && behind.certain;
   if (!found || surely) found = std::exchange(behind, {});
   if (const std::string* any =
-          counted ? FindMatched(method, path, found, some_unrouted) : nullptr) {
+          counted ? FindMatched(method, path, found, unrouted_left) : nullptr) {
     const uint32_t number = NumberOf(method, *any, false);
     if (number == kNone) return Other();
     ++matched_[*any].seen;

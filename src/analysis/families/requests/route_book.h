@@ -110,7 +110,7 @@ class RouteBook {
   bool IsLeft(const Known& known) const;
   uint32_t NumberOf(std::string_view method, std::string_view route, bool told);
   const std::string* FindMatched(std::string_view method, std::string_view path,
-                                 const RouteMatcher::Found& found, bool some_unrouted) const;
+                                 const RouteMatcher::Found& found, bool unrouted_left) const;
   uint32_t ActionOf(Known& known, const RouteTemplate& route, const ActionValues& values);
   void Note(const Known& known);
 
