@@ -281,10 +281,11 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
     return lacking > surplus + std::max(kFew, (partly ? kPartly : kWhole) * surplus);
   };
   add_up();
-  if (too_many()) {
-    for (const auto& [name, r] : routes) r->lacking = LackingAsTold(*r, windows, partly);
-    add_up();
-  }
+  // What goes on is no second run; in windows and ranges of time there is always some.
+  const bool more = too_many();
+  for (const auto& [name, r] : routes)
+    if (more || (partly && r->reexecuted.empty())) r->lacking = LackingAsTold(*r, windows, partly);
+  add_up();
   if (lacking < kLeast || surplus < kLeast) return;
   // Still too many: routes of which it was told, or the only way to leave routes out.
   constexpr double kNearly = 0.9;
@@ -312,21 +313,22 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
   if (!all) rows.push_back({0, nullptr, bad - most, true});
   // No page: what was not counted at all.
   if (leave_out) columns.push_back({0, 0, lacking - surplus, 0});
-  bool sure = false;
-  const Cells cells = Share(rows, columns, partly, leave_out, sure);
+  Certainty certainty;
+  const Cells cells = Share(rows, columns, partly, leave_out, certainty);
   for (size_t i = 0; i < cells.size(); ++i)
     for (size_t c = 0; c < columns.size(); ++c)
       if (!rows[i].stays && columns[c].page != 0 && cells[i][c] > 0)
         out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
                        StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
-                       cells[i][c], cells[i][c] * columns[c].ns, sure});
+                       cells[i][c], cells[i][c] * columns[c].ns,
+                       certainty.all || (certainty.told && !rows[i].route->reexecuted.empty())});
 }
 
 // How many of each row are of each column; empty: it cannot be known. `only_whole`: only if there
 // is one way in which rows are of one column as a whole.
 std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows,
                                                     const std::vector<Column>& columns, bool partly,
-                                                    bool only_whole, bool& sure) {
+                                                    bool only_whole, Certainty& certainty) {
   Cells cells(rows.size(), std::vector<double>(columns.size(), 1));
   std::vector<double> row_sums, column_sums;
   std::vector<uint64_t> statuses;
@@ -357,14 +359,14 @@ std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows
   const bool one_status = std::all_of(statuses.begin(), statuses.end(),
                                       [&](uint64_t status) { return status == statuses[0]; });
   const bool one_way = one_status || rows.size() == 1;
-  sure = one_way;
+  certainty.all = one_way;
   if (!partly && ((!one_way && !all_told) || only_whole)) {
     const auto whole = WholeRows(cells, row_sums, column_sums, statuses).Find();
     if (only_whole && !whole) return {};
     if (whole) {
       // Few may add up by chance.
       constexpr double kMany = 20;
-      sure = least >= kMany;
+      certainty.all = least >= kMany;
       for (size_t i = 0; i < rows.size(); ++i) {
         std::fill(cells[i].begin(), cells[i].end(), 0);
         cells[i][(*whole)[i]] = rows[i].sum;
@@ -374,7 +376,7 @@ std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows
   }
   if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
     cells = std::move(seen);
-    sure = one_way || all_told;
+    certainty.told = true;
   } else {  // what nobody saw may be, too
     constexpr double kUnseen = 1e-3;
     for (size_t i = 0; i < rows.size(); ++i)

@@ -78,13 +78,19 @@ class Reexecution {
     double sum, ns;  // ns: of one
   };
 
+  // Of which rows it is known how many are of each column.
+  struct Certainty {
+    bool all = false;
+    bool told = false;  // those of which the program reported some
+  };
+
   static void FindLacking(Process& process, bool partly);
   static double LackingAsTold(const Route& route, bool windows, bool partly);
   static void Solve(uint32_t process, const std::vector<std::pair<uint64_t, Route*>>& routes,
                     bool windows, bool partly, std::vector<Move>& out);
   static std::vector<std::vector<double>> Share(const std::vector<Row>& rows,
                                                 const std::vector<Column>& columns, bool partly,
-                                                bool only_whole, bool& sure);
+                                                bool only_whole, Certainty& certainty);
 
   std::map<uint32_t, Process> processes_;
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> actions_;  // by name: that of their template

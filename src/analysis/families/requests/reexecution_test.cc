@@ -172,6 +172,22 @@ TEST(Reexecution, RequestsAfterTheEndAreAsThoseBefore) {
   EXPECT_EQ(none.Moved(), Moved{});
 }
 
+TEST(Reexecution, RequestsThatGoOnInWindowsHaveNoErrors) {
+  ReexecutionCounts c;
+  for (const char* name : {"/fail", "/missing", "/slow"}) {
+    c.Route(name, 0, std::string_view(name) == "/slow" ? 998 : 0);
+    c.Matches(name, 1000);
+    c.Add(name, RequestPart::kWatched, 100);
+  }
+  c.Add("/slow", RequestPart::kLooked, 50);
+  c.Add("/fail", RequestPart::kLooked, 20, profile::StatusLabel(500, true));
+  c.Add("/missing", RequestPart::kLooked, 20, profile::StatusLabel(404, false));
+  c.Page("/error", 500, 1000);
+  c.Page("/status", 404, 1000);
+  EXPECT_EQ(c.Moved(), (Moved{{"/fail 500", 1000}, {"/missing 404", 1000}}));
+  EXPECT_TRUE(c.sure());
+}
+
 TEST(Reexecution, AFewThatAreNotCountedHaveNoErrors) {
   ReexecutionCounts c;
   c.Route("/fail", 500, 0);
