@@ -12,12 +12,14 @@ using profile::RouteKind;
 
 namespace {
 
-constexpr uint32_t kFirstError = 400;
-constexpr double kLeast = 0.5;  // requests; less is none
+constexpr uint32_t kFirstFailingStatus = 400;
+constexpr double kLeastMoved = 0.5;  // requests; less is none
 
-bool IsBad(uint64_t status) { return (status & 1) != 0 || status >> 1 >= kFirstError; }
+bool IsFailingStatus(uint64_t status) {
+  return (status & 1) != 0 || status >> 1 >= kFirstFailingStatus;
+}
 
-using Cells = std::vector<std::vector<double>>;
+using SharedCells = std::vector<std::vector<double>>;
 
 // Which column each row belongs to as a whole, so that the sums are right. Rows and columns are
 // numbers of requests, columns of some status each.
@@ -26,8 +28,8 @@ class WholeRows {
   static constexpr size_t kMostRows = 16, kMostSteps = 200'000;
 
   // `may`: whether the row may be of the column.
-  WholeRows(const Cells& may, const std::vector<double>& rows, const std::vector<double>& columns,
-            std::vector<uint64_t> statuses)
+  WholeRows(const SharedCells& may, const std::vector<double>& rows,
+            const std::vector<double>& columns, std::vector<uint64_t> statuses)
       : may_(may), statuses_(std::move(statuses)) {
     for (const double r : rows) rows_.push_back(std::llround(r));
     for (const double c : columns) left_.push_back(std::llround(c));
@@ -61,7 +63,7 @@ class WholeRows {
     }
   }
 
-  const Cells& may_;
+  const SharedCells& may_;
   std::vector<uint64_t> statuses_;
   std::vector<int64_t> rows_{}, left_{};
   std::vector<size_t> at_{};
@@ -72,7 +74,8 @@ class WholeRows {
 
 // Scales `cells`, by row and column, until rows and columns have these sums (iterative proportional
 // fitting, Deming & Stephan 1940). False: with these cells there is no way.
-bool FitMargins(Cells& cells, const std::vector<double>& rows, const std::vector<double>& columns) {
+bool FitMargins(SharedCells& cells, const std::vector<double>& rows,
+                const std::vector<double>& columns) {
   const auto fit_columns = [&] {
     for (size_t c = 0; c < columns.size(); ++c) {
       double sum = 0;
@@ -99,7 +102,7 @@ bool FitMargins(Cells& cells, const std::vector<double>& rows, const std::vector
 }
 
 // Rows of whole numbers, whose columns have the same sums, rounded.
-void RoundColumns(Cells& cells) {
+void RoundColumns(SharedCells& cells) {
   if (cells.empty()) return;
   for (size_t c = 0; c < cells[0].size(); ++c) {
     double sum = 0, before = 0;
@@ -121,7 +124,7 @@ double Reexecution::Route::all() const {
 
 double Reexecution::Route::bad() const {
   double sum = 0;
-  for (const auto& [status, c] : counted) sum += IsBad(status) ? c.count : 0;
+  for (const auto& [status, c] : counted) sum += IsFailingStatus(status) ? c.count : 0;
   return sum;
 }
 
@@ -215,7 +218,7 @@ void Reexecution::FindLacking(Process& p, bool partly) {
         (p.windows && (surplus < kErrors * scale * std::sqrt(std::max(1.0, r.watched)) ||
                        r.all() < kExpected * scale)) ||
         (partly && r.own > surplus) || surplus <= error;
-    const bool page = r.kind == RouteKind::kTemplate && surplus > kLeast && !by_chance;
+    const bool page = r.kind == RouteKind::kTemplate && surplus > kLeastMoved && !by_chance;
     r.surplus = page ? surplus : 0;
     const bool by_matches =
         r.kind == RouteKind::kTemplate ? p.matched.contains(r.text) : r.kind == RouteKind::kNoRoute;
@@ -241,7 +244,7 @@ void Reexecution::FindLacking(Process& p, bool partly) {
     }
   }
   for (auto& [name, r] : p.routes)
-    if (r.lacking < kLeast) r.lacking = 0;
+    if (r.lacking < kLeastMoved) r.lacking = 0;
 }
 
 // More is lacking than ran again: requests go on, or the program counts a route nowhere
@@ -249,7 +252,7 @@ void Reexecution::FindLacking(Process& p, bool partly) {
 double Reexecution::LackingAsTold(const Route& r, bool windows, bool partly) {
   constexpr double kEnough = 10, kMostUnseen = 3;
   double seen = 0;
-  for (const auto& [status, n] : r.reexecuted) seen += IsBad(status) ? n : 0;
+  for (const auto& [status, n] : r.reexecuted) seen += IsFailingStatus(status) ? n : 0;
   double lacking = r.lacking;
   if (seen > 0) {
     // Of those that were told, and two errors of a Poisson number more.
@@ -259,7 +262,7 @@ double Reexecution::LackingAsTold(const Route& r, bool windows, bool partly) {
   } else if (windows && r.ended == 0 && r.watched_ended == 0) {
     lacking = 0;
   }
-  return lacking < kLeast ? 0 : lacking;
+  return lacking < kLeastMoved ? 0 : lacking;
 }
 
 // Of the routes of one method. Rows are routes that lack requests, and pages that have failing ones
@@ -286,42 +289,45 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
   for (const auto& [name, r] : routes)
     if (more || (partly && r->reexecuted.empty())) r->lacking = LackingAsTold(*r, windows, partly);
   add_up();
-  if (lacking < kLeast || surplus < kLeast) return;
+  if (lacking < kLeastMoved || surplus < kLeastMoved) return;
   // Still too many: routes of which it was told, or the only way to leave routes out.
   constexpr double kNearly = 0.9;
-  bool only_told = false, leave_out = false;
-  if (too_many()) {
-    leave_out = !partly && told < kNearly * surplus;
-    only_told = !leave_out;
-  }
-  if (only_told) lacking = told;
-  if (lacking < kLeast || (partly && lacking < surplus / 2)) return;
-  const bool all = leave_out || lacking >= kNearly * surplus;
-  const double most = all ? surplus : lacking;
-  std::vector<Row> rows;
-  std::vector<Column> columns;
-  for (const auto& [name, r] : routes) {
-    if (r->lacking > 0 && (!only_told || !r->reexecuted.empty()))
-      rows.push_back({name, r, leave_out ? r->lacking : r->lacking * most / lacking, false});
-    if (r->surplus == 0) continue;
-    if (const double own = r->bad() - r->surplus; all && own >= kLeast)
-      rows.push_back({name, r, own, true});
-    for (const auto& [status, c] : r->counted)
-      if (IsBad(status) && c.count > 0) columns.push_back({name, status, c.count, c.ns / c.count});
-  }
-  // Of which page the rest is, is not known.
-  if (!all) rows.push_back({0, nullptr, bad - most, true});
-  // No page: what was not counted at all.
-  if (leave_out) columns.push_back({0, 0, lacking - surplus, 0});
-  Certainty certainty;
-  const Cells cells = Share(rows, columns, partly, leave_out, certainty);
-  for (size_t i = 0; i < cells.size(); ++i)
-    for (size_t c = 0; c < columns.size(); ++c)
-      if (!rows[i].stays && columns[c].page != 0 && cells[i][c] > 0)
-        out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
-                       StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
-                       cells[i][c], cells[i][c] * columns[c].ns,
-                       certainty.all || (certainty.told && !rows[i].route->reexecuted.empty())});
+  const auto move = [&](bool only_told, bool leave_out) {
+    const double all_lacking = only_told ? told : lacking;
+    if (all_lacking < kLeastMoved || (partly && all_lacking < surplus / 2)) return false;
+    const bool all = leave_out || all_lacking >= kNearly * surplus;
+    const double most = all ? surplus : all_lacking;
+    std::vector<Row> rows;
+    std::vector<Column> columns;
+    for (const auto& [name, r] : routes) {
+      if (r->lacking > 0 && (!only_told || !r->reexecuted.empty()))
+        rows.push_back({name, r, r->lacking * (leave_out ? 1 : most / all_lacking), false});
+      if (r->surplus == 0) continue;
+      if (const double own = r->bad() - r->surplus; all && own >= kLeastMoved)
+        rows.push_back({name, r, own, true});
+      for (const auto& [status, c] : r->counted)
+        if (IsFailingStatus(status) && c.count > 0)
+          columns.push_back({name, status, c.count, c.ns / c.count});
+    }
+    // Of which page the rest is, is not known.
+    if (!all) rows.push_back({0, nullptr, bad - most, true});
+    // No page: what was not counted at all.
+    if (leave_out) columns.push_back({0, 0, lacking - surplus, 0});
+    Certainty certainty;
+    const SharedCells cells = Share(rows, columns, partly, leave_out, certainty);
+    for (size_t i = 0; i < cells.size(); ++i)
+      for (size_t c = 0; c < columns.size(); ++c)
+        if (!rows[i].stays && columns[c].page != 0 && cells[i][c] > 0)
+          out.push_back({process, StringId(static_cast<uint32_t>(columns[c].page)),
+                         StringId(static_cast<uint32_t>(rows[i].name)), columns[c].status,
+                         cells[i][c], cells[i][c] * columns[c].ns,
+                         certainty.all || (certainty.told && !rows[i].route->reexecuted.empty())});
+    return !cells.empty();
+  };
+  if (!too_many())
+    (void)move(false, false);
+  else if (partly || told >= kNearly * surplus || !move(false, true))
+    (void)move(true, false);
 }
 
 // How many of each row are of each column; empty: it cannot be known. `only_whole`: only if there
@@ -329,7 +335,7 @@ void Reexecution::Solve(uint32_t process, const std::vector<std::pair<uint64_t, 
 std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows,
                                                     const std::vector<Column>& columns, bool partly,
                                                     bool only_whole, Certainty& certainty) {
-  Cells cells(rows.size(), std::vector<double>(columns.size(), 1));
+  SharedCells cells(rows.size(), std::vector<double>(columns.size(), 1));
   std::vector<double> row_sums, column_sums;
   std::vector<uint64_t> statuses;
   for (const Column& c : columns) {
@@ -374,7 +380,7 @@ std::vector<std::vector<double>> Reexecution::Share(const std::vector<Row>& rows
       return cells;
     }
   }
-  if (Cells seen = cells; FitMargins(seen, row_sums, column_sums)) {
+  if (SharedCells seen = cells; FitMargins(seen, row_sums, column_sums)) {
     cells = std::move(seen);
     certainty.told = true;
   } else {  // what nobody saw may be, too

@@ -265,6 +265,16 @@ TEST(Reexecution, ARouteThatIsNotCountedHasNoErrors) {
   EXPECT_EQ(told.Moved(), (Moved{{"/fail 500", 50}}));
 }
 
+TEST(Reexecution, WhereNothingFitsOnlyWhatWasToldIsMoved) {
+  ReexecutionCounts c;
+  c.Route("/told", 300, 0);
+  c.Add("/told", RequestPart::kLooked, 20, profile::StatusLabel(500, true));
+  c.Route("/a", 150, 0);
+  c.Route("/b", 150, 0);
+  c.Page("/error", 500, 500);
+  EXPECT_EQ(c.Moved(), (Moved{{"/told 500", 300}}));
+}
+
 TEST(Reexecution, ManyRoutesWithAFailureEachKeepTheSums) {
   ReexecutionCounts c;
   for (int i = 0; i < 100; ++i) c.Route("/a" + std::to_string(i), 10, 9);
