@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kAspNet = "Microsoft.AspNetCore";
 constexpr uint16_t kFirstServerError = 500;
-constexpr size_t kMostText = 1024;
+constexpr size_t kMostRoutingText = 1024;
 
 // 0: it is none.
 uint16_t StatusOf(std::string_view text) {
@@ -29,7 +29,7 @@ uint16_t StatusOf(std::string_view text) {
 // Whether routing looked for the request's own path, from which middleware may have stripped a
 // base. `path`: as RequestStart has it, escaped; `routed`: as routing has it, perhaps cut.
 bool IsOwnPath(std::string_view path, std::string_view routed) {
-  if (routed.empty() || routed.size() >= kMostText) return true;
+  if (routed.empty() || routed.size() >= kMostRoutingText) return true;
   const RequestPath own(path);
   const std::string_view whole = own.size() > 0 ? own.From(0) : std::string_view();
   if (routed == "/") return whole.empty() || whole.ends_with('/');
@@ -41,7 +41,7 @@ bool IsOwnPath(std::string_view path, std::string_view routed) {
 
 std::string TextOf(Utf16View text) {
   std::string out;
-  AppendUtf8(out, {text.data, std::min(text.units, kMostText)});
+  AppendUtf8(out, {text.data, std::min(text.units, kMostRoutingText)});
   return out;
 }
 

@@ -19,10 +19,10 @@ using profile::RequestRoute;
 using profile::RouteKind;
 
 // Of no method: what routing matched, which no request is counted to.
-constexpr std::string_view kAnyMethod = "(any method)";
+constexpr std::string_view kOfAnyMethod = "(any method)";
 
 std::string TemplateName(std::string_view method, std::string_view text) {
-  if (method.empty()) method = kAnyMethod;
+  if (method.empty()) method = kOfAnyMethod;
   return fmt::format("{} {}{}", method, text.starts_with('/') ? "" : "/", text);
 }
 
@@ -68,7 +68,7 @@ std::vector<std::string> RouteNames(const profile::ProcessTables& t, const Strin
     templates[match] = TemplateName(strings.Get(r.method), strings.Get(r.text));
   }
   const auto without_route = [&](const RequestRoute& r) {
-    if (strings.Get(r.method).empty()) return fmt::format("{} (no route)", kAnyMethod);
+    if (strings.Get(r.method).empty()) return fmt::format("{} (no route)", kOfAnyMethod);
     const auto known = statuses.find(r.method);
     const bool one = known != statuses.end() && known->second.size() == 1;
     return one ? fmt::format("{} ({})", strings.Get(r.method), *known->second.begin())
