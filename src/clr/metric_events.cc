@@ -110,16 +110,22 @@ bool ParseCultureNumber(std::string_view text, double& out) {
   return error == std::errc() && end == plain.data() + size && std::isfinite(out);
 }
 
-}  // namespace
-
-bool Decode(const RawEvent& event, HistogramValue& out) {
-  ByteReader r(event.payload);
+// What every value begins with: of which series it is.
+template <class Value>
+void ReadSeries(ByteReader& r, Value& out) {
   out.session_id = r.Utf16Z();
   out.meter = r.Utf16Z();
   (void)r.Utf16Z();  // the meter's version
   out.instrument = r.Utf16Z();
   (void)r.Utf16Z();  // the unit
   out.tags = r.Utf16Z();
+}
+
+}  // namespace
+
+bool Decode(const RawEvent& event, HistogramValue& out) {
+  ByteReader r(event.payload);
+  ReadSeries(r, out);
   out.quantiles = r.Utf16Z();
   out.count = r.I32();
   out.sum = r.F64();
@@ -134,12 +140,7 @@ bool IsRequestDuration(const HistogramValue& value) {
 
 bool Decode(const RawEvent& event, CounterRate& out) {
   ByteReader r(event.payload);
-  out.session_id = r.Utf16Z();
-  out.meter = r.Utf16Z();
-  (void)r.Utf16Z();  // the meter's version
-  out.instrument = r.Utf16Z();
-  (void)r.Utf16Z();  // the unit
-  out.tags = r.Utf16Z();
+  ReadSeries(r, out);
   const Utf16View rate = r.Utf16Z();
   (void)r.Utf16Z();  // the sum since the counter began
   constexpr size_t kLongest = 64;
@@ -203,21 +204,9 @@ RequestTags ParseRequestTags(std::string_view text) {
 MatchTags ParseMatchTags(std::string_view text) {
   // What an endpoint without a route has. Source: dotnet/aspnetcore EndpointRoutingMiddleware.cs.
   constexpr std::string_view kMissing = "(missing)";
-  MatchTags out;
-  for (size_t at = 0; at < text.size() && !out.has_route;) {
-    const size_t equals = text.find('=', at);
-    if (equals == text.npos) break;
-    const std::string_view key = text.substr(at, equals - at);
-    const bool route = key == "http.route";
-    const size_t end = TagValueEnd(text, equals + 1, key, route);
-    if (route) {
-      out.has_route = true;
-      out.route = text.substr(equals + 1, end - equals - 1);
-    }
-    at = end + 1;
-  }
-  if (out.route == kMissing) out = {};
-  return out;
+  const RequestTags tags = ParseRequestTags(text);
+  if (!tags.has_route || tags.route == kMissing) return {};
+  return {tags.route, true};
 }
 
 double Quantiles::At(double quantile) const {
