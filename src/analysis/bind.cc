@@ -16,7 +16,7 @@
 #include "analysis/bind_events.h"
 #include "analysis/families/allocations/allocation_windows.h"
 #include "analysis/families/requests/route_names.h"
-#include "analysis/families/windows/window_scale.h"
+#include "analysis/families/windows/window_sums.h"
 #include "analysis/profile_tree.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"
@@ -272,7 +272,7 @@ class Binder final : private AddressNames {
     const Aggregate::Detail& detail = aggregate_.detail();
     const auto moments = aggregate_.moments().find({index, series});
     if (moments == aggregate_.moments().end()) return;
-    if (window == profile::kStormWindows)
+    if (window >= profile::kStormWindows)
       return windowed_.Add(index, window, key, 0, moments->second, false);
     const auto cell = [&](uint64_t thread) {
       profile::LabelSet labels;

@@ -7,7 +7,7 @@
 #include "analysis/families/exceptions/throw_rule.h"
 #include "analysis/families/locks/wait_rule.h"
 #include "analysis/families/wall/state_rule.h"
-#include "analysis/families/windows/window_scale.h"
+#include "analysis/families/windows/window_sums.h"
 
 namespace clrscope::analysis {
 
@@ -115,7 +115,7 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
     return;
   }
   const uint64_t window = labels[profile::LabelKey::kWindow];
-  if (window == profile::kStormWindows) return storms_.Add(process, window, 0, false, moments);
+  if (window >= profile::kStormWindows) return storms_.Add(process, window, 0, false, moments);
   const uint32_t cell = CellAt(*figure, process, node, type,
                                WithState(out_, node, labels.With(profile::LabelKey::kWindow, 0)));
   if (window != 0) return storms_.Add(process, window, cell, again, moments);

@@ -102,8 +102,10 @@ void ProcessFold::OnEvent(const clr::RawEvent& event, int64_t offset_ns) {
     return;
   if (tag == EventTag::kSampledObjectAllocation) return OnCounted(event);
   if (tag == EventTag::kGcMarkWithType) return gcs_.OnMark(event, now_ns_);
-  if (tag >= EventTag::kGcStart && tag <= EventTag::kGcSuspendEeEnd)
-    return gcs_.OnEvent(event, now_ns_);
+  if (tag >= EventTag::kGcStart && tag <= EventTag::kGcSuspendEeEnd) {
+    gcs_.OnEvent(event, now_ns_);
+    return allocations_.NoteHeaps(gcs_.heaps());
+  }
   Dispatch(event);
 }
 
@@ -315,7 +317,7 @@ void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const p
   ++events_.allocations;
   events_.allocation_frames += event.stack.frames;
   if (allocations_.reading()) [[unlikely]] {
-    WindowFold::Event windowed{key, sums.amount, event.thread, sums};
+    WindowFold::Event windowed{key, sums.amount, event.thread, sums, bytes};
     if (key.source() == Source::kSampled) windowed.sums.stands_for = WindowFold::kUnit;
     requests_.RememberEnded();
     // The cause of a collection is what came all along since the one before, not a part of that.

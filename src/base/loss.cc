@@ -84,11 +84,11 @@ constexpr LossInfo kTable[] = {
     {"il_maps_capped",
      "versions of methods whose code has no source lines, as there were too many to remember"},
     {"storm_uncounted_ms",
-     "milliseconds of a storm of exceptions in which no counter of the runtime told how many were "
-     "thrown; what was thrown then is missing"},
+     "milliseconds of a storm of exceptions of which no counter of the runtime told how many were "
+     "thrown, or a wrong one did; intervals allow for what was thrown then"},
     {"allocations_uncounted_ms",
-     "milliseconds of windows of allocations in which no counter of the runtime told how much was "
-     "allocated; what was allocated then is missing"},
+     "milliseconds of windows of allocations of which no counter of the runtime told how much was "
+     "allocated, or a wrong one did; intervals allow for what was allocated then"},
     {"requests_capped",
      "requests that were not followed, as there were too many at one time; what they cost counts "
      "as (other) or (no request)"},

@@ -23,7 +23,7 @@ bool Decode(const RawEvent& event, SumCounter& out) {
   (void)r.Utf16Z();  // "Interval=1000"
   const bool sum = IsCounter(r.Utf16Z(), u"Sum");
   constexpr double kMost = 1e15, kLongest = 1e6;
-  return r.ok() && sum && out.increment >= 0 && out.increment <= kMost && out.interval_s >= 0 &&
+  return r.ok() && sum && std::abs(out.increment) <= kMost && out.interval_s >= 0 &&
          out.interval_s <= kLongest;
 }
 

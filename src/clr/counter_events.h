@@ -6,7 +6,8 @@
 
 namespace clrscope::clr {
 
-// A counter of the kind that adds up (IncrementingPollingCounter): how much it grew in an interval.
+// A counter of the kind that adds up (IncrementingPollingCounter): how much it grew in an interval;
+// less than 0 where the program's total went back.
 // Source: dotnet/runtime src/libraries/System.Private.CoreLib
 // src/System/Diagnostics/Tracing/CounterPayload.cs; layout checked on .NET 8, 9 and 10. Another
 // tool that asks for shorter intervals sets it back: what came since the last value is then in no

@@ -196,20 +196,27 @@ inline constexpr uint64_t kFewWindows = 8;
 
 // What was not recorded event by event, but in windows of time: a storm of exceptions, allocations.
 struct Storms {
-  double counted = 0;   // how many there were, by a counter of the runtime
-  double weighted = 0;  // … by the windows alone
+  double counted = 0;   // how many there were: by a counter of the runtime, else by the windows
+  double told = 0;      // what counters said that are not used
+  double weighted = 0;  // how many there were, by the windows alone
   double recorded = 0;  // of these those that windows recorded
   double edge = 0;      // by how much `counted` may be off, a standard error
   uint64_t windows = 0;
-  int64_t windows_ns = 0, counted_ns = 0;
-  int64_t from_ns = 0, to_ns = 0;  // of the first and the last window or value
-  bool by_counter = false;         // else `counted` is `weighted`
+  int64_t windows_ns = 0;
+  int64_t counted_ns = 0, uncounted_ns = 0;  // of which a counter told, and of which none did
+  int64_t from_ns = 0, to_ns = 0;            // of the first and the last window or value
+  // `counted` is a counter's, of some process; the windows', of some process.
+  bool by_counter = false, by_windows = false;
+  bool contradicted = false;  // a counter is not used because it cannot be right
   bool less = false;  // the counter says significantly more than the windows, of some process
 
-  bool any() const { return counted > 0 || windows != 0; }
+  bool any() const { return counted > 0 || windows != 0 || uncounted_ns > 0; }
   double in_all() const { return counted > 0 ? counted : weighted; }
-  // … at most, with a chance of 95 %.
+  // There is time of which nothing is known but that it passed.
+  bool open() const { return windows == 0 && !by_counter; }
+  // What nobody saw, at most, with a chance of 95 %.
   double unseen() const {
+    if (by_windows) return kAnyNumber;
     return (in_all() > recorded ? in_all() - recorded : 0) + kNormalQuantile * edge;
   }
 };

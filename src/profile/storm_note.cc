@@ -12,14 +12,27 @@ std::string StormNote(const Figure& figure) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
   std::string note = fmt::format("Between {:.0f} s and {:.0f} s there was a storm of exceptions: ",
                                  seconds(s.from_ns), seconds(s.to_ns));
-  if (s.by_counter)
+  if (s.open())
+    return note +
+           "no counter of the runtime told how many there were, and no window of time was recorded "
+           "of it. There may be any number more than are shown";
+  if (!s.by_windows)
     note += fmt::format("{:.0f} by the runtime's exception-count", s.in_all());
+  else if (s.by_counter)
+    note += fmt::format(
+        "{:.0f} by the runtime's exception-count and, where that does not tell, by "
+        "windows of time",
+        s.in_all());
   else
-    note += fmt::format("about {:.0f}, as no counter of the runtime told", s.in_all());
+    note +=
+        fmt::format("about {:.0f} by windows of time, as {}", s.in_all(),
+                    s.contradicted ? fmt::format("the runtime's exception-count cannot be right "
+                                                 "(it says {:.0f})",
+                                                 s.told)
+                                   : "no counter of the runtime told");
   note += fmt::format(
-      ", of which {:.0f} were recorded, in {} windows of {:.1f} s together. Figures of that time "
-      "are "
-      "estimates, all others are exact",
+      ". Of these {:.0f} were recorded, in {} windows of {:.1f} s together. Figures of that time "
+      "are estimates, all others are exact",
       s.recorded, s.windows, seconds(s.windows_ns));
   if (s.windows < kFewWindows)
     note += fmt::format(". Fewer than {} windows do not tell how far an estimate may be off",

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,15 +22,21 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 struct WindowedOutcome {
   double total = 0, truth = 0;
+  profile::Interval of_all;
   std::vector<double> types, truths;
   std::vector<profile::Interval> intervals;
   profile::Storms windows;
   double threads = 0, times = 0;
 };
 
+// What the counter tells of what is allocated in a second; nothing: it does not.
+using Counter = std::function<std::optional<double>(int second, double bytes)>;
+std::optional<double> Truly(int, double bytes) { return bytes; }
+
 // Types of one size each; `bytes_per_second[s % size][type]`.
 WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds,
-                              const std::vector<std::vector<double>>& bytes_per_second) {
+                              const std::vector<std::vector<double>>& bytes_per_second,
+                              const Counter& counter = Truly) {
   const size_t types = bytes_per_second[0].size();
   constexpr uint64_t kSize = 1'000;
   profile::Recording recording;
@@ -47,6 +55,7 @@ WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds
   out.truths.resize(types);
   fold.BeginWindows();
   fold.NoteCounting(0);
+  fold.NoteWholeEnded(0);
   for (int s = 0; s < seconds; ++s) {
     const std::vector<double>& rates =
         bytes_per_second[static_cast<size_t>(s) % bytes_per_second.size()];
@@ -68,12 +77,12 @@ WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds
         fold.OnWindowed(
             {profile::SeriesKey::Make(profile::StackTree::kNoStack, static_cast<uint32_t>(i + 1),
                                       profile::HeapKind::kSoh, source, profile::SizeClass(kSize)),
-             kSize, 1 + static_cast<uint64_t>(k % 3), sums});
+             kSize, 1 + static_cast<uint64_t>(k % 3), sums, 1 / chance});
       }
     }
-    fold.EndWindow(w.group, w.begin_ns, w.begin_ns + kLength,
-                   static_cast<double>(kSecond) / static_cast<double>(kLength));
-    fold.OnCounted({from, from + kSecond, all});
+    fold.EndWindow(w.group, w.begin_ns, w.begin_ns + kLength, kSecond);
+    if (const auto counted = counter(s, all)) fold.OnCounted({from, from + kSecond, *counted});
+    fold.Advance(from + kSecond);
     out.truth += all;
   }
   fold.Finish(seconds * kSecond);
@@ -84,8 +93,9 @@ WindowedOutcome RecordWindows(profile::Source source, uint64_t seed, int seconds
   for (const profile::Cell& c : p.shown().cells) {
     const std::string_view name = p.str(p.types[c.type].name);
     if (name.starts_with("Type")) sums[std::stoul(std::string(name.substr(4)))] += c.value;
-    out.total += c.value.amount;
   }
+  out.total = p.Total().amount;
+  out.of_all = profile::AmountInterval(p.Total());
   for (size_t i = 0; i < types; ++i) {
     out.types[i] = sums[i].amount;
     out.intervals[i] = profile::AmountInterval(sums[i]);
@@ -132,6 +142,97 @@ TEST(AllocationWindows, IntervalsOfTypesHoldAsOftenAsTheySay) {
       EXPECT_LE(std::abs(bias[i]), 4 * std::sqrt(squares[i] / kRuns)) << i;
     }
   }
+}
+
+// A second in four has 20 times as much.
+const std::vector<std::vector<double>> kBursts = {{0.1e9}, {0.1e9}, {2e9}, {0.1e9}};
+
+int CoveredTotals(const std::vector<std::vector<double>>& program, const Counter& counter,
+                  int seconds, int runs) {
+  int covered = 0;
+  for (int run = 0; run < runs; ++run) {
+    const WindowedOutcome o = RecordWindows(
+        profile::Source::kSampled, 5000 + static_cast<uint64_t>(run), seconds, program, counter);
+    EXPECT_FALSE(o.windows.by_counter) << run;
+    EXPECT_GT(o.of_all.high, o.of_all.low * 1.01) << run;
+    covered += o.truth >= o.of_all.low && o.truth <= o.of_all.high;
+  }
+  return covered;
+}
+
+TEST(AllocationWindows, WithoutACounterTheErrorIsThatBetweenWindows) {
+  constexpr int kRuns = 200;
+  const Counter none = [](int, double) { return std::nullopt; };
+  const auto least = std::lround(kRuns * (0.95 - 4 * std::sqrt(0.95 * 0.05 / kRuns)));
+  EXPECT_GE(CoveredTotals(kProgram, none, 40, kRuns), least);
+  EXPECT_GE(CoveredTotals(kBursts, none, 40, kRuns), least);
+  EXPECT_GE(CoveredTotals(kProgram, none, 4, kRuns), least) << "of four windows";
+}
+
+// dotnet/runtime#131069: while the GC uses fewer heaps than before.
+TEST(AllocationWindows, ACounterThatStandsStillIsNotUsed) {
+  const Counter still = [](int s, double bytes) {
+    return std::optional<double>(s >= 12 && s < 24 ? 0 : bytes);
+  };
+  EXPECT_GE(CoveredTotals(kProgram, still, 40, 100),
+            std::lround(100 * (0.95 - 4 * std::sqrt(0.95 * 0.05 / 100))));
+  const WindowedOutcome o = RecordWindows(profile::Source::kSampled, 3, 40, kProgram, still);
+  EXPECT_TRUE(o.windows.contradicted);
+  EXPECT_LT(o.windows.told, 0.8 * o.truth);
+}
+
+TEST(AllocationWindows, OneThatTellsALittleLessOfEachSecondNeither) {
+  const Counter little = [](int, double bytes) { return std::optional<double>(0.4 * bytes); };
+  const WindowedOutcome o =
+      RecordWindows(profile::Source::kSampled, 3, 60, {{1e9}, {1.1e9}, {1.2e9}}, little);
+  EXPECT_TRUE(o.windows.contradicted);
+  EXPECT_LE(o.of_all.low, o.truth);
+  EXPECT_GE(o.of_all.high, o.truth);
+}
+
+// What comes in bursts may be in no window; a counter that jumped tells as much.
+TEST(AllocationWindows, WhatACounterTellsBeyondTheWindowsIsNotSure) {
+  const Counter jump = [](int s, double bytes) {
+    return std::optional<double>(s == 30 ? bytes + 80e9 : bytes);
+  };
+  const WindowedOutcome o =
+      RecordWindows(profile::Source::kSampled, 3, 60, {{1e9}, {1.1e9}, {1.2e9}}, jump);
+  EXPECT_TRUE(o.windows.by_counter);
+  EXPECT_TRUE(o.windows.less);
+  EXPECT_LE(o.of_all.low, o.truth);
+  EXPECT_GE(o.of_all.high, o.truth + 80e9);
+}
+
+TEST(AllocationWindows, WithNeitherCounterNorWindowThereMayBeAnyMore) {
+  profile::Recording recording;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  profile::ProcessTables& tables = *recording.processes[0];
+  analysis::Aggregate aggregate(&recording);
+  bool capped = false;
+  profile::Slice slice;
+  slice.end_ns = kSecond;
+  slice.rows.push_back(
+      {tables.series.Find(
+           profile::SeriesKey::Make(profile::StackTree::kNoStack, 1, profile::HeapKind::kSoh,
+                                    profile::Source::kSampled, profile::SizeClass(1'000)),
+           1'000, profile::StackTree::kOther, &capped),
+       {50, 50'000, 0}});
+  aggregate.OnSlice(std::move(slice));
+  analysis::WindowFold fold({&tables, &aggregate, 0, kSecond}, profile::Source::kSampled,
+                            Loss::kAllocationsUncounted);
+  fold.BeginWindows();
+  fold.NoteWholeEnded(kSecond);
+  for (int s = 2; s < 20; ++s) fold.Advance(s * kSecond);
+  fold.Finish(20 * kSecond);
+  EXPECT_EQ(tables.losses[Loss::kAllocationsUncounted], 19'000u);
+  recording.end_ns = 20 * kSecond;
+  const profile::Profile p = analysis::Bind(recording, aggregate);
+  EXPECT_TRUE(p.shown().windows.open());
+  EXPECT_NEAR(p.Total().amount, 50 * profile::kSamplingMeanBytes, 0.01e6);
+  const profile::Interval interval = profile::AmountInterval(p.Total());
+  EXPECT_GT(interval.low, 3.5e6);
+  EXPECT_LT(interval.low, 4.5e6);
+  EXPECT_EQ(interval.high, profile::kAnyNumber);
 }
 
 TEST(AllocationWindows, WithoutAnyWindowTheCounterIsAllThatIsKnown) {

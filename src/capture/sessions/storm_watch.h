@@ -37,10 +37,6 @@ class StormWatch {
     return std::clamp(static_cast<int64_t>(kThrowsPerWindow / per_second * 1e9), kShortestNs,
                       kLongestNs);
   }
-  // What a window of this length stands for by itself.
-  static double Weight(int64_t of_ns, int64_t length_ns) {
-    return static_cast<double>(of_ns) / static_cast<double>(std::max<int64_t>(1, length_ns));
-  }
 
   // By the counter's latest values, of a second each.
   template <class Values>

@@ -299,7 +299,7 @@ void Target::Settle() {
       continue;
     }
     NoteLosses(*it);
-    if (it->kind == Kind::kWindow) EndWindow(*it);
+    if (it->kind == Kind::kWindow) EndStormWindow(*it);
     if (it->kind == Kind::kAllocationWindow) EndAllocationWindow(*it);
     if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
     if (it->kind == Kind::kTasks || it->kind == Kind::kTasksEnding || it->kind == Kind::kTaskWindow)

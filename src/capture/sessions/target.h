@@ -149,6 +149,7 @@ class Target final : public Feed {
   struct WindowRun {
     uint64_t group = 1;
     int64_t of_ns = profile::WindowPlan::kPeriodNs;  // the time that it stands for
+    int64_t length_ns = INT64_MAX;                   // as it is planned
     // On the machine's clock: when it was asked to stop, and when that was answered.
     std::atomic<int64_t> end_ns{0}, answered_ns{0};
     std::atomic<bool> over{false}, failed{false};
@@ -200,7 +201,9 @@ class Target final : public Feed {
   static profile::WindowPlan::Window WithinWindow(const profile::WindowPlan::Window& requests,
                                                   int64_t of_ns);
   void OpenWindow(int64_t now_ns);
-  void EndWindow(const Live& live);
+  void EndStormWindow(const Live& live);
+  void EndWindow(const Live& live, profile::OverheadPart part, analysis::WindowFold& fold,
+                 double price);
   void BeginWhole();
   void EndStorm();
   void TakeStormStreams();

@@ -29,6 +29,8 @@ void Target::ResetAllocations() {
   if (fold_->allocations().counting()) fold_->allocations().Stop();
   if (!options_.allocations_apart()) return;
   fold_->allocations().SetSource(source_);
+  constexpr int kSumsOverAllHeaps = 11;
+  fold_->allocations().SetOverHeaps(ipc::MajorVersion(process_.clr_version) < kSumsOverAllHeaps);
   fold_->allocations().RememberWhole(true);
 }
 
@@ -54,6 +56,7 @@ void Target::WatchAllocations() {
       if (Session(Kind::kAllocationsEnding) != nullptr) return;
       allocation_phase_ = AllocationPhase::kWindows;
       allocation_plan_.Restart(now_ns);
+      fold.NoteWholeEnded(now_ns);
       return;
     case AllocationPhase::kWindows:
       if (allocation_window_ != nullptr) return;
@@ -114,6 +117,7 @@ void Target::OpenAllocationWindow(const profile::BudgetPlan::Window& next, int64
   allocation_window_ = std::make_shared<WindowRun>();
   allocation_window_->group = next.group;
   allocation_window_->of_ns = next.of_ns;
+  allocation_window_->length_ns = next.length_ns;
   InBackground(
       *home_.storms,
       [run = allocation_window_, config = AllocationsAlone(source_, kEventBufferMb),
@@ -139,17 +143,8 @@ void Target::OpenAllocationWindow(const profile::BudgetPlan::Window& next, int64
 }
 
 void Target::EndAllocationWindow(const Live& live) {
-  analysis::WindowFold& fold = fold_->allocations();
-  const int64_t start_ns = live.decoder->start_ns(), end_ns = live.window->end_ns;
-  if (live.window->failed || start_ns == 0 || end_ns <= start_ns || !live.decoder->complete() ||
-      live.decoder->losses()[Loss::kEventsDropped] != 0)
-    fold.CancelWindow();
-  MeterWindow(
-      profile::OverheadPart::kAllocations, *live.window, start_ns,
-      static_cast<double>(fold.events()) * allocation_price_.each(profile::kNsPerAllocationEvent));
-  fold.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
-                 home_.clock->SinceStart(end_ns),
-                 StormWatch::Weight(live.window->of_ns, end_ns - start_ns));
+  EndWindow(live, profile::OverheadPart::kAllocations, fold_->allocations(),
+            allocation_price_.each(profile::kNsPerAllocationEvent));
   if (allocation_window_ == live.window) allocation_window_.reset();
 }
 
@@ -181,6 +176,7 @@ void Target::TakeAllocationStreams() {
     if (o.stream.ok()) {
       AddSession(o.stream.Take(), o.kind);
       sessions_.back().window = o.window;
+      if (o.window != nullptr) sessions_.back().decoder->SetLength(o.window->length_ns);
       if (o.kind == Kind::kAllocationCounter)
         fold_->allocations().NoteCounting(home_.clock->SinceStart(o.opened_ns));
       // A recording that ends meanwhile has asked the others to stop already.

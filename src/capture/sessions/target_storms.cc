@@ -53,7 +53,9 @@ void Target::WatchStorm() {
     case StormPhase::kNone:
       return;
     case StormPhase::kBeginning:
-      if (Session(Kind::kExceptionsEnding) == nullptr) storm_phase_ = StormPhase::kWindows;
+      if (Session(Kind::kExceptionsEnding) != nullptr) return;
+      storm_phase_ = StormPhase::kWindows;
+      fold_->storm().NoteWholeEnded(now_ns);
       return;
     case StormPhase::kWindows:
       if (window_ != nullptr) return;
@@ -153,6 +155,7 @@ void Target::OpenWindow(int64_t now_ns) {
   window_ = std::make_shared<WindowRun>();
   window_->group = next.group;
   window_->of_ns = next.of_ns;
+  window_->length_ns = next.length_ns;
   InBackground(*home_.storms,
                [run = window_, ahead = nanoseconds(next.begin_ns - now_ns),
                 length = nanoseconds(next.length_ns)](RuntimeLink& link, Background& background) {
@@ -175,18 +178,27 @@ void Target::OpenWindow(int64_t now_ns) {
                });
 }
 
-void Target::EndWindow(const Live& live) {
-  analysis::StormFold& storm = fold_->storm();
-  const int64_t start_ns = live.decoder->start_ns(), end_ns = live.window->end_ns;
+void Target::EndStormWindow(const Live& live) {
+  EndWindow(live, profile::OverheadPart::kExceptions, fold_->storm(),
+            throw_price_.each(profile::kNsPerThrow));
+  if (window_ == live.window) window_.reset();
+}
+
+// A window is as long as it was planned, whatever came meanwhile: a session that is asked for while
+// the runtime is stopped for a collection begins when it was asked for, and goes on longer by the
+// rest of that. What came then would stand for too much.
+void Target::EndWindow(const Live& live, profile::OverheadPart part, analysis::WindowFold& fold,
+                       double price) {
+  const int64_t start_ns = live.decoder->start_ns(), stop_ns = live.window->end_ns;
+  const int64_t end_ns = std::min(stop_ns, start_ns + live.window->length_ns);
   if (live.window->failed || start_ns == 0 || end_ns <= start_ns || !live.decoder->complete() ||
       live.decoder->losses()[Loss::kEventsDropped] != 0)
-    storm.CancelWindow();
-  MeterWindow(profile::OverheadPart::kExceptions, *live.window, start_ns,
-              static_cast<double>(storm.events()) * throw_price_.each(profile::kNsPerThrow));
-  storm.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
-                  home_.clock->SinceStart(end_ns),
-                  StormWatch::Weight(live.window->of_ns, end_ns - start_ns));
-  if (window_ == live.window) window_.reset();
+    fold.CancelWindow();
+  const double late_ns = static_cast<double>(live.decoder->late()) * price;
+  meter_.Spend(part, late_ns);
+  MeterWindow(part, *live.window, start_ns, static_cast<double>(fold.events()) * price + late_ns);
+  fold.EndWindow(live.window->group, home_.clock->SinceStart(start_ns),
+                 home_.clock->SinceStart(end_ns), live.window->of_ns);
 }
 
 void Target::BeginWhole() {
@@ -235,6 +247,7 @@ void Target::TakeStormStreams() {
     if (o.stream.ok()) {
       AddSession(o.stream.Take(), o.kind);
       sessions_.back().window = o.window;
+      if (o.window != nullptr) sessions_.back().decoder->SetLength(o.window->length_ns);
       if (o.kind == Kind::kCounter)
         fold_->storm().NoteCounting(home_.clock->SinceStart(o.opened_ns));
       // A recording that ends meanwhile has asked the others to stop already.

@@ -41,11 +41,20 @@ class StreamDecoder final : public nettrace::EventSink {
   const LossCounters& losses() const { return reader_.losses(); }
   const std::optional<Error>& damage() const { return damage_; }
 
+  // Leaves out events later than that after the session's start.
+  void SetLength(int64_t length_ns) { length_ns_ = length_ns; }
+  // Those that were left out.
+  uint64_t late() const { return late_; }
+
   // When the session began, on the machine's clock; 0: its head has not been read.
   int64_t start_ns() const { return start_ns_; }
 
   void OnStream(const nettrace::StreamInfo& info) override { start_ns_ = clock_->StartOf(info); }
   void OnEvent(const clr::RawEvent& event) override {
+    if (event.time_ns > length_ns_) [[unlikely]] {
+      ++late_;
+      return;
+    }
     fold_->OnEvent(event, clock_->SinceStart(start_ns_));
   }
   void OnGap(int64_t after_ns, int64_t before_ns) override {
@@ -60,6 +69,8 @@ class StreamDecoder final : public nettrace::EventSink {
   std::shared_ptr<StreamKeeper::File> kept_;
   nettrace::Reader reader_;
   int64_t start_ns_ = 0;  // on our clock
+  int64_t length_ns_ = INT64_MAX;
+  uint64_t late_ = 0;
   bool finished_ = false;
   bool any_since_rest_ = false;
   std::optional<Error> damage_;

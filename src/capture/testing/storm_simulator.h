@@ -151,8 +151,7 @@ class StormSimulator {
   }
   void Close() {
     const int64_t told_ns = std::max<int64_t>(1'000'000, close_ns_ - open_ns_ + Jitter());
-    fold_->EndWindow(next_.group, open_ns_, open_ns_ + told_ns,
-                     StormWatch::Weight(StormWatch::kPeriodNs, told_ns));
+    fold_->EndWindow(next_.group, open_ns_, open_ns_ + told_ns, StormWatch::kPeriodNs);
     const int64_t over = close_ns_ + kSecond / 7;  // the stop, and what it sends
     open_ns_ = close_ns_ = 0;
     Plan(over);

@@ -84,7 +84,7 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
                   const WindowGroups& w, double less, double unseen_of_all, double least,
                   double other) {
   // Figures of several seconds that are added up have the most of one of them.
-  const double most = std::max(value, seen + unseen_of_all);
+  const double most = w.open ? kAnyNumber : std::max(value, seen + unseen_of_all);
   if (w.few) return {seen, most};
   // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
   constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,
@@ -104,7 +104,7 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
   const double variance = std::max(WindowGroups::Variance(without) * wider * wider, least) + other;
   // Everything together is as the counter says: what is left are the digits of floats.
   constexpr double kDigits = 1e-6;
-  if (std::sqrt(variance) <= kDigits * value)
+  if (!w.open && std::sqrt(variance) <= kDigits * value)
     return {std::max(seen, value - less), std::max(value, std::min(most, value + w.hidden))};
   constexpr double kAnyWeight = 1e300;
   Interval interval;
@@ -115,7 +115,7 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
     interval = Sum{seen, value - seen, variance, value - seen, kAnyWeight}.Both();
   }
   interval.low = std::max(seen, interval.low - less);
-  interval.high = std::min(most, std::max(interval.high, value));
+  interval.high = w.open ? kAnyNumber : std::min(most, std::max(interval.high, value));
   return interval;
 }
 

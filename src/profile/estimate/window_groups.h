@@ -34,6 +34,8 @@ struct WindowGroups {
   bool few = false;
   // A part of the figure is the rest of a known whole: its error is symmetric.
   bool left = false;
+  // There is time of which nothing is known: there may be any more.
+  bool open = false;
 
   WindowGroups& operator+=(const WindowGroups& o) {
     for (size_t g = 0; g < kGroups; ++g) {
@@ -50,6 +52,7 @@ struct WindowGroups {
     groups = std::min(groups, o.groups);
     few = few || o.few;
     left = left || o.left;
+    open = open || o.open;
     return *this;
   }
   static double Variance(const std::array<float, kGroups>& without) {

@@ -12,14 +12,30 @@ Overhead OverheadOf(const Profile& p) {
 }
 
 std::string AllocationWindowsNote(const Figure& figure) {
+  constexpr double kBytesPerGiB = 1 << 30;
   const Storms& s = figure.windows;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  if (s.open())
+    return fmt::format(
+        "Between {:.0f} s and {:.0f} s nothing is known of allocations: no counter of the runtime "
+        "told how much there was, and no window of time was recorded. There may be any amount more "
+        "than is shown",
+        seconds(s.from_ns), seconds(s.to_ns));
   std::string note = fmt::format(
       "Between {:.0f} s and {:.0f} s allocations were sampled in {} windows of time, {:.2g} s "
-      "together; ",
+      "together; how much there was in all is ",
       seconds(s.from_ns), seconds(s.to_ns), s.windows, seconds(s.windows_ns));
-  note += s.by_counter ? "how much there was in all is by the runtime's alloc-rate"
-                       : "no counter of the runtime told how much there was in all";
+  if (s.contradicted)
+    note += fmt::format(
+        "by these windows: the runtime's alloc-rate says {:.3g} GiB, which cannot be right. Before "
+        ".NET 11 "
+        "it stands still, and jumps, where server GC changes its number of heaps",
+        s.told / kBytesPerGiB);
+  else if (!s.by_windows)
+    note += "by the runtime's alloc-rate";
+  else
+    note += s.by_counter ? "by the runtime's alloc-rate and, where that does not tell, by windows"
+                         : "by these windows, as no counter of the runtime told";
   if (s.windows < kFewWindows)
     note += fmt::format(
         ". Fewer than {} windows tell little about what came when and of which "

@@ -87,8 +87,13 @@ enum StormLabel : uint64_t {
   // Not an event: how many, or how many bytes, a counter of the runtime told for the time that no
   // session was open all along, in `stands_for`; `samples` of its values, over `amount` ns.
   kStormCounted = kWindowGroups + 1,
-  // The windows themselves: `samples` of them, `amount` ns in all; `stands_for` as many.
+  // The windows themselves: `samples` of them, `amount` ns in all, for `stands_for` ns of the
+  // recording. Those of group g have kStormWindows + g; older captures have kStormWindows alone,
+  // where `stands_for` is a number of windows.
   kStormWindows = kWindowGroups + 2,
+  // Of `amount` ns no counter told how much there was. `stands_for` is 1 where it did, and was
+  // wrong.
+  kStormUncounted = kStormWindows + kWindowGroups + 1,
 };
 
 // 0: there is no such label.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/families/windows/window_scale.h"
 #include "profile/estimate/counting.h"
 
 namespace clrscope::analysis {
@@ -15,7 +14,7 @@ using profile::kGroups;
 
 namespace {
 
-// Without an error: that is between windows.
+// With the variance of samples alone; how windows differ comes besides.
 Estimate Weighted(const profile::SeriesKey& key, const profile::Sums& sums) {
   Estimate e = EstimateOf(key, sums);
   if (key.source() == profile::Source::kSampled) {
@@ -23,8 +22,10 @@ Estimate Weighted(const profile::SeriesKey& key, const profile::Sums& sums) {
                           static_cast<double>(std::max<uint64_t>(1, sums.samples));
     e.amount *= weight;
     e.count *= weight;
+    e.var_amount *= weight * weight;
+    e.var_count *= weight * weight;
   }
-  e.var_amount = e.var_count = e.max_amount = e.max_count = 0;
+  e.max_amount = e.max_count = 0;
   return e;
 }
 
@@ -34,25 +35,16 @@ void AllocationWindows::Add(uint32_t process, uint64_t label, const profile::Ser
                             uint32_t cell, std::span<const Aggregate::Moment> moments, bool timed) {
   Process& p = processes_[process];
   for (const Aggregate::Moment& m : moments) {
-    const bool first = p.sums.to_ns == 0;
-    p.sums.from_ns = first ? m.start_ns : std::min(p.sums.from_ns, m.start_ns);
-    p.sums.to_ns = std::max(p.sums.to_ns, m.end_ns);
     Part part{cell, 0, key.kind(), timed, 0, m.start_ns, m.end_ns, {}};
-    if (label == profile::kStormCounted) {
-      const auto bytes = static_cast<double>(m.sums.stands_for);
-      p.sums.counted += bytes;
-      p.sums.counted_ns += static_cast<int64_t>(m.sums.amount);
-      part.weighted.amount = bytes;
+    if (label > kGroups) {
+      p.sums.AddMark(label, m);
+      if (label != profile::kStormCounted) continue;
+      part.weighted.amount = static_cast<double>(m.sums.stands_for);
       p.counted.push_back(std::move(part));
-    } else if (label == profile::kStormWindows) {
-      p.sums.windows += m.sums.samples;
-      p.sums.windows_ns += static_cast<int64_t>(m.sums.amount);
-    } else if (label >= 1 && label <= kGroups) {
+    } else {
       part.group = label - 1;
       part.weighted = Weighted(key, m.sums);
-      p.sums.weighted += part.weighted.amount;
-      p.sums.recorded += part.weighted.seen_amount;
-      p.of_group[part.group] += part.weighted.amount;
+      p.sums.Add(part.group, part.weighted.amount, part.weighted.seen_amount, m);
       p.parts.push_back(std::move(part));
     }
   }
@@ -69,37 +61,48 @@ void AllocationWindows::AddThread(uint32_t process, uint64_t label, const profil
 class AllocationWindows::Scaler {
  public:
   // `most`: that there may be of anything.
-  Scaler(const Process& p, double most)
-      : scale_(WindowScale::Of(p.of_group, p.sums.in_all(), p.sums.windows)) {
-    const double edge = EdgeOf(p.sums, p.uncounted_s);
-    all_ = p.sums.in_all();
-    edge_ = p.sums.in_all() > 0 ? edge * edge / p.sums.in_all() : 0;
-    few_ = scale_.alone || p.sums.windows < 2;
-    if (few_) unseen_ = most;
-  }
+  Scaler(const WindowSums& sums, double most)
+      : sums_(sums),
+        few_(sums.scale().alone || sums.storms().windows < 2),
+        all_(sums.storms().in_all()),
+        most_(most) {}
   Estimate Of(const Part& part) const {
     const Estimate& w = part.weighted;
+    const WindowScale& scale = sums_.scale();
     Estimate e;
     e.samples = w.samples;
     e.biased = w.biased;
-    e.amount = scale_.factor * w.amount;
-    e.count = scale_.factor * w.count;
+    e.amount = scale.factor * w.amount;
+    e.count = scale.factor * w.count;
     e.seen_amount = std::min(w.seen_amount, e.amount);
     e.seen_count = std::min(w.seen_count, e.count);
-    e.var_amount = edge_ * e.amount;
-    if (e.amount > 0) e.var_count = edge_ * e.count * e.count / e.amount;
+    const double edge = sums_.edge_variance();
+    e.var_amount = edge * e.amount;
+    if (e.amount > 0) e.var_count = edge * e.count * e.count / e.amount;
     profile::WindowGroups& groups = e.windows.Make();
-    scale_.AddTo(groups, part.group, w.count, w.amount);
+    scale.AddTo(groups, part.group, w.count, w.amount);
+    groups.less_count = w.count * sums_.less();
+    groups.less_amount = w.amount * sums_.less();
     groups.few = few_;
-    groups.unseen_amount = unseen_;
-    groups.unseen_count = unseen_ / static_cast<double>(profile::kSmallestObject);
+    if (!sums_.by_counter()) {
+      // No less than if everything had come by itself.
+      groups.least_amount = scale.factor * scale.factor * w.var_amount;
+      groups.least_count = scale.factor * scale.factor * w.var_count;
+    }
+    if (few_) {
+      groups.unseen_amount =
+          sums_.by_counter() ? most_ : kMostOfOneWindow * e.amount - e.seen_amount;
+      groups.unseen_count = sums_.by_counter()
+                                ? most_ / static_cast<double>(profile::kSmallestObject)
+                                : kMostOfOneWindow * e.count - e.seen_count;
+    }
     return e;
   }
 
   // By the counter alone.
   Estimate Counted(const Part& part) const {
     Estimate e = part.weighted;
-    e.var_amount = edge_ * e.amount;
+    e.var_amount = sums_.edge_variance() * e.amount;
     profile::WindowGroups& groups = e.windows.Make();
     groups.left = true;
     groups.unseen_amount = 2 * all_;
@@ -108,41 +111,34 @@ class AllocationWindows::Scaler {
   }
 
  private:
-  WindowScale scale_;
-  double unseen_ = 0;  // 0: windows tell how they differ
-  double edge_ = 0, all_ = 0;
+  const WindowSums& sums_;
   bool few_ = false;
+  double all_ = 0, most_ = 0;
 };
 
 void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimate>& times,
-                               std::map<ThreadOf, Estimate>& threads) const {
-  profile::Storms& all = figure.windows;
-  for (const auto& [index, p] : processes_) {
-    const bool first = !all.any();
-    all.from_ns = first ? p.sums.from_ns : std::min(all.from_ns, p.sums.from_ns);
-    all.to_ns = std::max(all.to_ns, p.sums.to_ns);
-    all.counted += p.sums.in_all();
-    all.by_counter = all.by_counter || p.sums.counted > 0;
-    all.weighted += p.sums.weighted;
-    all.recorded += p.sums.recorded;
-    all.windows += p.sums.windows;
-    all.windows_ns += p.sums.windows_ns;
-    all.counted_ns += p.sums.counted_ns;
+                               std::map<ThreadOf, Estimate>& threads) {
+  for (auto& [index, p] : processes_) {
+    p.sums.Finish();
+    p.sums.AddTo(figure.windows);
   }
-  const double most = figure.Total().amount + all.in_all();
+  const double most = figure.Total().amount + figure.windows.in_all();
   const auto add = [&](uint32_t process, const Part& part, const Estimate& e) {
     figure.cells[part.cell].value += e;
     times[{part.start_ns, part.end_ns, process, part.kind}] += e;
     if (part.timed) figure.timed.push_back({part.cell, part.start_ns, part.end_ns, e});
   };
   for (const auto& [index, p] : processes_) {
-    const Scaler scaler(p, most);
+    const Scaler scaler(p.sums, most);
     for (const Part& part : p.parts) add(index, part, scaler.Of(part));
     for (const Part& part : p.threads) threads[{index, part.thread, part.kind}] += scaler.Of(part);
-    if (p.sums.weighted > 0) continue;
-    // No window saw anything: it is known how much there was.
-    for (const Part& part : p.counted)
-      if (part.weighted.amount > 0) add(index, part, scaler.Counted(part));
+    // No window saw anything: it is known how much there was, or nothing is.
+    if (p.parts.empty() && p.sums.by_counter())
+      for (const Part& part : p.counted)
+        if (part.weighted.amount > 0) add(index, part, scaler.Counted(part));
+    if (!p.sums.open()) continue;
+    for (profile::Cell& c : figure.cells)
+      if (c.process == index) c.value.windows.Make().open = true;
   }
 }
 

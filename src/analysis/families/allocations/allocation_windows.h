@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of allocations that were recorded in windows of time: what their samples stand for,
-// weighted by the share of time that the windows are, and all of it together scaled to what the
-// runtime's counter says. docs/decisions/0019-overhead.md
+// weighted by the share of time that the windows are, and all of it together scaled to what there
+// was in all (families/windows/window_sums.h). docs/decisions/0019-overhead.md
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "analysis/aggregate.h"
+#include "analysis/families/windows/window_sums.h"
 #include "profile/profile.h"
 
 namespace clrscope::analysis {
@@ -28,7 +28,7 @@ class AllocationWindows {
   // The runtime's counter did not cover `seconds` of the time: totals may be off by what they had.
   void NoteUncounted(uint32_t process, double seconds) {
     if (const auto p = processes_.find(process); p != processes_.end())
-      p->second.uncounted_s = seconds;
+      p->second.sums.NoteUncounted(seconds);
   }
   bool empty() const { return processes_.empty(); }
 
@@ -37,7 +37,7 @@ class AllocationWindows {
   // Call this after the last Add(). It adds the scaled amounts to the figure's cells, and by time
   // and thread to the maps.
   void Finish(profile::Figure& figure, std::map<TimeOf, profile::Estimate>& times,
-              std::map<ThreadOf, profile::Estimate>& threads) const;
+              std::map<ThreadOf, profile::Estimate>& threads);
 
  private:
   struct Part {
@@ -51,9 +51,7 @@ class AllocationWindows {
   };
   struct Process {
     std::vector<Part> parts, threads, counted;
-    std::array<double, profile::kGroups> of_group{};
-    double uncounted_s = 0;
-    profile::Storms sums;
+    WindowSums sums;
   };
   class Scaler;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of exceptions that were recorded in windows of time: what the windows hold, weighted by
-// the share of time that they are, and all of it together scaled to what the runtime's counter
-// says (the combined ratio estimator; Cochran, Sampling Techniques, 3rd edition, 6.11).
+// the share of time that they are, and all of it together scaled to what there was in all
+// (families/windows/window_sums.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
 
 #include "analysis/aggregate.h"
+#include "analysis/families/windows/window_sums.h"
 #include "profile/profile.h"
 
 namespace clrscope::analysis {
@@ -24,11 +24,11 @@ class StormEstimate {
   // The runtime's counter did not cover `seconds` of the time: totals may be off by what they had.
   void NoteUncounted(uint32_t process, double seconds) {
     if (const auto p = processes_.find(process); p != processes_.end())
-      p->second.uncounted_s = seconds;
+      p->second.sums.NoteUncounted(seconds);
   }
   bool empty() const { return processes_.empty(); }
   // Call this after the last Add(). It fills the figure's cells, moments and Storms.
-  void Finish(profile::Figure& figure) const;
+  void Finish(profile::Figure& figure);
 
  private:
   struct Part {
@@ -38,14 +38,11 @@ class StormEstimate {
     Aggregate::Moment moment;
   };
   struct Process {
-    std::vector<Part> parts;
-    std::array<double, profile::kGroups> of_group{};  // weighted
-    std::vector<Part> counted;
-    double uncounted_s = 0;
-    profile::Storms sums;
+    std::vector<Part> parts, counted;
+    WindowSums sums;
+
+    bool few() const { return sums.scale().alone || sums.storms().windows < profile::kFewWindows; }
   };
-  struct Scale;
-  static Scale ScaleOf(const Process& process);
   static void MarkCells(uint32_t index, const Process& process, profile::Figure& figure);
   static void AddParts(const Process& process, profile::Figure& figure);
 

@@ -33,7 +33,8 @@ void StormFold::OnWindowed(uint32_t node, uint32_t type, uint64_t thread, bool a
                                                    profile::Source::kException, 0),
                           0,
                           thread,
-                          {1, rethrown, 1 - rethrown}},
+                          {1, rethrown, 1 - rethrown},
+                          1},
                          activity, time_ns);
 }
 

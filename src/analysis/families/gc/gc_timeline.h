@@ -50,6 +50,8 @@ class GcTimeline {
   void OnGap(int64_t after_ns, int64_t before_ns);
   // Nothing more comes: hands out what is open, incomplete, and sorts `out` by time.
   void Finish();
+  // How many heaps the last collection used; 0: not known.
+  int32_t heaps() const { return heaps_; }
   // Pauses are noted there, too; it must outlive this.
   void LogPauses(PauseLog* log) { pause_log_ = log; }
   // The same of threads.
@@ -126,6 +128,7 @@ class GcTimeline {
   CollectingThreads* thread_log_ = nullptr;
   uint64_t stats_for_ = 0;  // serial of the GC that ended last, until its GCHeapStats
   bool stats_orphaned_ = false;
+  int32_t heaps_ = 0;
   uint64_t history_for_ = 0;  // serial of the GC that the last GCGlobalHeapHistory was of
   uint64_t history_thread_ = 0;
   struct {

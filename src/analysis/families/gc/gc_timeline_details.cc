@@ -65,6 +65,7 @@ void GcTimeline::OnHeapStats(const clr::RawEvent& event, int64_t now_ns) {
 void GcTimeline::OnGlobalHistory(const clr::RawEvent& event) {
   clr::GcGlobalHeapHistory h;
   if (!clr::Decode(event, h)) return losses_->Add(Loss::kUnsupportedVersion);
+  heaps_ = h.heaps;
   OpenGc* gc = (h.mechanisms & profile::kGcConcurrent) != 0 ? Background() : Current();
   history_for_ = 0;
   if (gc == nullptr || gc->record.has(profile::kGcHasGlobalHistory)) return;

@@ -40,10 +40,9 @@ class AgentWindows {
     groups.least_amount = value.var_amount;
     groups.least_count = value.var_count;
     if (few_) {
-      constexpr double kMostOfOne = 5.5716;  // half the 97.5 % quantile of chi-square, 4 degrees
       groups.few = true;
-      groups.unseen_amount = kMostOfOne * e.amount - e.seen_amount;
-      groups.unseen_count = kMostOfOne * e.count - e.seen_count;
+      groups.unseen_amount = kMostOfOneWindow * e.amount - e.seen_amount;
+      groups.unseen_count = kMostOfOneWindow * e.count - e.seen_count;
     }
     e.var_amount = e.var_count = 0;
     return e;

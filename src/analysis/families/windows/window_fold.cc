@@ -16,6 +16,8 @@ using profile::StackTree;
 constexpr size_t kRecent = 10;
 // A counter's value comes once a second.
 constexpr int64_t kLongestWaitNs = 4'000'000'000;
+// Time of which no counter tells is marked in pieces.
+constexpr int64_t kUntoldNs = 1'000'000'000;
 // Values follow each other unless another tool sets the counter back.
 constexpr int64_t kGapNs = 20'000'000;
 constexpr size_t kLateValues = 3;
@@ -49,10 +51,13 @@ void WindowFold::NoteWhole(int64_t time_ns, double counted) {
 
 void WindowFold::BeginWindows() {
   counting_ = true;
-  whole_from_ns_ = counting_from_ns_ = stop_ns_ = kNever;
+  wrong_ = silent_ = false;
+  whole_from_ns_ = counting_from_ns_ = windows_from_ns_ = stop_ns_ = kNever;
   counted_to_ns_ = late_ns_ = 0;
+  last_counted_ = kUnknown;
   late_.clear();
   recent_.clear();
+  recent_windows_.clear();
   if (!remembering_) {
     whole_.clear();
     whole_beyond_ = 0;
@@ -62,7 +67,7 @@ void WindowFold::BeginWindows() {
 
 // Sets without a thread, for when there are so many threads that no set has room.
 void WindowFold::ReserveLabels() {
-  for (uint64_t group = 1; group <= profile::kStormWindows; ++group)
+  for (uint64_t group = 1; group <= profile::kStormUncounted; ++group)
     (void)home_.tables->labels.Find(LabelSet().With(LabelKey::kWindow, group));
 }
 
@@ -72,6 +77,7 @@ WindowFold::Key WindowFold::KeyOf(const Event& e, uint64_t request) {
 
 void WindowFold::OnWindowed(const Event& e, const ActivityPath& activity, int64_t time_ns) {
   ++events_;
+  counted_in_window_ += e.counted;
   if (whose_ != nullptr && !activity.empty() && of_activities_.size() < kMostKeys)
     return of_activities_.push_back({e, activity, time_ns});
   Key key = KeyOf(e, 0);
@@ -82,21 +88,33 @@ void WindowFold::OnWindowed(const Event& e, const ActivityPath& activity, int64_
   of.sums += e.sums;
 }
 
-void WindowFold::EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, double weight) {
-  if (!std::exchange(canceled_, false))
-    windows_.push_back(
-        {start_ns, end_ns, group, weight, std::move(open_), std::move(of_activities_)});
+void WindowFold::EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, int64_t of_ns) {
+  if (!std::exchange(canceled_, false)) {
+    recent_windows_.push_back({start_ns, end_ns, counted_in_window_});
+    if (recent_windows_.size() > kRecent) recent_windows_.pop_front();
+    windows_.push_back({start_ns, end_ns, of_ns, group, std::move(open_), std::move(of_activities_),
+                        events_, counted_in_window_});
+  }
+  ForgetOpen();
+}
+
+void WindowFold::ForgetOpen() {
   open_.clear();
   of_activities_.clear();
   events_ = 0;
+  counted_in_window_ = 0;
 }
 
 void WindowFold::OnCounted(Counted counted) {
+  if (counted.end_ns <= counted.start_ns) return;
+  // Nothing that adds up goes back.
+  if (counted.count < 0) wrong_ = true;
+  silent_ = false;
   if (counted_to_ns_ != 0 && counted.start_ns < whole_from_ns_) WatchGap(counted);
   // The first value may be written late, as the runtime compiles what writes it.
   if (counted_to_ns_ == 0) counted.start_ns = std::min(counted.start_ns, counting_from_ns_);
   // One begins where the one before ended, whatever is missing between them.
-  if (counted_to_ns_ != 0) counted.start_ns = counted_to_ns_;
+  if (counted_to_ns_ != 0) counted.start_ns = std::min(counted_to_ns_, counted.end_ns);
   if (!counting_ || counted.start_ns >= whole_from_ns_) {
     counted_to_ns_ = std::max(counted_to_ns_, counted.end_ns);
     return;
@@ -127,17 +145,42 @@ void WindowFold::SettleCounted(bool all) {
   while (counted_.size() > (all ? 0 : 1)) {
     const Counted counted = counted_.front();
     counted_.pop_front();
-    Settle(counted);
+    WatchWrong(counted);
+    Settle(counted, true);
+    last_counted_ = counted.count;
   }
 }
 
-void WindowFold::Settle(const Counted& c) {
+// There cannot be more in a window than in all of the time around it. Values begin and end some
+// milliseconds beside their times, so what happened in one may be in the next.
+void WindowFold::WatchWrong(const Counted& c) {
+  if (counted_.empty()) return;  // the next value is not known
+  constexpr double kErrors = 4, kOfValues = 1.5;
+  constexpr uint64_t kSureEvents = 30;
+  const double most = kOfValues * (last_counted_ + c.count + counted_.front().count);
+  for (const Window& w : windows_) {
+    if (w.start_ns >= c.end_ns) return;
+    const double sure = w.counted * (1 - kErrors / std::sqrt(static_cast<double>(w.events)));
+    if (w.events >= kSureEvents && w.end_ns <= counted_.front().end_ns && sure > most)
+      wrong_ = true;
+  }
+}
+
+// `told`: by a counter.
+void WindowFold::Settle(const Counted& c, bool told) {
   const double left = std::max(0.0, c.count - WholeWithin(c.start_ns, c.end_ns));
+  const auto length_ns = static_cast<uint64_t>(c.end_ns - c.start_ns);
   Rows rows;
-  AddRow(CounterKey(source_), 0, 0, LabelSet().With(LabelKey::kWindow, profile::kStormCounted),
-         {1, static_cast<uint64_t>(c.end_ns - c.start_ns),
-          static_cast<uint64_t>(std::llround(std::min(left, kMostCounted)))},
-         rows);
+  const auto mark = [&](profile::StormLabel label, uint64_t stands_for) {
+    AddRow(CounterKey(source_), 0, 0, LabelSet().With(LabelKey::kWindow, label),
+           {1, length_ns, stands_for}, rows);
+  };
+  if (told && !wrong_) {
+    mark(profile::kStormCounted, static_cast<uint64_t>(std::llround(std::min(left, kMostCounted))));
+  } else {
+    mark(profile::kStormUncounted, wrong_ ? 1 : 0);
+    home_.tables->losses.Add(uncounted_, length_ns / 1'000'000);
+  }
   while (!windows_.empty() && windows_.front().start_ns < c.end_ns) {
     AddWindow(windows_.front(), rows);
     windows_.pop_front();
@@ -162,14 +205,17 @@ void WindowFold::AddWindow(Window& w, Rows& rows) {
     if (of.sums.samples == 0) of.nominal_size = t.event.nominal_size;
     of.sums += t.event.sums;
   }
+  const double weight = static_cast<double>(w.of_ns) /
+                        static_cast<double>(std::max<int64_t>(1, w.end_ns - w.start_ns));
   const auto weighted = [&](uint64_t n) {
-    const double exact = static_cast<double>(n) * w.weight + rounding_;
+    const double exact = static_cast<double>(n) * weight + rounding_;
     const double whole = std::floor(exact);
     rounding_ = exact - whole;
     return static_cast<uint64_t>(whole);
   };
-  AddRow(CounterKey(source_), 0, 0, LabelSet().With(LabelKey::kWindow, profile::kStormWindows),
-         {1, static_cast<uint64_t>(w.end_ns - w.start_ns), 1}, rows);
+  AddRow(CounterKey(source_), 0, 0,
+         LabelSet().With(LabelKey::kWindow, profile::kStormWindows + w.group),
+         {1, static_cast<uint64_t>(w.end_ns - w.start_ns), static_cast<uint64_t>(w.of_ns)}, rows);
   for (const auto& [key, of] : w.rows) {
     const auto& [node, type, attributes, thread, request] = key;
     const profile::SeriesKey series{node, type, attributes, 0};
@@ -236,10 +282,33 @@ void WindowFold::Stop() {
   if (!remembering_) whole_.clear();
 }
 
+// Up to there no counter tells any more.
+void WindowFold::SettleUntold(int64_t to_ns) {
+  to_ns = std::min({to_ns, whole_from_ns_, stop_ns_});
+  const int64_t from_ns = counted_to_ns_ != 0 ? counted_to_ns_ : windows_from_ns_;
+  if (!counting_ || from_ns == kNever || from_ns >= to_ns) return;
+  SettleCounted(true);
+  silent_ = true;
+  recent_.clear();
+  last_counted_ = kUnknown;
+  for (int64_t at = from_ns; at < to_ns; at = counted_to_ns_) {
+    counted_to_ns_ = std::min(at + kUntoldNs, to_ns);
+    Settle({at, counted_to_ns_, 0}, false);
+  }
+}
+
 void WindowFold::Advance(int64_t now_ns) {
+  const int64_t until_ns = now_ns - kLongestWaitNs;
+  const int64_t from_ns = counted_to_ns_ != 0 ? counted_to_ns_ : windows_from_ns_;
+  if (from_ns <= until_ns - kUntoldNs)
+    SettleUntold(from_ns + (until_ns - from_ns) / kUntoldNs * kUntoldNs);
+  AddWindowsUpTo(until_ns);
+}
+
+void WindowFold::AddWindowsUpTo(int64_t until_ns) {
   Rows rows;
   int64_t at = 0;
-  while (!windows_.empty() && windows_.front().end_ns < now_ns - kLongestWaitNs) {
+  while (!windows_.empty() && windows_.front().end_ns < until_ns) {
     at = windows_.front().end_ns;
     AddWindow(windows_.front(), rows);
     windows_.pop_front();
@@ -249,18 +318,18 @@ void WindowFold::Advance(int64_t now_ns) {
 
 void WindowFold::Flush() {
   SettleCounted(true);
-  Advance(kNever);
+  // What comes after that is recorded event by event.
+  if (whole_from_ns_ != kNever) SettleUntold(whole_from_ns_);
+  AddWindowsUpTo(kNever);
 }
 
 void WindowFold::Finish(int64_t last_ns) {
   if (!counting_) return;
-  Flush();
-  open_.clear();
-  of_activities_.clear();
+  SettleCounted(true);
   const int64_t to_ns = std::min({whole_from_ns_, stop_ns_, last_ns});
-  if (counted_to_ns_ != 0 && to_ns - counted_to_ns_ > kEndGapNs)
-    home_.tables->losses.Add(uncounted_,
-                             static_cast<uint64_t>((to_ns - counted_to_ns_) / 1'000'000));
+  if (counted_to_ns_ == 0 || to_ns - counted_to_ns_ > kEndGapNs) SettleUntold(to_ns);
+  Flush();
+  ForgetOpen();
 }
 
 void WindowFold::MoveTo(const Home& home) {
@@ -274,8 +343,10 @@ void WindowFold::Shift(int64_t shift_ns) {
   if (counted_to_ns_ != 0) counted_to_ns_ -= shift_ns;
   if (whole_from_ns_ != kNever) whole_from_ns_ -= shift_ns;
   if (counting_from_ns_ != kNever) counting_from_ns_ -= shift_ns;
+  if (windows_from_ns_ != kNever) windows_from_ns_ -= shift_ns;
   for (Whole& w : whole_) w.time_ns -= shift_ns;
-  for (Counted& c : recent_) c = {c.start_ns - shift_ns, c.end_ns - shift_ns, c.count};
+  for (std::deque<Counted>* const values : {&recent_, &recent_windows_})
+    for (Counted& c : *values) c = {c.start_ns - shift_ns, c.end_ns - shift_ns, c.count};
 }
 
 }  // namespace clrscope::analysis

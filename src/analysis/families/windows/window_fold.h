@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folds what is recorded in windows of time: the events of the windows, and how much there was in
 // all, from a counter of the runtime. Both are put into slices of the time that they are of, a
-// second or two later, as series with labels of their own (profile/tables/labels.h).
+// second or two later, as series with labels of their own (profile/tables/labels.h). Time of which
+// no counter told, or one that windows contradict, is marked as such.
 // docs/decisions/0015-storms.md, 0019-overhead.md
 #pragma once
 
@@ -45,18 +46,30 @@ class WindowFold {
   void BeginWindows();
   // The counter's session is open: it counts from then at the latest.
   void NoteCounting(int64_t now_ns) { counting_from_ns_ = now_ns; }
+  // The session that recorded everything has ended: windows stand for the time from then on.
+  void NoteWholeEnded(int64_t now_ns) { windows_from_ns_ = now_ns; }
   bool counting() const { return counting_; }
+  // The counter is a sum over the heaps that the GC uses: the runtime's total of allocated bytes
+  // before .NET 11. Where DATAS takes a heap away it stands still, and jumps once that one is back
+  // (dotnet/runtime#131069).
+  void SetOverHeaps(bool over_heaps) { over_heaps_ = over_heaps; }
+  // How many heaps the GC used last; 0: not known.
+  void NoteHeaps(int32_t heaps) {
+    if (counting_ && over_heaps_ && heaps_ > 0 && heaps > 0 && heaps != heaps_) wrong_ = true;
+    heaps_ = heaps;
+  }
   // What is decoded now comes from a window's stream.
   void SetReading(bool window) { reading_ = window; }
   bool reading() const { return reading_; }
 
   // An event of the window. `key`: without labels; sums as EstimateOf() takes them, but of
-  // AllocationSampled, whose `stands_for` is kUnit for each.
+  // AllocationSampled, whose `stands_for` is kUnit for each. `counted`: as of NoteWhole().
   struct Event {
     profile::SeriesKey key;
     uint64_t nominal_size = 0;
     uint64_t thread = 0;
     profile::Sums sums;
+    double counted = 0;
   };
   static constexpr uint64_t kUnit = profile::kWindowUnit;
   // `activity`: empty where it is of no request. What request it is of is asked for when the window
@@ -65,13 +78,11 @@ class WindowFold {
   // A value of LabelKey::kRequest.
   using Whose = std::function<uint64_t(const ActivityPath& activity, int64_t time_ns)>;
   void AskRequests(Whose whose) { whose_ = std::move(whose); }
-  // The window's stream has ended. `weight`: the time that it stands for by its own; group: from 1.
-  void EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, double weight);
+  // The window's stream has ended. `of_ns`: the time that it stands for by its own; group: from 1.
+  void EndWindow(uint64_t group, int64_t start_ns, int64_t end_ns, int64_t of_ns);
   // Forgets what was read of the window: it was cut short.
   void CancelWindow() {
-    open_.clear();
-    of_activities_.clear();
-    events_ = 0;
+    ForgetOpen();
     canceled_ = true;
   }
   // Events of the window that is read.
@@ -87,8 +98,9 @@ class WindowFold {
   void OnCounted(Counted counted);
   // How far the counter's values go; 0: there is none yet.
   int64_t counted_to_ns() const { return counted_to_ns_; }
-  // The latest values, oldest first.
-  const std::deque<Counted>& recent() const { return recent_; }
+  // The latest values, oldest first; where no counter tells, or it is wrong, what the latest
+  // windows hold.
+  const std::deque<Counted>& recent() const { return told() ? recent_ : recent_windows_; }
 
   // Everything is recorded again since then; goes on counting up to then.
   void EndWindows(int64_t whole_from_ns) { whole_from_ns_ = whole_from_ns; }
@@ -97,7 +109,7 @@ class WindowFold {
     return counting_ && whole_from_ns_ != kNever && counted_to_ns_ >= whole_from_ns_;
   }
   void Stop();
-  // Time passes: windows do not wait for a counter that says nothing.
+  // Time passes: neither windows nor marks of time wait for a counter that says nothing.
   void Advance(int64_t now_ns);
   // Everything that is known is put into slices.
   void Flush();
@@ -124,11 +136,12 @@ class WindowFold {
     int64_t time_ns;
   };
   struct Window {
-    int64_t start_ns, end_ns;
+    int64_t start_ns, end_ns, of_ns;
     uint64_t group;
-    double weight;
     std::map<Key, Of> rows;
     std::vector<OfActivity> of_activities;
+    uint64_t events;
+    double counted;
   };
   struct Whole {
     int64_t time_ns;
@@ -141,9 +154,14 @@ class WindowFold {
   };
 
   void ReserveLabels();
+  void ForgetOpen();
+  bool told() const { return !wrong_ && !silent_; }
   void WatchGap(const Counted& counted);
-  void Settle(const Counted& counted);
+  void WatchWrong(const Counted& counted);
+  void Settle(const Counted& counted, bool told);
   void SettleCounted(bool all);
+  void SettleUntold(int64_t to_ns);
+  void AddWindowsUpTo(int64_t until_ns);
   void AddWindow(Window& window, Rows& rows);
   void AddRow(const profile::SeriesKey& key, uint64_t nominal_size, uint64_t thread,
               profile::LabelSet labels, const profile::Sums& sums, Rows& rows);
@@ -156,14 +174,22 @@ class WindowFold {
   profile::Source source_;
   Loss uncounted_;
   bool counting_ = false, reading_ = false, canceled_ = false, remembering_ = false;
+  bool wrong_ = false;   // the counter is
+  bool silent_ = false;  // it has not told for long
+  bool over_heaps_ = false;
+  int32_t heaps_ = 0;
   int64_t whole_from_ns_ = kNever, counting_from_ns_ = kNever, counted_to_ns_ = 0;
-  int64_t stop_ns_ = kNever;
+  int64_t windows_from_ns_ = kNever, stop_ns_ = kNever;
   uint64_t events_ = 0;
+  double counted_in_window_ = 0;
   std::map<Key, Of> open_;  // of the window that is read
   std::vector<OfActivity> of_activities_;
   Whose whose_;                 // null: there are no requests
   std::deque<Window> windows_;  // that wait for the counter
-  std::deque<Counted> counted_, recent_;
+  std::deque<Counted> counted_, recent_, recent_windows_;
+  // What the value before the one that is settled says; kUnknown: there was none.
+  static constexpr double kUnknown = 1e300;
+  double last_counted_ = kUnknown;
   int64_t late_ns_ = 0;  // how much later values are than their intervals say, in all
   std::deque<int64_t> late_;
   std::deque<Whole> whole_;  // that the counter may count too
