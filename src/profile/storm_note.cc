@@ -13,9 +13,11 @@ std::string StormNote(const Figure& figure) {
   std::string note = fmt::format("Between {:.0f} s and {:.0f} s there was a storm of exceptions: ",
                                  seconds(s.from_ns), seconds(s.to_ns));
   if (s.open())
-    return note +
-           "no counter of the runtime told how many there were, and no window of time was recorded "
-           "of it. There may be any number more than are shown";
+    return note + fmt::format(
+                      "{}, and no window of time was recorded of it. There may be any number more "
+                      "than are shown",
+                      s.contradicted ? "the runtime's exception-count cannot be right"
+                                     : "no counter of the runtime told how many there were");
   if (!s.by_windows)
     note += fmt::format("{:.0f} by the runtime's exception-count", s.in_all());
   else if (s.by_counter)
@@ -31,9 +33,9 @@ std::string StormNote(const Figure& figure) {
                                                  s.told)
                                    : "no counter of the runtime told");
   note += fmt::format(
-      ". Of these {:.0f} were recorded, in {} windows of {:.1f} s together. Figures of that time "
+      ". Of these {:.0f} were recorded, in {} window{} of {:.1f} s together. Figures of that time "
       "are estimates, all others are exact",
-      s.recorded, s.windows, seconds(s.windows_ns));
+      s.recorded, s.windows, s.windows == 1 ? "" : "s", seconds(s.windows_ns));
   if (s.windows < kFewWindows)
     note += fmt::format(". Fewer than {} windows do not tell how far an estimate may be off",
                         kFewWindows);

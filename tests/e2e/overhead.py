@@ -22,11 +22,11 @@ def part(profile, name):
 
 
 class Overhead(Case):
-    def record_alone(self, program, *options, flavour="alloc"):
+    def record_alone(self, program, *options, flavour="alloc", env=None):
         """What the program counted, what was recorded, and what `record` said."""
         if not os.path.exists(os.path.join(harness.WORKLOADS, flavour)):
             raise unittest.SkipTest(f"{flavour} is not built: tools/build_workloads --self-contained")
-        with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour=flavour) as w:
+        with Workload(*program, "--start-on-stdin", "--hold-on-stdin", flavour=flavour, env=env) as w:
             recording = start_recording("-p", w.pid, "-f", "-o", self.path(), *options)
             w.go()
             truth = w.truth()
@@ -76,6 +76,22 @@ class Overhead(Case):
     @clock
     def test_so_it_is_by_ticks_on_net_8(self):
         self.check_allocator("alloc-net8", False)
+
+    def test_a_counter_that_stands_still_is_left_out(self):
+        """Server GC that uses fewer heaps than before: the runtime's own total lacks a tenth and more of what is allocated."""
+        truth, p, _ = self.record_alone(("--mode", "heaps"), "--max-overhead", "1%", flavour="gc", env={"DOTNET_gcServer": "1"})
+        if not truth["stood_still"]:
+            self.skipTest("the runtime's total of allocated bytes did not stand still: the number of heaps did not change")
+        allocated, total = truth["allocated_bytes"], p["totals"]
+        self.assertLess(truth["runtime_bytes"], 0.95 * allocated)
+        self.assertIsNone(p["windows"]["counter"])
+        self.assertLess(p["windows"]["counter_left_out"], 0.95 * allocated)
+        # Twice a 95 % interval.
+        self.assertGreater(allocated, total["bytes"] - 2 * (total["bytes"] - total["bytes_low"]))
+        self.assertLess(allocated, total["bytes"] + 2 * (total["bytes_high"] - total["bytes"]))
+        self.assertGreater(total["bytes_high"], 1.05 * total["bytes_low"], "windows alone are not that sure")
+        text = " ".join(clrscope("report", self.path()).stdout.split())
+        self.assertRegex(text, "the runtime's alloc-rate says [0-9.]+ GiB, which cannot be right")
 
     def test_a_program_that_is_within_the_limit_is_sampled_all_along(self):
         truth, p, words = self.record_alone(("--rate", "20e6", "--seconds", "5"), "--max-overhead", "20%")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the garbage collector busy in known ways, then tells what the runtime itself counted.
-//   gc [--mode soh|loh|poh|induced|pinned|generations] [--seconds N] [--threads N] [--live MB]
+//   gc [--mode soh|loh|poh|induced|pinned|generations|heaps] [--seconds N] [--threads N] [--live MB]
 //      [--collections N] [--start-on-stdin] [--hold-on-stdin]
 // --collections: nothing but N calls of GC.Collect(0), as fast as they go.
 // Prints {"ready":PID}; at the end, when nothing allocates any more, one line of JSON:
 //   collections: GC.CollectionCount of each generation; induced: calls of GC.Collect;
 //   out_of_memory: allocations that threw OutOfMemoryException and were left out;
 //   infos: GC.GetGCMemoryInfo of each kind of GC
+// --mode heaps: see Heaps.cs; tells what it allocated by its own count.
 // --mode generations: see Generations.cs; tells how many objects of each type are in which generation.
 using System.Globalization;
 using System.Text;
@@ -44,6 +45,12 @@ static class Program
         text.Clear();
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (s_startOnStdin) Console.In.ReadLine();
+        if (s_mode == "heaps")
+        {
+            Console.WriteLine(Heaps.Run());
+            if (s_holdOnStdin) Console.In.ReadLine();
+            return 0;
+        }
         if (s_mode == "generations")
         {
             Generations.Make();

@@ -83,8 +83,7 @@ void Target::BeginAllocationWindows() {
   if (whole == nullptr) return;
   notes_.push_back(fmt::format(
       "process {} allocates more than can be sampled all along within {:.3g} % of its CPU: while "
-      "that goes on it is sampled in windows of time, and the runtime's alloc-rate says how much "
-      "there is",
+      "that goes on it is sampled in windows of time",
       process_.pid, 100 * options_.max_overhead));
   allocation_phase_ = AllocationPhase::kBeginning;
   allocations_end_ns_ = 0;

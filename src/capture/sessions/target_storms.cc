@@ -100,7 +100,7 @@ void Target::BeginStorm() {
           : fmt::format("than {} exceptions a second", analysis::StormFold::kMostPerSecond);
   notes_.push_back(
       fmt::format("process {} throws more {}: while that goes on they are recorded in windows of "
-                  "time and counted by the runtime's exception-count",
+                  "time",
                   process_.pid, much));
   storm_phase_ = StormPhase::kBeginning;
   storm_plan_.Restart(home_.clock->now_ns());

@@ -270,23 +270,30 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
   if (p.measure() == profile::Measure::kWall)
     head["totals"]["idle_hidden_ns"] = std::llround(p.shown().idle_hidden.amount);
   head["exact"] = p.exact();
+  const auto left_out = [](const profile::Storms& s) {
+    return s.contradicted ? report::Json(std::llround(s.told)) : report::Json();
+  };
   if (const profile::Storms& s = p.shown().storms; s.any())
     head["storm"] = {{"from_s", seconds(s.from_ns)},
                      {"to_s", seconds(s.to_ns)},
                      {"thrown", std::llround(s.in_all())},
                      {"counter", s.by_counter ? report::Json("exception-count") : report::Json()},
+                     {"counter_left_out", left_out(s)},
                      {"thrown_by_windows", std::llround(s.weighted)},
                      {"recorded", std::llround(s.recorded)},
                      {"windows", s.windows},
-                     {"windows_s", seconds(s.windows_ns)}};
+                     {"windows_s", seconds(s.windows_ns)},
+                     {"uncounted_s", seconds(s.uncounted_ns)}};
   if (const profile::Storms& s = p.shown().windows; s.any())
     head["windows"] = {{"from_s", seconds(s.from_ns)},
                        {"to_s", seconds(s.to_ns)},
                        {"bytes", std::llround(s.in_all())},
                        {"counter", s.by_counter ? report::Json("alloc-rate") : report::Json()},
+                       {"counter_left_out", left_out(s)},
                        {"bytes_by_windows", std::llround(s.weighted)},
                        {"windows", s.windows},
-                       {"windows_s", seconds(s.windows_ns)}};
+                       {"windows_s", seconds(s.windows_ns)},
+                       {"uncounted_s", seconds(s.uncounted_ns)}};
   head["overhead"] = report::OverheadJson(profile::OverheadOf(p));
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();

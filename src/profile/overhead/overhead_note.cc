@@ -17,14 +17,16 @@ std::string AllocationWindowsNote(const Figure& figure) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
   if (s.open())
     return fmt::format(
-        "Between {:.0f} s and {:.0f} s nothing is known of allocations: no counter of the runtime "
-        "told how much there was, and no window of time was recorded. There may be any amount more "
-        "than is shown",
-        seconds(s.from_ns), seconds(s.to_ns));
+        "Between {:.0f} s and {:.0f} s nothing is known of allocations: {}, and no window of time "
+        "was recorded. There may be any amount more than is shown",
+        seconds(s.from_ns), seconds(s.to_ns),
+        s.contradicted ? "the runtime's alloc-rate cannot be right"
+                       : "no counter of the runtime told how much there was");
   std::string note = fmt::format(
-      "Between {:.0f} s and {:.0f} s allocations were sampled in {} windows of time, {:.2g} s "
+      "Between {:.0f} s and {:.0f} s allocations were sampled in {} window{} of time, {:.2g} s "
       "together; how much there was in all is ",
-      seconds(s.from_ns), seconds(s.to_ns), s.windows, seconds(s.windows_ns));
+      seconds(s.from_ns), seconds(s.to_ns), s.windows, s.windows == 1 ? "" : "s",
+      seconds(s.windows_ns));
   if (s.contradicted)
     note += fmt::format(
         "by these windows: the runtime's alloc-rate says {:.3g} GiB, which cannot be right. Before "

@@ -91,8 +91,8 @@ enum StormLabel : uint64_t {
   // recording. Those of group g have kStormWindows + g; older captures have kStormWindows alone,
   // where `stands_for` is a number of windows.
   kStormWindows = kWindowGroups + 2,
-  // Of `amount` ns no counter told how much there was. `stands_for` is 1 where it did, and was
-  // wrong.
+  // Of `amount` ns no counter told how much there was, `stands_for` 0. Where one did that is wrong,
+  // `stands_for` is what it told, and 1.
   kStormUncounted = kStormWindows + kWindowGroups + 1,
 };
 

@@ -34,9 +34,7 @@ bool IsSure(const Estimate& e, double value, const profile::Interval& interval) 
 }
 
 std::string ErrorText(double value, const profile::Interval& interval) {
-  return interval.low == interval.high || std::isinf(interval.high)
-             ? ""
-             : HumanCountInterval(value, interval);
+  return interval.low == interval.high ? "" : HumanCountInterval(value, interval);
 }
 
 }  // namespace
@@ -59,15 +57,13 @@ std::string AmountError(const Profile& p, const Estimate& e) {
   if (e.windows.get() != nullptr && p.shown().events())
     return ErrorText(e.amount, profile::WindowedAmount(e, p.shown().unseen()));
   if (!p.has_interval(e)) return "";
-  const profile::Interval interval = profile::AmountInterval(e);
-  return std::isinf(interval.high) ? "" : HumanBytesInterval(e.amount, interval);
+  return HumanBytesInterval(e.amount, profile::AmountInterval(e));
 }
 std::string CountError(const Profile& p, const Estimate& e, profile::HeapKind kind) {
   if (e.windows.get() != nullptr && p.shown().events())
     return ErrorText(e.count, profile::WindowedCount(e, p.shown().unseen()));
   if (!p.has_interval(e)) return "";
-  const profile::Interval interval = profile::CountInterval(e, kind);
-  return std::isinf(interval.high) ? "" : HumanCountInterval(e.count, interval);
+  return HumanCountInterval(e.count, profile::CountInterval(e, kind));
 }
 
 std::string Text(const Json& value) {

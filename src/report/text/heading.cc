@@ -74,6 +74,8 @@ std::string EventsHeading(const Profile& p, const Estimate& total, double span,
   std::string first, rest;
   if (p.shown().measure == profile::Measure::kExceptions) {
     first = fmt::format("{} exceptions", CountText(p, total));
+    if (const std::string error = CountError(p, total, profile::HeapKind::kUnknown); !error.empty())
+      first += " " + error;
     rest = " thrown";
     if (total.amount > 0) rest += fmt::format(", and {} times thrown again", AmountText(p, total));
   } else if (p.shown().clocked()) {

@@ -178,7 +178,8 @@ void WindowFold::Settle(const Counted& c, bool told) {
   if (told && !wrong_) {
     mark(profile::kStormCounted, static_cast<uint64_t>(std::llround(std::min(left, kMostCounted))));
   } else {
-    mark(profile::kStormUncounted, wrong_ ? 1 : 0);
+    mark(profile::kStormUncounted,
+         told ? 1 + static_cast<uint64_t>(std::llround(std::min(left, kMostCounted))) : 0);
     home_.tables->losses.Add(uncounted_, length_ns / 1'000'000);
   }
   while (!windows_.empty() && windows_.front().start_ns < c.end_ns) {

@@ -24,6 +24,7 @@ void WindowSums::AddMark(uint64_t label, const Aggregate::Moment& m) {
   } else if (label == profile::kStormUncounted) {
     sums_.uncounted_ns += ns;
     wrong_ = wrong_ || m.sums.stands_for != 0;
+    sums_.told += stands_for;
   } else if (label >= profile::kStormWindows && label < profile::kStormUncounted) {
     sums_.windows += m.sums.samples;
     sums_.windows_ns += ns;
@@ -61,10 +62,14 @@ void WindowSums::Finish() {
   by_time_ = WindowScale::Of(of_ns_, ns, sums_.windows);
   sums_.weighted = by_time_.factor * weighted_;
 
-  // How long a window is, is known to a tenth or so; more than that, and than chance, is no error.
-  // What comes in bursts may be in no window, but none can hold what there was not.
-  constexpr double kErrors = 3, kOfLengths = 0.1, kMostUncounted = 0.25;
-  const double error = Error(), lengths = kOfLengths * sums_.weighted;
+  // How long a window is, is known to a tenth or so, and what begins or ends does so within what a
+  // window stands for; more than that, and than chance, is no error. What comes in bursts may be in
+  // no window, but none can hold what there was not.
+  constexpr double kErrors = 3, kOfLengths = 0.1, kOfEnds = 2, kMostUncounted = 0.25;
+  const double error = Error();
+  const double lengths =
+      sums_.weighted *
+      (kOfLengths + kOfEnds / static_cast<double>(std::max<uint64_t>(1, sums_.windows)));
   const bool few = sums_.windows < profile::kFewWindows;
   // What is missing of the time is an error of the counter's total, while windows are no better.
   const bool told = sums_.counted_ns > 0 &&
@@ -73,7 +78,7 @@ void WindowSums::Finish() {
   sums_.contradicted = wrong_ || (told && less_told);
   sums_.by_counter = told && !sums_.contradicted;
   if (!sums_.by_counter) {
-    sums_.told = counted_;
+    sums_.told += counted_;
     scale_ = by_time_;
     return;
   }
