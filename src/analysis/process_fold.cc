@@ -466,6 +466,7 @@ void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
   if (reading_pool_) {  // its other counters are told to others too
     clr::MeanCounter mean;
     if (!clr::Decode(event, mean)) return;
+    pool_ns_ = now_ns_;
     if (clr::IsCounter(mean.name, clr::kPoolThreads)) tables_->pool_threads = mean.mean;
     if (clr::IsCounter(mean.name, clr::kPoolQueue)) tables_->pool_queue = mean.mean;
     return;
@@ -596,6 +597,7 @@ void ProcessFold::MoveTo(const profile::ProcessTables& old, const StringPool& ol
   LogGcs();
   OutdateMemos();
   last_ns_ = 0;
+  pool_ns_ = 0;
   slice_end_ns_ = options_.slice_ns;
 }
 
@@ -605,6 +607,10 @@ void ProcessFold::Advance(int64_t now_ns) {
                   [this](const EndedWait& wait, uint32_t holding) { AddWait(wait, holding); });
   CloseSlice();
   requests_.Advance(now_ns);
+  // Values come once a second; of a counter that says nothing any more the last one is not known to
+  // hold.
+  constexpr int64_t kPoolHoldsNs = 5'000'000'000;
+  if (now_ns - pool_ns_ > kPoolHoldsNs) tables_->pool_threads = tables_->pool_queue = -1;
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
 }
 

@@ -197,6 +197,7 @@ class ProcessFold {
   UniversalFold universal_;
   WindowFold allocations_;
   Events events_;
+  int64_t pool_ns_ = 0;  // of the pool's last counter
   bool reading_pool_ = false, reading_allocations_ = false, reading_allocated_ = false;
   WaitPairs waits_;
   LockHolders holders_;

@@ -218,8 +218,10 @@ TEST(EventCounterPayload, CountersThatAddUpDecodeAndMeansDoNot) {
   for (size_t n = 0; n + 2 < payload.size(); ++n)
     EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, payload.substr(0, n), c)) << n;
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, kOne, "Mean"), c));
-  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(-1, kOne, "Sum"), c));
+  ASSERT_TRUE(DecodeAs(EventTag::kEventCounter, 0, counter(-1, kOne, "Sum"), c));
+  EXPECT_EQ(c.increment, -1) << "the program's total went back";
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1e300, kOne, "Sum"), c));
+  EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(-1e300, kOne, "Sum"), c));
   EXPECT_FALSE(DecodeAs(EventTag::kEventCounter, 0, counter(1, kNan, "Sum"), c));
 }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "analysis/families/allocations/allocation_windows.h"
+
 namespace clrscope::capture {
 namespace {
 constexpr size_t kLargeBytes = 8 << 20;
@@ -38,11 +40,29 @@ Result<std::unique_ptr<CaptureOutput>> CaptureOutput::Create(const std::string& 
   return output;
 }
 
+// Of windows: what the counter told of their time; where it did not, what they hold.
+double CaptureOutput::AllocatedIn(const profile::Slice& slice) const {
+  const profile::ProcessTables& tables = *recording_->processes[slice.process];
+  double bytes = 0, counted = 0, windowed = 0;
+  bool told = false;
+  for (const profile::SliceRow& r : slice.rows) {
+    const profile::SeriesKey& key = tables.series.keys()[r.series];
+    if (profile::IsEvent(key.source())) continue;
+    const uint64_t window = WindowOf(tables, key);
+    if (window == 0) {
+      bytes += EstimateOf(key, r.sums).amount;
+    } else if (window <= profile::kWindowGroups) {
+      windowed += analysis::AllocationWindows::Weighted(key, r.sums).amount;
+    } else if (window == profile::kStormCounted) {
+      told = true;
+      counted += static_cast<double>(r.sums.stands_for);
+    }
+  }
+  return bytes + (told ? counted : windowed);
+}
+
 void CaptureOutput::OnSlice(const profile::Slice& slice) {
-  const auto& keys = recording_->processes[slice.process]->series.keys();
-  for (const profile::SliceRow& r : slice.rows)
-    if (!profile::IsEvent(keys[r.series].source()))
-      bytes_ += EstimateOf(keys[r.series], r.sums).amount;
+  bytes_ += AllocatedIn(slice);
   if (!error_) writer_->Add(slice);
 }
 

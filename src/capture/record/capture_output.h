@@ -43,6 +43,7 @@ class CaptureOutput final : public SessionObserver {
 
  private:
   CaptureOutput() = default;
+  double AllocatedIn(const profile::Slice& slice) const;
 
   std::string path_;
   profile::Recording* recording_ = nullptr;

@@ -52,7 +52,7 @@ struct ProcessTables {
   Counting counting;
   AgentTables agent;
   LossCounters losses;
-  // As the runtime's counters told last; -1 = nobody asked.
+  // As the runtime's counters told last; -1 = nobody asked, or they say nothing any more.
   double pool_threads = -1, pool_queue = -1;
   bool sizes_unknown = false;  // AllocationTick before V4 was seen
   std::array<uint64_t, kSources> source_samples{};

@@ -12,10 +12,7 @@ namespace clrscope::analysis {
 using profile::Estimate;
 using profile::kGroups;
 
-namespace {
-
-// With the variance of samples alone; how windows differ comes besides.
-Estimate Weighted(const profile::SeriesKey& key, const profile::Sums& sums) {
+Estimate AllocationWindows::Weighted(const profile::SeriesKey& key, const profile::Sums& sums) {
   Estimate e = EstimateOf(key, sums);
   if (key.source() == profile::Source::kSampled) {
     const double weight = static_cast<double>(sums.stands_for) / profile::kWindowUnit /
@@ -28,8 +25,6 @@ Estimate Weighted(const profile::SeriesKey& key, const profile::Sums& sums) {
   e.max_amount = e.max_count = 0;
   return e;
 }
-
-}  // namespace
 
 void AllocationWindows::Add(uint32_t process, uint64_t label, const profile::SeriesKey& key,
                             uint32_t cell, std::span<const Aggregate::Moment> moments, bool timed) {

@@ -18,6 +18,10 @@ namespace clrscope::analysis {
 
 class AllocationWindows {
  public:
+  // What a series of a window says of the time that the window stands for, with the variance of
+  // samples alone; how windows differ comes besides.
+  static profile::Estimate Weighted(const profile::SeriesKey& key, const profile::Sums& sums);
+
   // `label`: of LabelKey::kWindow. `cell`: in the figure; where the label is kStormCounted, whom
   // belongs what no window saw. `timed`: what came when is kept by cell, too.
   void Add(uint32_t process, uint64_t label, const profile::SeriesKey& key, uint32_t cell,
