@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes server GC with DATAS take a heap away: much that survives, from four threads, and then little that does, from one.
+// Makes server GC with DATAS take a heap away: much that survives, from four threads, and little that does, from one, in turn.
 // Before .NET 11 the runtime's total of allocated bytes stands still from then on (dotnet/runtime#131069). Goes on for some
 // seconds of that, and tells what it allocated by its own count and by the runtime's.
 using System.Diagnostics;
@@ -8,7 +8,7 @@ namespace Clrscope.Workloads.Collections;
 
 static class Heaps
 {
-    const double HeavySeconds = 8, StillSeconds = 5, MostSeconds = 50;
+    const double HeavySeconds = 7, LightSeconds = 8, StillSeconds = 5, MostSeconds = 90;
     const int Kept = 100_000;
 
     sealed class Node
@@ -18,7 +18,7 @@ static class Heaps
     }
 
     static long s_bytes;
-    static volatile bool s_heavy = true, s_stop;
+    static volatile bool s_heavy, s_stop;
 
     public static string Run()
     {
@@ -31,14 +31,12 @@ static class Heaps
             threads[i].Start();
         }
         var clock = Stopwatch.StartNew();
-        while (clock.Elapsed.TotalSeconds < HeavySeconds) Thread.Sleep(10);
-        s_heavy = false;
         // It stands still where a second in which the program allocates adds nothing.
-        double still = -1;
-        long total = GC.GetTotalAllocatedBytes();
-        double since = clock.Elapsed.TotalSeconds;
+        double still = -1, since = 0;
+        long total = 0;
         while (clock.Elapsed.TotalSeconds < MostSeconds && (still < 0 || clock.Elapsed.TotalSeconds < still + StillSeconds))
         {
+            s_heavy = still < 0 && clock.Elapsed.TotalSeconds % (HeavySeconds + LightSeconds) < HeavySeconds;
             Thread.Sleep(10);
             long now = GC.GetTotalAllocatedBytes();
             if (now != total)
@@ -47,7 +45,7 @@ static class Heaps
                 since = clock.Elapsed.TotalSeconds;
                 still = -1;
             }
-            else if (still < 0 && clock.Elapsed.TotalSeconds > since + 1)
+            else if (still < 0 && !s_heavy && clock.Elapsed.TotalSeconds > since + 1)
             {
                 still = since;
             }
