@@ -106,7 +106,7 @@ class Binder final : private AddressNames {
     events_.MakeFigures(recording_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
     FinishAllocationWindows();
-    events_.FinishWindows(recording_, options_.count_by_histogram && aggregate_.whole());
+    events_.FinishWindows(recording_, !options_.one_second && aggregate_.whole());
     if (out_.shown().mixed && !both) std::erase(out_.shown().also, Source::kTick);
     if (out_.counted()) MarkPartialTypes();
     SortCells(out_.shown());
@@ -311,7 +311,7 @@ class Binder final : private AddressNames {
     for (uint32_t p = 0; p < recording_.processes.size(); ++p)
       windowed_.NoteUncounted(
           p, UncountedSeconds(recording_.processes[p]->losses, Loss::kAllocationsUncounted));
-    windowed_.Finish(figure, times_, threads_);
+    windowed_.Finish(figure, times_, threads_, options_.one_second);
     std::vector<uint32_t> place(figure.cells.size());
     uint32_t kept = 0;
     for (uint32_t i = 0; i < figure.cells.size(); ++i) {
@@ -703,7 +703,7 @@ class Binder final : private AddressNames {
   AllocationWindows windowed_;
   std::map<AllocationWindows::TimeOf, Estimate> times_;
   std::map<AllocationWindows::ThreadOf, Estimate> threads_;
-  EventBinder events_{&out_, &tree_, options_.count_by_histogram};
+  EventBinder events_{&out_, &tree_, options_.one_second};
   FlatMap module_by_name_;
 };
 

@@ -29,8 +29,9 @@ struct BindOptions {
   FrameworkRule framework;
   // Without a value: Sampled when there is any, else Tick, else Counted.
   std::optional<profile::Source> source;
-  // Of requests in windows of time, see WindowEstimate.
-  bool count_by_histogram = true;
+  // The recording is bound a second or so at a time, and figures are added up: each window of time
+  // stands for its own period, and the histogram of requests tells of the second before.
+  bool one_second = false;
   // When set: every series of every event is bound, and its place noted here by process index and
   // series id. The cells still hold the chosen event only.
   std::vector<std::vector<SeriesPlace>>* places = nullptr;

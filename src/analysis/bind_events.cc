@@ -243,7 +243,7 @@ void EventBinder::AddFacts(uint32_t process, const profile::LabelSet& labels,
 // The cell of what no window saw is there, even if windows saw everything.
 void EventBinder::FinishStorms(profile::Figure& figure) {
   if (storms_.empty()) return;
-  storms_.Finish(figure);
+  storms_.Finish(figure, one_second_);
   std::vector<uint32_t> place(figure.cells.size());
   uint32_t kept = 0;
   for (uint32_t i = 0; i < figure.cells.size(); ++i) {

@@ -22,9 +22,9 @@ namespace clrscope::analysis {
 class EventBinder {
  public:
   // Both must outlive this.
-  // `by_histogram`: as WindowEstimate has it.
-  EventBinder(profile::Profile* profile, ProfileTree* tree, bool by_histogram)
-      : out_(*profile), tree_(*tree), windows_(by_histogram) {}
+  // `one_second`: BindOptions::one_second.
+  EventBinder(profile::Profile* profile, ProfileTree* tree, bool one_second)
+      : out_(*profile), tree_(*tree), one_second_(one_second), windows_(!one_second) {}
 
   // A figure for each measure that is recorded of any process, or seen.
   void MakeFigures(const profile::Recording& recording);
@@ -53,6 +53,7 @@ class EventBinder {
 
   profile::Profile& out_;
   ProfileTree& tree_;
+  bool one_second_;
   StormEstimate storms_;
   WindowEstimate windows_;
   Reexecution reexecution_;

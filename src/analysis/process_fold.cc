@@ -480,6 +480,9 @@ void ProcessFold::OnEventCounter(const clr::RawEvent& event) {
   }
   if (!storm_.counting() || !clr::Decode(event, c) || !clr::IsCounter(c.name, clr::kExceptionCount))
     return;
+  // A number of 32 bits, whatever it was thrown: Exception.GetExceptionCount().
+  constexpr double kWraps = 4'294'967'296.0;
+  if (c.increment < 0) c.increment += kWraps;
   storm_.OnCounted({now_ns_ - static_cast<int64_t>(c.interval_s * 1e9), now_ns_, c.increment});
 }
 
@@ -614,13 +617,13 @@ void ProcessFold::Advance(int64_t now_ns) {
   slice_end_ns_ = (now_ns / options_.slice_ns + 1) * options_.slice_ns;
 }
 
-void ProcessFold::Finish() {
+void ProcessFold::Finish(bool goes_on) {
   now_ns_ = last_ns_;
   waits_.TakeOpen([this](uint64_t thread, const OpenWait& wait) {
     CountWait(thread, wait, static_cast<double>(last_ns_ - wait.start_ns), false);
   });
-  storm_.Finish(last_ns_);
-  allocations_.Finish(last_ns_);
+  for (WindowFold* const windows : {static_cast<WindowFold*>(&storm_), &allocations_})
+    goes_on ? windows->Flush() : windows->Finish(last_ns_);
   Flush();
   requests_.SettleRuns(last_ns_);
   cpu_.Finish(last_ns_);

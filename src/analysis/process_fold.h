@@ -66,8 +66,8 @@ class ProcessFold {
   void Advance(int64_t now_ns);
   // Closes the open slice.
   void Flush();
-  // Nothing more comes; what waits until now goes on waiting.
-  void Finish();
+  // Nothing more comes; what waits until now goes on waiting. `goes_on`: in another recording.
+  void Finish(bool goes_on = false);
   // Events were lost between two times.
   void OnGap(int64_t after_ns, int64_t before_ns) { gcs_.OnGap(after_ns, before_ns); }
 

@@ -209,14 +209,13 @@ struct Storms {
   bool by_counter = false, by_windows = false;
   bool contradicted = false;  // a counter is not used because it cannot be right
   bool less = false;  // the counter says significantly more than the windows, of some process
+  bool open = false;  // of some process, time passed of which nothing is known
 
   bool any() const { return counted > 0 || windows != 0 || uncounted_ns > 0; }
   double in_all() const { return counted > 0 ? counted : weighted; }
-  // There is time of which nothing is known but that it passed.
-  bool open() const { return windows == 0 && !by_counter; }
   // What nobody saw, at most, with a chance of 95 %.
   double unseen() const {
-    if (by_windows) return kAnyNumber;
+    if (by_windows || open) return kAnyNumber;
     return (in_all() > recorded ? in_all() - recorded : 0) + kNormalQuantile * edge;
   }
 };

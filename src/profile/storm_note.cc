@@ -12,7 +12,7 @@ std::string StormNote(const Figure& figure) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
   std::string note = fmt::format("Between {:.0f} s and {:.0f} s there was a storm of exceptions: ",
                                  seconds(s.from_ns), seconds(s.to_ns));
-  if (s.open())
+  if (s.open && !s.by_counter && s.windows == 0)
     return note + fmt::format(
                       "{}, and no window of time was recorded of it. There may be any number more "
                       "than are shown",

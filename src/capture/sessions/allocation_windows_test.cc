@@ -203,6 +203,81 @@ TEST(AllocationWindows, WhatACounterTellsBeyondTheWindowsIsNotSure) {
   EXPECT_GE(o.of_all.high, o.truth + 80e9);
 }
 
+// One window, which saw ten types alike: each may be all wrong, and so may be their sum.
+TEST(AllocationWindows, OfOneWindowTheTotalMayBeSeveralTimesAsMuch) {
+  const std::vector<std::vector<double>> ten = {std::vector<double>(10, 0.2e9)};
+  const Counter none = [](int, double) { return std::nullopt; };
+  const WindowedOutcome o = RecordWindows(profile::Source::kSampled, 3, 1, ten, none);
+  EXPECT_EQ(o.windows.windows, 1u);
+  EXPECT_NEAR(o.of_all.high / o.total, 5.57, 0.01);
+  EXPECT_LT(o.of_all.low, 0.1 * o.total);
+}
+
+// top adds up seconds, of which some have a window of several.
+TEST(AllocationWindows, BoundByTheSecondWindowsStandForTheirOwnTime) {
+  double sum = 0;
+  for (int64_t s = 0; s < 20; ++s) {
+    profile::Recording recording;
+    recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+    recording.processes[0]->types.push_back({0, recording.strings.Intern("Type")});
+    analysis::Aggregate aggregate(&recording);
+    analysis::WindowFold fold({recording.processes[0].get(), &aggregate, 0, kSecond},
+                              profile::Source::kSampled, Loss::kAllocationsUncounted);
+    fold.BeginWindows();
+    fold.NoteWholeEnded(0);
+    if (s % 5 == 0) {
+      fold.OnWindowed(
+          {profile::SeriesKey::Make(profile::StackTree::kNoStack, 1, profile::HeapKind::kSoh,
+                                    profile::Source::kSampled, profile::SizeClass(1'000)),
+           1'000,
+           1,
+           {100, 100'000, 100 * analysis::WindowFold::kUnit},
+           10e6});
+      fold.EndWindow(1, 0, kSecond / 10, 5 * kSecond);
+    }
+    fold.Finish(kSecond);
+    analysis::BindOptions options;
+    options.one_second = true;
+    sum += analysis::Bind(recording, aggregate, options).Total().amount;
+  }
+  // 10.24 MB in each tenth of a second.
+  EXPECT_NEAR(sum / (20 * 102.4e6), 1, 0.01) << "sizes are classes";
+}
+
+// Of a program that was quiet when there were windows.
+TEST(AllocationWindows, WindowsThatSawNothingDoNotSayThatThereWasNothing) {
+  profile::Recording recording;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  recording.processes[0]->types.push_back({0, recording.strings.Intern("Type")});
+  recording.processes[0]->info.Record(profile::Measure::kExceptions);
+  analysis::Aggregate aggregate(&recording);
+  bool capped = false;
+  profile::Slice slice;
+  slice.end_ns = kSecond;
+  slice.rows.push_back(
+      {recording.processes[0]->series.Find(
+           profile::SeriesKey::Make(profile::StackTree::kNoStack, 1, profile::HeapKind::kUnknown,
+                                    profile::Source::kException, 0),
+           0, profile::StackTree::kOther, &capped),
+       {100, 0, 100}});
+  aggregate.OnSlice(std::move(slice));
+  analysis::WindowFold fold({recording.processes[0].get(), &aggregate, 0, kSecond},
+                            profile::Source::kException, Loss::kStormUncounted);
+  fold.BeginWindows();
+  fold.NoteWholeEnded(kSecond);
+  for (uint64_t s = 1; s <= 3; ++s) {
+    const auto at = static_cast<int64_t>(s) * kSecond;
+    fold.EndWindow(s, at, at + kSecond / 10, kSecond);
+  }
+  fold.Finish(4 * kSecond);
+  recording.end_ns = 4 * kSecond;
+  const profile::Profile p = analysis::Bind(recording, aggregate);
+  const profile::Figure& figure = *p.Find(profile::Measure::kExceptions);
+  const profile::Interval interval = profile::WindowedCount(figure.Total(), figure.unseen());
+  EXPECT_EQ(interval.low, 100);
+  EXPECT_EQ(interval.high, profile::kAnyNumber);
+}
+
 TEST(AllocationWindows, WithNeitherCounterNorWindowThereMayBeAnyMore) {
   profile::Recording recording;
   recording.processes.push_back(std::make_unique<profile::ProcessTables>());
@@ -228,7 +303,7 @@ TEST(AllocationWindows, WithNeitherCounterNorWindowThereMayBeAnyMore) {
   EXPECT_EQ(tables.losses[Loss::kAllocationsUncounted], 19'000u);
   recording.end_ns = 20 * kSecond;
   const profile::Profile p = analysis::Bind(recording, aggregate);
-  EXPECT_TRUE(p.shown().windows.open());
+  EXPECT_TRUE(p.shown().windows.open);
   EXPECT_NEAR(p.Total().amount, 50 * profile::kSamplingMeanBytes, 0.05e6) << "sizes are classes";
   const profile::Interval interval = profile::AmountInterval(p.Total());
   EXPECT_GT(interval.low, 3.5e6);

@@ -167,8 +167,56 @@ TEST_F(StormFoldTest, ACounterThatStopsLeavesTheRestUnknown) {
   fold_.OnCounted({20 * kSecond, 21 * kSecond, 100});
   fold_.Finish(21 * kSecond);
   EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 300u);
-  // Four seconds are waited for a value; what no value is of counts as that of the next.
-  EXPECT_EQ(ByWindow()[profile::kStormUncounted].amount, 13u * kSecond);
+  EXPECT_EQ(ByWindow()[profile::kStormUncounted].amount, 18u * kSecond);
+}
+
+// Its next value is of all of that time.
+TEST_F(StormFoldTest, AProgramThatStoodStillHasNoTimeWithoutACounter) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(0);
+  fold_.NoteWholeEnded(0);
+  fold_.OnCounted({0, kSecond, 100});
+  fold_.OnCounted({kSecond, 2 * kSecond, 100});
+  for (int64_t at = 2 * kSecond; at < 32 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  fold_.OnCounted({2 * kSecond, 32 * kSecond, 150});
+  fold_.OnCounted({32 * kSecond, 33 * kSecond, 100});
+  fold_.Finish(33 * kSecond);
+  EXPECT_EQ(ByWindow()[profile::kStormCounted].amount, 33u * kSecond);
+  EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 450u);
+  EXPECT_FALSE(ByWindow().contains(profile::kStormUncounted));
+}
+
+// A window that was read late is of none of the values that are settled then.
+TEST_F(StormFoldTest, AWindowThatWasReadLateContradictsNothing) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(0);
+  for (int64_t s = 0; s < 8; ++s) {
+    if (s == 4) {
+      for (int i = 0; i < 5'000; ++i) fold_.OnWindowed(10, 1, 5, false);
+      fold_.EndWindow(1, 500 * kMs, 600 * kMs, kSecond);
+    }
+    fold_.OnCounted({s * kSecond, (s + 1) * kSecond, s == 0 ? 5'000.0 : 10.0});
+  }
+  fold_.Finish(8 * kSecond);
+  EXPECT_FALSE(ByWindow().contains(profile::kStormUncounted));
+}
+
+// The first value may come in the next recording, and be of what this one has event by event.
+TEST_F(StormFoldTest, WhatWasRecordedWholeIsNotCountedTwiceAfterARotation) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(kSecond / 2);
+  for (int64_t i = 0; i < 300; ++i) fold_.OnWhole(kSecond / 2 + i * kMs);
+  fold_.Flush();
+  fold_.OnCounted({kSecond / 2, kSecond + kSecond / 2, 1'000});
+  fold_.Finish(kSecond + kSecond / 2);
+  EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 700u);
+}
+
+TEST_F(StormFoldTest, AnEndOfNoTimeAtAllIsMarkedInPieces) {
+  fold_.BeginStorm();
+  fold_.NoteWholeEnded(0);
+  fold_.Finish(int64_t{1} << 62);  // a damaged time
+  EXPECT_LE(slices_.all.size(), 4'001u);
 }
 
 // Before .NET 11 the total of allocated bytes is one over the heaps that the GC uses.

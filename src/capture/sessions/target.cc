@@ -489,7 +489,7 @@ void Target::RepairTicks() {
 
 void Target::Finish() {
   FlushCpu();
-  fold_->Finish();
+  fold_->Finish(state_ == State::kRecording);
 }
 
 void Target::MoveTo(const Home& home, int64_t shift_ns) {

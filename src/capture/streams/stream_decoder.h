@@ -43,7 +43,7 @@ class StreamDecoder final : public nettrace::EventSink {
 
   // Leaves out events later than that after the session's start.
   void SetLength(int64_t length_ns) { length_ns_ = length_ns; }
-  // Those that were left out.
+  // Allocations and exceptions that were left out.
   uint64_t late() const { return late_; }
 
   // When the session began, on the machine's clock; 0: its head has not been read.
@@ -52,7 +52,10 @@ class StreamDecoder final : public nettrace::EventSink {
   void OnStream(const nettrace::StreamInfo& info) override { start_ns_ = clock_->StartOf(info); }
   void OnEvent(const clr::RawEvent& event) override {
     if (event.time_ns > length_ns_) [[unlikely]] {
-      ++late_;
+      using clr::EventTag;
+      const EventTag tag = event.kind->tag;
+      late_ += tag == EventTag::kAllocationTick || tag == EventTag::kAllocationSampled ||
+               tag == EventTag::kException;
       return;
     }
     fold_->OnEvent(event, clock_->SinceStart(start_ns_));

@@ -116,7 +116,7 @@ void LiveView::BindSecond(const profile::Recording& recording) {
   for (const Source source : {Source::kSampled, Source::kTick}) {
     analysis::BindOptions options;
     options.source = source;
-    options.count_by_histogram = false;  // it tells of the second before
+    options.one_second = true;
     profile::Profile p = analysis::Bind(recording, *second_, options);
     for (const profile::Cell& c : p.shown().cells) {
       if (c.process >= ids_.size() || ids_[c.process] == kNobody) continue;

@@ -78,13 +78,13 @@ double HiddenObjects(const Estimate& e, HeapKind kind) {
   return kMeanOfHidden / -std::expm1(-least / mean);
 }
 
-// Of a sum over windows. `less`: WindowGroups::less_count or less_amount; `least`: least_count or
-// least_amount; `other`: the variance of what is not of windows.
+// Of a sum over windows. `less`, `more` and `least`: those of WindowGroups; `other`: the variance
+// of what is not of windows.
 Interval Windowed(double value, double seen, const std::array<float, kGroups>& without,
-                  const WindowGroups& w, double less, double unseen_of_all, double least,
-                  double other) {
+                  const WindowGroups& w, double less, double more, double unseen_of_all,
+                  double least, double other) {
   // Figures of several seconds that are added up have the most of one of them.
-  const double most = w.open ? kAnyNumber : std::max(value, seen + unseen_of_all);
+  const double most = w.open ? kAnyNumber : std::max(value + more, seen + unseen_of_all);
   if (w.few) return {seen, most};
   // Student's t over the normal law's 1.96, for 1 to 15 degrees of freedom.
   constexpr double kWider[] = {6.4829, 2.1952, 1.6237, 1.4166, 1.3116, 1.2485, 1.2065, 1.1766,
@@ -105,7 +105,8 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
   // Everything together is as the counter says: what is left are the digits of floats.
   constexpr double kDigits = 1e-6;
   if (!w.open && std::sqrt(variance) <= kDigits * value)
-    return {std::max(seen, value - less), std::max(value, std::min(most, value + w.hidden))};
+    return {std::max(seen, value - less),
+            std::max(value, std::min(most, value + std::max(more, w.hidden)))};
   constexpr double kAnyWeight = 1e300;
   Interval interval;
   if (w.left) {
@@ -115,7 +116,7 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
     interval = Sum{seen, value - seen, variance, value - seen, kAnyWeight}.Both();
   }
   interval.low = std::max(seen, interval.low - less);
-  interval.high = w.open ? kAnyNumber : std::min(most, std::max(interval.high, value));
+  interval.high = w.open ? kAnyNumber : std::min(most, std::max(interval.high, value) + more);
   return interval;
 }
 
@@ -124,14 +125,14 @@ Interval Windowed(double value, double seen, const std::array<float, kGroups>& w
 Interval WindowedCount(const Estimate& e, double unseen) {
   const WindowGroups* w = e.windows.get();
   if (w == nullptr) return {e.count, e.count};
-  return Windowed(e.count, e.seen_count, w->count, *w, w->less_count, unseen, w->least_count,
-                  e.var_count);
+  return Windowed(e.count, e.seen_count, w->count, *w, w->less_count, w->more_count, unseen,
+                  w->least_count, e.var_count);
 }
 Interval WindowedAmount(const Estimate& e, double unseen) {
   const WindowGroups* w = e.windows.get();
   if (w == nullptr) return {e.amount, e.amount};
-  return Windowed(e.amount, e.seen_amount, w->amount, *w, w->less_amount, unseen, w->least_amount,
-                  e.var_amount);
+  return Windowed(e.amount, e.seen_amount, w->amount, *w, w->less_amount, w->more_amount, unseen,
+                  w->least_amount, e.var_amount);
 }
 
 bool SizesDiffer(const Estimate& e) {
@@ -156,7 +157,9 @@ Interval ShareInterval(const Estimate& e, double samples, double whole) {
 
 Interval AmountInterval(const Estimate& e) {
   if (const WindowGroups* w = e.windows.get())
-    return WindowedAmount(e, w->unseen_amount > 0 ? w->unseen_amount : kAnyNumber);
+    return WindowedAmount(e, w->unseen_amount > 0           ? w->unseen_amount
+                             : w->few && w->more_amount > 0 ? 0
+                                                            : kAnyNumber);
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return Sum{e.seen_amount, e.amount - e.seen_amount, e.var_amount, e.count - e.seen_count,
              e.max_amount}
@@ -165,7 +168,9 @@ Interval AmountInterval(const Estimate& e) {
 
 Interval CountInterval(const Estimate& e, HeapKind kind) {
   if (const WindowGroups* w = e.windows.get())
-    return WindowedCount(e, w->unseen_count > 0 ? w->unseen_count : kAnyNumber);
+    return WindowedCount(e, w->unseen_count > 0           ? w->unseen_count
+                            : w->few && w->more_count > 0 ? 0
+                                                          : kAnyNumber);
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_count, e.count - e.seen_count, e.var_count, e.count - e.seen_count,

@@ -26,6 +26,9 @@ struct WindowGroups {
   // The most that there may be of which nobody saw anything; 0: not known. Of a sum it is the
   // largest.
   double unseen_count = 0, unseen_amount = 0;
+  // By how much more there may be than it is beyond what windows differ by: where one window is all
+  // that there is, and as how long windows are is known to so much.
+  double more_count = 0, more_amount = 0;
   // The least variance: of what comes by itself, whatever the windows say of it.
   double least_count = 0, least_amount = 0;
   uint8_t groups = kGroups;  // that have windows; the fewest of all parts
@@ -47,6 +50,8 @@ struct WindowGroups {
     hidden = std::max(hidden, o.hidden);
     unseen_count = std::max(unseen_count, o.unseen_count);
     unseen_amount = std::max(unseen_amount, o.unseen_amount);
+    more_count += o.more_count;
+    more_amount += o.more_amount;
     least_count += o.least_count;
     least_amount += o.least_amount;
     groups = std::min(groups, o.groups);

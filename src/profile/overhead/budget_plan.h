@@ -57,7 +57,8 @@ class BudgetPlan {
     const double was = passed_;
     const int64_t from_ns = at_ns_;
     const auto period = static_cast<double>(period_ns);
-    passed_ += static_cast<double>(std::max<int64_t>(0, now_ns - from_ns)) / period;
+    // Windows are not made up for: the program may have been stopped.
+    passed_ += std::min(1.0, static_cast<double>(std::max<int64_t>(0, now_ns - from_ns)) / period);
     at_ns_ = std::max(at_ns_, now_ns);
     if (passed_ < next_) return std::nullopt;
     Window w;

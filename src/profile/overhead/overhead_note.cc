@@ -15,7 +15,7 @@ std::string AllocationWindowsNote(const Figure& figure) {
   constexpr double kBytesPerGiB = 1 << 30;
   const Storms& s = figure.windows;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  if (s.open())
+  if (s.open && !s.by_counter && s.windows == 0)
     return fmt::format(
         "Between {:.0f} s and {:.0f} s nothing is known of allocations: {}, and no window of time "
         "was recorded. There may be any amount more than is shown",

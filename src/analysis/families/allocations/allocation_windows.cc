@@ -84,12 +84,13 @@ class AllocationWindows::Scaler {
       groups.least_amount = scale.factor * scale.factor * w.var_amount;
       groups.least_count = scale.factor * scale.factor * w.var_count;
     }
-    if (few_) {
-      groups.unseen_amount =
-          sums_.by_counter() ? most_ : kMostOfOneWindow * e.amount - e.seen_amount;
-      groups.unseen_count = sums_.by_counter()
-                                ? most_ / static_cast<double>(profile::kSmallestObject)
-                                : kMostOfOneWindow * e.count - e.seen_count;
+    if (few_ && sums_.by_counter()) {
+      groups.unseen_amount = most_;
+      groups.unseen_count = most_ / static_cast<double>(profile::kSmallestObject);
+    } else {
+      const double more = few_ ? scale.factor * (kMostOfOneWindow - 1) : sums_.more();
+      groups.more_amount = w.amount * more;
+      groups.more_count = w.count * more;
     }
     return e;
   }
@@ -112,9 +113,9 @@ class AllocationWindows::Scaler {
 };
 
 void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimate>& times,
-                               std::map<ThreadOf, Estimate>& threads) {
+                               std::map<ThreadOf, Estimate>& threads, bool one_second) {
   for (auto& [index, p] : processes_) {
-    p.sums.Finish();
+    p.sums.Finish(one_second, true);
     p.sums.AddTo(figure.windows);
   }
   const double most = figure.Total().amount + figure.windows.in_all();
@@ -127,7 +128,7 @@ void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimat
     const Scaler scaler(p.sums, most);
     for (const Part& part : p.parts) add(index, part, scaler.Of(part));
     for (const Part& part : p.threads) threads[{index, part.thread, part.kind}] += scaler.Of(part);
-    // No window saw anything: it is known how much there was, or nothing is.
+    // No window saw anything: it is known how much there was, or next to nothing is.
     if (p.parts.empty() && p.sums.by_counter())
       for (const Part& part : p.counted)
         if (part.weighted.amount > 0) add(index, part, scaler.Counted(part));

@@ -38,10 +38,10 @@ class AllocationWindows {
 
   using TimeOf = std::tuple<int64_t, int64_t, uint32_t, profile::HeapKind>;
   using ThreadOf = std::tuple<uint32_t, uint64_t, profile::HeapKind>;
-  // Call this after the last Add(). It adds the scaled amounts to the figure's cells, and by time
-  // and thread to the maps.
+  // Call this after the last Add(); `one_second`: BindOptions::one_second. It adds the scaled
+  // amounts to the figure's cells, and by time and thread to the maps.
   void Finish(profile::Figure& figure, std::map<TimeOf, profile::Estimate>& times,
-              std::map<ThreadOf, profile::Estimate>& threads);
+              std::map<ThreadOf, profile::Estimate>& threads, bool one_second = false);
 
  private:
   struct Part {

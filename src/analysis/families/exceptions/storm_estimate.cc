@@ -54,6 +54,8 @@ void StormEstimate::AddParts(const Process& p, profile::Figure& figure) {
     scale.AddTo(w, part.group, first, again);
     w.less_count = first * p.sums.less();
     w.less_amount = again * p.sums.less();
+    w.more_count = first * p.sums.more();
+    w.more_amount = again * p.sums.more();
     w.few = p.few();
     if (!p.sums.by_counter() && seen > 0) {
       // No less than if each had come by itself.
@@ -77,7 +79,7 @@ void StormEstimate::MarkCells(uint32_t index, const Process& p, profile::Figure&
   // A Poisson count whose mean this is has a chance of 2.5 % to be 0.
   constexpr double kMeanOfUnlikelyZero = 3.6888794541139363;
   const profile::Storms& s = p.sums.storms();
-  const double weight = s.recorded > 0 ? s.in_all() / s.recorded : 0;
+  const double weight = s.recorded > 0 ? s.in_all() / s.recorded : p.sums.weight();
   for (profile::Cell& c : figure.cells) {
     if (c.process != index) continue;
     profile::WindowGroups& w = c.value.windows.Make();
@@ -86,11 +88,13 @@ void StormEstimate::MarkCells(uint32_t index, const Process& p, profile::Figure&
   }
 }
 
-void StormEstimate::Finish(profile::Figure& figure) {
+void StormEstimate::Finish(profile::Figure& figure, bool one_second) {
   for (auto& [index, p] : processes_) {
-    p.sums.Finish();
+    // What begins while the program runs sees too much of one that is stopped by a CPU quota, and
+    // nothing is known to make exception-count too low.
+    p.sums.Finish(one_second, false);
     AddParts(p, figure);
-    if (p.sums.storms().in_all() > 0 || p.sums.open()) MarkCells(index, p, figure);
+    if (p.sums.storms().in_all() > 0 || !p.sums.by_counter()) MarkCells(index, p, figure);
     p.sums.AddTo(figure.storms);
   }
 }

@@ -27,8 +27,9 @@ class StormEstimate {
       p->second.sums.NoteUncounted(seconds);
   }
   bool empty() const { return processes_.empty(); }
-  // Call this after the last Add(). It fills the figure's cells, moments and Storms.
-  void Finish(profile::Figure& figure);
+  // Call this after the last Add(); `one_second`: BindOptions::one_second. It fills the figure's
+  // cells, moments and Storms.
+  void Finish(profile::Figure& figure, bool one_second);
 
  private:
   struct Part {

@@ -41,8 +41,8 @@ class AgentWindows {
     groups.least_count = value.var_count;
     if (few_) {
       groups.few = true;
-      groups.unseen_amount = kMostOfOneWindow * e.amount - e.seen_amount;
-      groups.unseen_count = kMostOfOneWindow * e.count - e.seen_count;
+      groups.more_amount = (kMostOfOneWindow - 1) * e.amount;
+      groups.more_count = (kMostOfOneWindow - 1) * e.count;
     }
     e.var_amount = e.var_count = 0;
     return e;

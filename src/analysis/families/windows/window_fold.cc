@@ -17,7 +17,7 @@ constexpr size_t kRecent = 10;
 // A counter's value comes once a second.
 constexpr int64_t kLongestWaitNs = 4'000'000'000;
 // Time of which no counter tells is marked in pieces.
-constexpr int64_t kUntoldNs = 1'000'000'000;
+constexpr int64_t kUntoldNs = 1'000'000'000, kMostPieces = 4'000;
 // Values follow each other unless another tool sets the counter back.
 constexpr int64_t kGapNs = 20'000'000;
 constexpr size_t kLateValues = 3;
@@ -54,7 +54,7 @@ void WindowFold::BeginWindows() {
   wrong_ = silent_ = false;
   whole_from_ns_ = counting_from_ns_ = windows_from_ns_ = stop_ns_ = kNever;
   counted_to_ns_ = late_ns_ = 0;
-  last_counted_ = kUnknown;
+  last_ = kNoValue;
   late_.clear();
   recent_.clear();
   recent_windows_.clear();
@@ -109,6 +109,8 @@ void WindowFold::OnCounted(Counted counted) {
   if (counted.end_ns <= counted.start_ns) return;
   // Nothing that adds up goes back.
   if (counted.count < 0) wrong_ = true;
+  // Nobody told of long before it. A program that stood still has a value of all of that.
+  if (TellsFrom() < counted.start_ns - kLongestWaitNs) SettleUntold(counted.start_ns);
   silent_ = false;
   if (counted_to_ns_ != 0 && counted.start_ns < whole_from_ns_) WatchGap(counted);
   // The first value may be written late, as the runtime compiles what writes it.
@@ -119,7 +121,7 @@ void WindowFold::OnCounted(Counted counted) {
     counted_to_ns_ = std::max(counted_to_ns_, counted.end_ns);
     return;
   }
-  counted_to_ns_ = counted.end_ns;
+  counted_to_ns_ = std::max(counted_to_ns_, counted.end_ns);
   counted_.push_back(counted);
   recent_.push_back(counted);
   if (recent_.size() > kRecent) recent_.pop_front();
@@ -147,7 +149,7 @@ void WindowFold::SettleCounted(bool all) {
     counted_.pop_front();
     WatchWrong(counted);
     Settle(counted, true);
-    last_counted_ = counted.count;
+    last_ = counted;
   }
 }
 
@@ -157,9 +159,10 @@ void WindowFold::WatchWrong(const Counted& c) {
   if (counted_.empty()) return;  // the next value is not known
   constexpr double kErrors = 4, kOfValues = 1.5;
   constexpr uint64_t kSureEvents = 30;
-  const double most = kOfValues * (last_counted_ + c.count + counted_.front().count);
+  const double most = kOfValues * (last_.count + c.count + counted_.front().count);
   for (const Window& w : windows_) {
     if (w.start_ns >= c.end_ns) return;
+    if (w.start_ns < last_.start_ns) continue;  // it was read late
     const double sure = w.counted * (1 - kErrors / std::sqrt(static_cast<double>(w.events)));
     if (w.events >= kSureEvents && w.end_ns <= counted_.front().end_ns && sure > most)
       wrong_ = true;
@@ -168,7 +171,8 @@ void WindowFold::WatchWrong(const Counted& c) {
 
 // `told`: by a counter.
 void WindowFold::Settle(const Counted& c, bool told) {
-  const double left = std::max(0.0, c.count - WholeWithin(c.start_ns, c.end_ns));
+  // A later value may go back to before it, and count what was recorded whole.
+  const double left = told ? std::max(0.0, c.count - WholeWithin(c.start_ns, c.end_ns)) : 0;
   const auto length_ns = static_cast<uint64_t>(c.end_ns - c.start_ns);
   Rows rows;
   const auto mark = [&](profile::StormLabel label, uint64_t stands_for) {
@@ -283,27 +287,37 @@ void WindowFold::Stop() {
   if (!remembering_) whole_.clear();
 }
 
+// The time from which on no value has told yet; kNever: there are no windows.
+int64_t WindowFold::TellsFrom() const {
+  return !counting_ ? kNever : counted_to_ns_ != 0 ? counted_to_ns_ : windows_from_ns_;
+}
+
 // Up to there no counter tells any more.
 void WindowFold::SettleUntold(int64_t to_ns) {
   to_ns = std::min({to_ns, whole_from_ns_, stop_ns_});
-  const int64_t from_ns = counted_to_ns_ != 0 ? counted_to_ns_ : windows_from_ns_;
-  if (!counting_ || from_ns == kNever || from_ns >= to_ns) return;
+  const int64_t from_ns = TellsFrom();
+  if (from_ns >= to_ns) return;
   SettleCounted(true);
   silent_ = true;
   recent_.clear();
-  last_counted_ = kUnknown;
+  last_ = kNoValue;
+  late_.clear();
+  late_ns_ = 0;
+  const int64_t piece_ns = std::max(kUntoldNs, (to_ns - from_ns) / kMostPieces);
   for (int64_t at = from_ns; at < to_ns; at = counted_to_ns_) {
-    counted_to_ns_ = std::min(at + kUntoldNs, to_ns);
+    counted_to_ns_ = to_ns - at > piece_ns ? at + piece_ns : to_ns;
     Settle({at, counted_to_ns_, 0}, false);
   }
 }
 
 void WindowFold::Advance(int64_t now_ns) {
-  const int64_t until_ns = now_ns - kLongestWaitNs;
-  const int64_t from_ns = counted_to_ns_ != 0 ? counted_to_ns_ : windows_from_ns_;
-  if (from_ns <= until_ns - kUntoldNs)
-    SettleUntold(from_ns + (until_ns - from_ns) / kUntoldNs * kUntoldNs);
-  AddWindowsUpTo(until_ns);
+  now_ns_ = now_ns;
+  // What it says of that time may still come: of a program that was stopped, or of a busy machine.
+  if (TellsFrom() < now_ns - kLongestWaitNs) {
+    silent_ = true;
+    recent_.clear();
+  }
+  AddWindowsUpTo(now_ns - kLongestWaitNs);
 }
 
 void WindowFold::AddWindowsUpTo(int64_t until_ns) {
@@ -321,6 +335,7 @@ void WindowFold::Flush() {
   SettleCounted(true);
   // What comes after that is recorded event by event.
   if (whole_from_ns_ != kNever) SettleUntold(whole_from_ns_);
+  if (silent_) SettleUntold(now_ns_);
   AddWindowsUpTo(kNever);
 }
 
@@ -345,6 +360,7 @@ void WindowFold::Shift(int64_t shift_ns) {
   if (whole_from_ns_ != kNever) whole_from_ns_ -= shift_ns;
   if (counting_from_ns_ != kNever) counting_from_ns_ -= shift_ns;
   if (windows_from_ns_ != kNever) windows_from_ns_ -= shift_ns;
+  now_ns_ -= shift_ns;
   for (Whole& w : whole_) w.time_ns -= shift_ns;
   for (std::deque<Counted>* const values : {&recent_, &recent_windows_})
     for (Counted& c : *values) c = {c.start_ns - shift_ns, c.end_ns - shift_ns, c.count};

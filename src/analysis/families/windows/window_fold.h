@@ -55,7 +55,8 @@ class WindowFold {
   void SetOverHeaps(bool over_heaps) { over_heaps_ = over_heaps; }
   // How many heaps the GC used last; 0: not known.
   void NoteHeaps(int32_t heaps) {
-    if (counting_ && over_heaps_ && heaps_ > 0 && heaps > 0 && heaps != heaps_) wrong_ = true;
+    if (heaps <= 0) return;
+    if (counting_ && over_heaps_ && heaps_ > 0 && heaps != heaps_) wrong_ = true;
     heaps_ = heaps;
   }
   // What is decoded now comes from a window's stream.
@@ -160,6 +161,7 @@ class WindowFold {
   void WatchWrong(const Counted& counted);
   void Settle(const Counted& counted, bool told);
   void SettleCounted(bool all);
+  int64_t TellsFrom() const;
   void SettleUntold(int64_t to_ns);
   void AddWindowsUpTo(int64_t until_ns);
   void AddWindow(Window& window, Rows& rows);
@@ -179,7 +181,7 @@ class WindowFold {
   bool over_heaps_ = false;
   int32_t heaps_ = 0;
   int64_t whole_from_ns_ = kNever, counting_from_ns_ = kNever, counted_to_ns_ = 0;
-  int64_t windows_from_ns_ = kNever, stop_ns_ = kNever;
+  int64_t windows_from_ns_ = kNever, stop_ns_ = kNever, now_ns_ = 0;
   uint64_t events_ = 0;
   double counted_in_window_ = 0;
   std::map<Key, Of> open_;  // of the window that is read
@@ -187,10 +189,9 @@ class WindowFold {
   Whose whose_;                 // null: there are no requests
   std::deque<Window> windows_;  // that wait for the counter
   std::deque<Counted> counted_, recent_, recent_windows_;
-  // What the value before the one that is settled says; kUnknown: there was none.
-  static constexpr double kUnknown = 1e300;
-  double last_counted_ = kUnknown;
-  int64_t late_ns_ = 0;  // how much later values are than their intervals say, in all
+  static constexpr Counted kNoValue{INT64_MIN, INT64_MIN, 1e300};
+  Counted last_ = kNoValue;  // the value before the one that is settled
+  int64_t late_ns_ = 0;      // how much later values are than their intervals say, in all
   std::deque<int64_t> late_;
   std::deque<Whole> whole_;  // that the counter may count too
   double whole_beyond_ = 0;  // … of which the times are not kept

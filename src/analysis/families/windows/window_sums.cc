@@ -52,14 +52,15 @@ double WindowSums::Error() const {
   return std::sqrt(squares * (kGroups - 1) / kGroups);
 }
 
-void WindowSums::Finish() {
-  double ns = static_cast<double>(sums_.counted_ns + sums_.uncounted_ns);
+void WindowSums::Finish(bool one_second, bool contradict) {
+  const auto ns = static_cast<double>(sums_.counted_ns + sums_.uncounted_ns);
   if (stands_for_ns_ <= 0 || ns <= 0) {
     // How long windows went on is not known: each stands for as much as the others.
     of_ns_.fill(1);
-    ns = kGroups;
+    by_time_ = WindowScale::Of(of_ns_, kGroups, sums_.windows);
+  } else {
+    by_time_ = WindowScale::Of(of_ns_, one_second ? stands_for_ns_ : ns, sums_.windows);
   }
-  by_time_ = WindowScale::Of(of_ns_, ns, sums_.windows);
   sums_.weighted = by_time_.factor * weighted_;
 
   // How long a window is, is known to a tenth or so, and what begins or ends does so within what a
@@ -70,16 +71,25 @@ void WindowSums::Finish() {
   const double lengths =
       sums_.weighted *
       (kOfLengths + kOfEnds / static_cast<double>(std::max<uint64_t>(1, sums_.windows)));
-  const bool few = sums_.windows < profile::kFewWindows;
-  // What is missing of the time is an error of the counter's total, while windows are no better.
-  const bool told = sums_.counted_ns > 0 &&
-                    (few || static_cast<double>(sums_.uncounted_ns) <= kMostUncounted * ns);
-  const bool less_told = !few && sums_.weighted - counted_ > (kErrors + 1) * error + lengths;
+  const bool most_told = static_cast<double>(sums_.uncounted_ns) <= kMostUncounted * ns;
+  const bool told =
+      sums_.counted_ns > 0 && (most_told || sums_.windows == 0) && (counted_ > 0 || weighted_ <= 0);
+  const bool less_told = contradict && sums_.windows >= profile::kFewWindows &&
+                         sums_.weighted - counted_ > (kErrors + 1) * error + lengths;
   sums_.contradicted = wrong_ || (told && less_told);
   sums_.by_counter = told && !sums_.contradicted;
+  // What windows that saw nothing say is not worth more than that there were few.
+  open_ = sums_.by_counter ? !most_told : ns > 0 && weighted_ <= 0;
+  sums_.open = open_ && sums_.windows == 0;
   if (!sums_.by_counter) {
     sums_.told += counted_;
     scale_ = by_time_;
+    // Both ends of a window together are known to so much.
+    constexpr double kEnds = 1e6;
+    const double unsure =
+        std::min(1.0, kEnds * static_cast<double>(sums_.windows) /
+                          static_cast<double>(std::max<int64_t>(1, sums_.windows_ns)));
+    less_ = more_ = scale_.factor * unsure;
     return;
   }
   sums_.counted = counted_;
@@ -91,9 +101,17 @@ void WindowSums::Finish() {
     less_ = scale_.factor - by_time_.factor * least;
   }
   // Where the counter begins, and where the session that records everything ends, is known to some
-  // milliseconds.
+  // milliseconds. What is known to be uncounted may be of another part of the recording.
   constexpr double kEdgeS = 0.01;
-  sums_.edge = counted_ / (static_cast<double>(sums_.counted_ns) / 1e9) * (kEdgeS + uncounted_s_);
+  const double uncounted_s =
+      std::min(uncounted_s_, (static_cast<double>(sums_.uncounted_ns) + kMostUncounted * ns) / 1e9);
+  sums_.edge = counted_ / (static_cast<double>(sums_.counted_ns) / 1e9) * (kEdgeS + uncounted_s);
+}
+
+double WindowSums::weight() const {
+  return sums_.windows_ns > 0
+             ? by_time_.factor * stands_for_ns_ / static_cast<double>(sums_.windows_ns)
+             : 0;
 }
 
 double WindowSums::edge_variance() const {
@@ -117,6 +135,7 @@ void WindowSums::AddTo(profile::Storms& to) const {
   to.by_windows = to.by_windows || !sums_.by_counter;
   to.contradicted = to.contradicted || sums_.contradicted;
   to.less = to.less || sums_.less;
+  to.open = to.open || sums_.open;
 }
 
 }  // namespace clrscope::analysis

@@ -32,8 +32,10 @@ class WindowSums {
   // The runtime's counter did not cover `seconds` of the time: totals may be off by what they had.
   void NoteUncounted(double seconds) { uncounted_s_ = seconds; }
 
-  // Call this after the last Add(). What follows is known from then on.
-  void Finish();
+  // Call this after the last Add(). What follows is known from then on. `one_second`:
+  // BindOptions::one_second. `contradict`: windows that say significantly more than the counter
+  // show that it is wrong.
+  void Finish(bool one_second, bool contradict);
   const profile::Storms& storms() const { return sums_; }
   bool by_counter() const { return sums_.by_counter; }
   const WindowScale& scale() const { return scale_; }
@@ -42,8 +44,12 @@ class WindowSums {
   double less() const { return less_; }
   // The variance of each that there was: how far the counter may be off.
   double edge_variance() const;
+  // By how much more an event may count by the windows alone, as far as their lengths are known.
+  double more() const { return more_; }
+  // What an event in a window stands for, on average.
+  double weight() const;
   // There is time of which nothing is known.
-  bool open() const { return !sums_.by_counter && sums_.windows == 0; }
+  bool open() const { return open_; }
   // Into `to`, which is of a process or of several.
   void AddTo(profile::Storms& to) const;
 
@@ -55,9 +61,9 @@ class WindowSums {
   profile::Storms sums_;
   PerGroup of_group_{}, of_ns_{};
   double counted_ = 0, weighted_ = 0, stands_for_ns_ = 0, uncounted_s_ = 0;
-  bool wrong_ = false;
+  bool wrong_ = false, open_ = false;
   WindowScale by_time_, scale_;
-  double less_ = 0;
+  double less_ = 0, more_ = 0;
 };
 
 }  // namespace clrscope::analysis
