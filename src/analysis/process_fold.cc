@@ -623,7 +623,7 @@ void ProcessFold::Finish(bool goes_on) {
     CountWait(thread, wait, static_cast<double>(last_ns_ - wait.start_ns), false);
   });
   for (WindowFold* const windows : {static_cast<WindowFold*>(&storm_), &allocations_})
-    goes_on ? windows->Flush() : windows->Finish(last_ns_);
+    goes_on ? windows->Flush(last_ns_) : windows->Finish(last_ns_);
   Flush();
   requests_.SettleRuns(last_ns_);
   cpu_.Finish(last_ns_);

@@ -96,7 +96,7 @@ class RequestFeeder : public RequestEvents {
   // As when a recording is rotated.
   void Rotate(int64_t shift_ns) {
     fold_->Flush();
-    fold_->storm().Flush();
+    fold_->storm().Flush(fold_->last_ns());
     fold_->requests().Flush(fold_->last_ns());
     const profile::ProcessTables& old = tables();
     const StringPool& old_strings = recordings.back()->strings;

@@ -497,8 +497,8 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   if (type_namer_ != nullptr)
     type_namer_->EndTables(*fold_, home_.recording->strings, modules_told_, fold_->last_ns());
   fold_->Flush();
-  fold_->storm().Flush();
-  fold_->allocations().Flush();
+  fold_->storm().Flush(fold_->last_ns());
+  fold_->allocations().Flush(fold_->last_ns());
   FlushCpu();
   fold_->cpu().Flush();
   fold_->wall().Flush();

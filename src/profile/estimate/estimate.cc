@@ -157,9 +157,7 @@ Interval ShareInterval(const Estimate& e, double samples, double whole) {
 
 Interval AmountInterval(const Estimate& e) {
   if (const WindowGroups* w = e.windows.get())
-    return WindowedAmount(e, w->unseen_amount > 0           ? w->unseen_amount
-                             : w->few && w->more_amount > 0 ? 0
-                                                            : kAnyNumber);
+    return WindowedAmount(e, w->unseen_amount > 0 ? w->unseen_amount : kAnyNumber);
   if (e.samples == 0) return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes};
   return Sum{e.seen_amount, e.amount - e.seen_amount, e.var_amount, e.count - e.seen_count,
              e.max_amount}
@@ -168,9 +166,7 @@ Interval AmountInterval(const Estimate& e) {
 
 Interval CountInterval(const Estimate& e, HeapKind kind) {
   if (const WindowGroups* w = e.windows.get())
-    return WindowedCount(e, w->unseen_count > 0           ? w->unseen_count
-                            : w->few && w->more_count > 0 ? 0
-                                                          : kAnyNumber);
+    return WindowedCount(e, w->unseen_count > 0 ? w->unseen_count : kAnyNumber);
   if (e.samples == 0)
     return {0, kMeanOfUnlikelyZero * kSamplingMeanBytes / static_cast<double>(kSmallestObject)};
   const Sum sum{e.seen_count, e.count - e.seen_count, e.var_count, e.count - e.seen_count,

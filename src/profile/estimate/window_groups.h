@@ -18,8 +18,8 @@ inline constexpr size_t kGroups = 16;
 
 struct WindowGroups {
   std::array<float, kGroups> count{}, amount{};  // without the group, less with it
-  // How much less the figures are by the windows alone, where the counter says significantly more:
-  // it counts what has no event.
+  // How much less the figures may be, beyond what windows differ by: where the counter says
+  // significantly more than they do, as it counts what has no event; and as with `more_*`.
   double less_count = 0, less_amount = 0;
   // What may be there although no window saw it. Of a sum it is the largest.
   double hidden = 0;
@@ -33,7 +33,7 @@ struct WindowGroups {
   double least_count = 0, least_amount = 0;
   uint8_t groups = kGroups;  // that have windows; the fewest of all parts
   // A part of the figure rests on too few windows to know how windows differ. The interval goes
-  // from what the windows saw to all that the counter counted.
+  // from what the windows saw to all that the counter counted, if it did.
   bool few = false;
   // A part of the figure is the rest of a known whole: its error is symmetric.
   bool left = false;

@@ -57,10 +57,7 @@ class AllocationWindows::Scaler {
  public:
   // `most`: that there may be of anything.
   Scaler(const WindowSums& sums, double most)
-      : sums_(sums),
-        few_(sums.scale().alone || sums.storms().windows < 2),
-        all_(sums.storms().in_all()),
-        most_(most) {}
+      : sums_(sums), few_(sums.scale().alone || sums.storms().windows < 2), most_(most) {}
   Estimate Of(const Part& part) const {
     const Estimate& w = part.weighted;
     const WindowScale& scale = sums_.scale();
@@ -75,22 +72,25 @@ class AllocationWindows::Scaler {
     e.var_amount = edge * e.amount;
     if (e.amount > 0) e.var_count = edge * e.count * e.count / e.amount;
     profile::WindowGroups& groups = e.windows.Make();
-    scale.AddTo(groups, part.group, w.count, w.amount);
-    groups.less_count = w.count * sums_.less();
-    groups.less_amount = w.amount * sums_.less();
-    groups.few = few_;
+    const bool one = few_ && !sums_.by_counter();
+    if (!one) scale.AddTo(groups, part.group, w.count, w.amount);
     if (!sums_.by_counter()) {
       // No less than if everything had come by itself.
       groups.least_amount = scale.factor * scale.factor * w.var_amount;
       groups.least_count = scale.factor * scale.factor * w.var_count;
     }
-    if (few_ && sums_.by_counter()) {
+    if (one) {
+      MarkOneWindow(e, groups);
+      return e;
+    }
+    groups.less_count = w.count * sums_.less();
+    groups.less_amount = w.amount * sums_.less();
+    groups.more_count = w.count * sums_.more();
+    groups.more_amount = w.amount * sums_.more();
+    if (few_) {
+      groups.few = true;
       groups.unseen_amount = most_;
       groups.unseen_count = most_ / static_cast<double>(profile::kSmallestObject);
-    } else {
-      const double more = few_ ? scale.factor * (kMostOfOneWindow - 1) : sums_.more();
-      groups.more_amount = w.amount * more;
-      groups.more_count = w.count * more;
     }
     return e;
   }
@@ -101,15 +101,14 @@ class AllocationWindows::Scaler {
     e.var_amount = sums_.edge_variance() * e.amount;
     profile::WindowGroups& groups = e.windows.Make();
     groups.left = true;
-    groups.unseen_amount = 2 * all_;
-    groups.unseen_count = all_ / static_cast<double>(profile::kSmallestObject);
+    groups.more_count = e.amount / static_cast<double>(profile::kSmallestObject);
     return e;
   }
 
  private:
   const WindowSums& sums_;
   bool few_ = false;
-  double all_ = 0, most_ = 0;
+  double most_ = 0;
 };
 
 void AllocationWindows::Finish(profile::Figure& figure, std::map<TimeOf, Estimate>& times,

@@ -35,15 +35,11 @@ class AgentWindows {
     e.seen_amount = std::min(value.seen_amount, e.amount);
     e.seen_count = std::min(value.seen_count, e.count);
     profile::WindowGroups& groups = e.windows.Make();
-    scale_.AddTo(groups, window - size_t{1}, value.count, value.amount);
+    if (!few_) scale_.AddTo(groups, window - size_t{1}, value.count, value.amount);
     // No less than if everything had come by itself.
     groups.least_amount = value.var_amount;
     groups.least_count = value.var_count;
-    if (few_) {
-      groups.few = true;
-      groups.more_amount = (kMostOfOneWindow - 1) * e.amount;
-      groups.more_count = (kMostOfOneWindow - 1) * e.count;
-    }
+    if (few_) MarkOneWindow(e, groups);
     e.var_amount = e.var_count = 0;
     return e;
   }

@@ -17,7 +17,7 @@ constexpr size_t kRecent = 10;
 // A counter's value comes once a second.
 constexpr int64_t kLongestWaitNs = 4'000'000'000;
 // Time of which no counter tells is marked in pieces.
-constexpr int64_t kUntoldNs = 1'000'000'000, kMostPieces = 4'000;
+constexpr int64_t kUntoldNs = 1'000'000'000, kMostPieces = 200'000;
 // Values follow each other unless another tool sets the counter back.
 constexpr int64_t kGapNs = 20'000'000;
 constexpr size_t kLateValues = 3;
@@ -54,6 +54,7 @@ void WindowFold::BeginWindows() {
   wrong_ = silent_ = false;
   whole_from_ns_ = counting_from_ns_ = windows_from_ns_ = stop_ns_ = kNever;
   counted_to_ns_ = late_ns_ = 0;
+  untold_to_ns_ = INT64_MIN;
   last_ = kNoValue;
   late_.clear();
   recent_.clear();
@@ -112,6 +113,14 @@ void WindowFold::OnCounted(Counted counted) {
   // Nobody told of long before it. A program that stood still has a value of all of that.
   if (TellsFrom() < counted.start_ns - kLongestWaitNs) SettleUntold(counted.start_ns);
   silent_ = false;
+  // A part of it may be marked as untold already.
+  if (untold_to_ns_ > counted.start_ns) {
+    const int64_t left_ns = counted.end_ns - untold_to_ns_;
+    if (left_ns <= 0) return;
+    counted.count *=
+        static_cast<double>(left_ns) / static_cast<double>(counted.end_ns - counted.start_ns);
+    counted.start_ns = untold_to_ns_;
+  }
   if (counted_to_ns_ != 0 && counted.start_ns < whole_from_ns_) WatchGap(counted);
   // The first value may be written late, as the runtime compiles what writes it.
   if (counted_to_ns_ == 0) counted.start_ns = std::min(counted.start_ns, counting_from_ns_);
@@ -171,7 +180,7 @@ void WindowFold::WatchWrong(const Counted& c) {
 
 // `told`: by a counter.
 void WindowFold::Settle(const Counted& c, bool told) {
-  // A later value may go back to before it, and count what was recorded whole.
+  // What was recorded whole stays for the value that counts it.
   const double left = told ? std::max(0.0, c.count - WholeWithin(c.start_ns, c.end_ns)) : 0;
   const auto length_ns = static_cast<uint64_t>(c.end_ns - c.start_ns);
   Rows rows;
@@ -282,7 +291,7 @@ void WindowFold::Emit(int64_t middle_ns, const Rows& rows) {
 }
 
 void WindowFold::Stop() {
-  Flush();
+  Flush(whole_from_ns_);
   counting_ = false;
   if (!remembering_) whole_.clear();
 }
@@ -308,16 +317,22 @@ void WindowFold::SettleUntold(int64_t to_ns) {
     counted_to_ns_ = to_ns - at > piece_ns ? at + piece_ns : to_ns;
     Settle({at, counted_to_ns_, 0}, false);
   }
+  untold_to_ns_ = to_ns;
 }
 
 void WindowFold::Advance(int64_t now_ns) {
-  now_ns_ = now_ns;
-  // What it says of that time may still come: of a program that was stopped, or of a busy machine.
-  if (TellsFrom() < now_ns - kLongestWaitNs) {
+  // What it says of that time may still come: a program that was stopped has a value of all of it.
+  const int64_t until_ns = now_ns - kLongestWaitNs, from_ns = TellsFrom();
+  if (from_ns < until_ns) {
     silent_ = true;
     recent_.clear();
   }
-  AddWindowsUpTo(now_ns - kLongestWaitNs);
+  // Where a window saw something meanwhile, the program ran.
+  int64_t ran_ns = from_ns;
+  for (const Window& w : windows_)
+    if (w.events != 0 && w.end_ns < until_ns) ran_ns = std::max(ran_ns, w.start_ns);
+  if (from_ns < ran_ns - kLongestWaitNs) SettleUntold(ran_ns);
+  AddWindowsUpTo(until_ns);
 }
 
 void WindowFold::AddWindowsUpTo(int64_t until_ns) {
@@ -331,11 +346,11 @@ void WindowFold::AddWindowsUpTo(int64_t until_ns) {
   if (!rows.empty()) Emit(at, rows);
 }
 
-void WindowFold::Flush() {
+void WindowFold::Flush(int64_t last_ns) {
   SettleCounted(true);
   // What comes after that is recorded event by event.
   if (whole_from_ns_ != kNever) SettleUntold(whole_from_ns_);
-  if (silent_) SettleUntold(now_ns_);
+  if (silent_) SettleUntold(last_ns);
   AddWindowsUpTo(kNever);
 }
 
@@ -344,7 +359,7 @@ void WindowFold::Finish(int64_t last_ns) {
   SettleCounted(true);
   const int64_t to_ns = std::min({whole_from_ns_, stop_ns_, last_ns});
   if (counted_to_ns_ == 0 || to_ns - counted_to_ns_ > kEndGapNs) SettleUntold(to_ns);
-  Flush();
+  Flush(to_ns);
   ForgetOpen();
 }
 
@@ -360,7 +375,8 @@ void WindowFold::Shift(int64_t shift_ns) {
   if (whole_from_ns_ != kNever) whole_from_ns_ -= shift_ns;
   if (counting_from_ns_ != kNever) counting_from_ns_ -= shift_ns;
   if (windows_from_ns_ != kNever) windows_from_ns_ -= shift_ns;
-  now_ns_ -= shift_ns;
+  if (untold_to_ns_ != INT64_MIN) untold_to_ns_ -= shift_ns;
+  last_ = kNoValue;
   for (Whole& w : whole_) w.time_ns -= shift_ns;
   for (std::deque<Counted>* const values : {&recent_, &recent_windows_})
     for (Counted& c : *values) c = {c.start_ns - shift_ns, c.end_ns - shift_ns, c.count};

@@ -110,10 +110,10 @@ class WindowFold {
     return counting_ && whole_from_ns_ != kNever && counted_to_ns_ >= whole_from_ns_;
   }
   void Stop();
-  // Time passes: neither windows nor marks of time wait for a counter that says nothing.
+  // Time passes: windows do not wait for a counter that says nothing.
   void Advance(int64_t now_ns);
-  // Everything that is known is put into slices.
-  void Flush();
+  // Everything that is known up to then is put into slices.
+  void Flush(int64_t last_ns);
   // The recording was asked to stop: no counter needs to tell of what comes later.
   void NoteStop(int64_t now_ns) { stop_ns_ = now_ns; }
   // Nothing more comes; the windows, if there still are any, are known to go on until `last_ns`.
@@ -181,7 +181,8 @@ class WindowFold {
   bool over_heaps_ = false;
   int32_t heaps_ = 0;
   int64_t whole_from_ns_ = kNever, counting_from_ns_ = kNever, counted_to_ns_ = 0;
-  int64_t windows_from_ns_ = kNever, stop_ns_ = kNever, now_ns_ = 0;
+  int64_t windows_from_ns_ = kNever, stop_ns_ = kNever;
+  int64_t untold_to_ns_ = INT64_MIN;  // marked as time of which no counter told
   uint64_t events_ = 0;
   double counted_in_window_ = 0;
   std::map<Key, Of> open_;  // of the window that is read

@@ -9,13 +9,20 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profile/estimate/window_groups.h"
+#include "profile/estimate/estimate.h"
 
 namespace clrscope::analysis {
 
 // Of one window nothing is known but what it saw: half the 97.5 % quantile of chi-square with 4
 // degrees of freedom, the upper end of a Poisson mean of which one event was seen.
 inline constexpr double kMostOfOneWindow = 5.5716;
+
+inline void MarkOneWindow(const profile::Estimate& e, profile::WindowGroups& groups) {
+  groups.less_amount = e.amount - e.seen_amount;
+  groups.less_count = e.count - e.seen_count;
+  groups.more_amount = (kMostOfOneWindow - 1) * e.amount;
+  groups.more_count = (kMostOfOneWindow - 1) * e.count;
+}
 
 struct WindowScale {
   double factor = 1;  // what a weighted event counts

@@ -72,15 +72,16 @@ void WindowSums::Finish(bool one_second, bool contradict) {
       sums_.weighted *
       (kOfLengths + kOfEnds / static_cast<double>(std::max<uint64_t>(1, sums_.windows)));
   const bool most_told = static_cast<double>(sums_.uncounted_ns) <= kMostUncounted * ns;
+  const bool windows_tell = sums_.windows > 1 && weighted_ > 0;
   const bool told =
-      sums_.counted_ns > 0 && (most_told || sums_.windows == 0) && (counted_ > 0 || weighted_ <= 0);
+      sums_.counted_ns > 0 && (most_told || !windows_tell) && (counted_ > 0 || weighted_ <= 0);
   const bool less_told = contradict && sums_.windows >= profile::kFewWindows &&
                          sums_.weighted - counted_ > (kErrors + 1) * error + lengths;
   sums_.contradicted = wrong_ || (told && less_told);
   sums_.by_counter = told && !sums_.contradicted;
-  // What windows that saw nothing say is not worth more than that there were few.
-  open_ = sums_.by_counter ? !most_told : ns > 0 && weighted_ <= 0;
-  sums_.open = open_ && sums_.windows == 0;
+  // Windows that saw nothing do not say that there was nothing. Of seconds some have no window.
+  open_ = !one_second && (sums_.by_counter ? !most_told : ns > 0 && weighted_ <= 0);
+  sums_.open = open_ && (sums_.by_counter || sums_.windows == 0);
   if (!sums_.by_counter) {
     sums_.told += counted_;
     scale_ = by_time_;
