@@ -12,10 +12,10 @@ std::string StormNote(const Figure& figure) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
   std::string note = fmt::format("Between {:.0f} s and {:.0f} s there was a storm of exceptions: ",
                                  seconds(s.from_ns), seconds(s.to_ns));
-  if (s.open && !s.by_counter && s.windows == 0)
+  if (!s.by_counter && s.in_all() <= 0)
     return note + fmt::format(
-                      "{}, and no window of time was recorded of it. There may be any number more "
-                      "than are shown",
+                      "{}, and no window of time saw any. There may be any number more than are "
+                      "shown",
                       s.contradicted ? "the runtime's exception-count cannot be right"
                                      : "no counter of the runtime told how many there were");
   if (!s.by_windows)

@@ -15,10 +15,10 @@ std::string AllocationWindowsNote(const Figure& figure) {
   constexpr double kBytesPerGiB = 1 << 30;
   const Storms& s = figure.windows;
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  if (s.open && !s.by_counter && s.windows == 0)
+  if (!s.by_counter && s.in_all() <= 0)
     return fmt::format(
         "Between {:.0f} s and {:.0f} s nothing is known of allocations: {}, and no window of time "
-        "was recorded. There may be any amount more than is shown",
+        "saw any. There may be any amount more than is shown",
         seconds(s.from_ns), seconds(s.to_ns),
         s.contradicted ? "the runtime's alloc-rate cannot be right"
                        : "no counter of the runtime told how much there was");
