@@ -217,6 +217,18 @@ TEST_F(StormFoldTest, WindowsThatSawSomethingMarkTheTimeBeforeThem) {
   EXPECT_LE(ByWindow()[profile::kStormUncounted].amount, 27u * kSecond);
 }
 
+// As when clrscope was suspended.
+TEST_F(StormFoldTest, WindowsThatBreakOffMarkNothingMore) {
+  fold_.BeginStorm();
+  fold_.NoteCounting(0);
+  fold_.NoteWholeEnded(0);
+  fold_.OnCounted({0, kSecond, 100});
+  for (int64_t at = kSecond; at <= 20 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  fold_.Stop();
+  EXPECT_FALSE(ByWindow().contains(profile::kStormUncounted));
+  EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 100u);
+}
+
 // It is not known when it stopped, or ended: what it did not tell is no longer than it ran.
 TEST_F(StormFoldTest, WhatComesAfterTheLastEventIsNotMarked) {
   fold_.BeginStorm();

@@ -291,7 +291,8 @@ void WindowFold::Emit(int64_t middle_ns, const Rows& rows) {
 }
 
 void WindowFold::Stop() {
-  Flush(whole_from_ns_);
+  // Of windows that break off it is not known how far they went on.
+  Flush(whole_from_ns_ == kNever ? counted_to_ns_ : whole_from_ns_);
   counting_ = false;
   if (!remembering_) whole_.clear();
 }
