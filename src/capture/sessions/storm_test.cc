@@ -27,6 +27,17 @@ class StormFoldTest : public ::testing::Test {
   } slices_;
   analysis::StormFold fold_{{&tables_, &slices_, 0, kSecond}};
 
+  // A storm whose windows and counter begin at 0.
+  void BeginAtZero() {
+    fold_.BeginStorm();
+    fold_.NoteCounting(0);
+    fold_.NoteWholeEnded(0);
+  }
+  // Time passes without a value of the counter.
+  void AdvanceTo(int64_t from_ns, int64_t to_ns) {
+    for (int64_t at = from_ns; at <= to_ns; at += 100 * kMs) fold_.Advance(at);
+  }
+
   // Sums by LabelKey::kWindow.
   std::map<uint64_t, profile::Sums> ByWindow() const {
     std::map<uint64_t, profile::Sums> sums;
@@ -98,9 +109,7 @@ TEST_F(StormFoldTest, ACounterThatIsSetBackIsALossAndALateValueIsNone) {
 
 // A window of 60 throws each second, of 600 a second.
 TEST_F(StormFoldTest, ACounterThatStandsStillIsLeftOutFromThenOn) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   for (int64_t s = 0; s < 12; ++s) {
     for (int i = 0; i < 60; ++i) fold_.OnWindowed(10, 1, 5, false);
     const int64_t at = s * kSecond + 400 * kMs;
@@ -146,7 +155,7 @@ TEST_F(StormFoldTest, TimeOfWhichNoCounterTellsIsMarked) {
   fold_.NoteWholeEnded(2 * kSecond);
   for (int i = 0; i < 50; ++i) fold_.OnWindowed(10, 1, 5, false);
   fold_.EndWindow(1, 3 * kSecond, 3 * kSecond + 10 * kMs, 7 * kSecond);
-  for (int64_t at = 2 * kSecond; at < 12 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(2 * kSecond, 12 * kSecond - 100 * kMs);
   ASSERT_EQ(fold_.recent().size(), 1u) << "how much there is, the windows say";
   EXPECT_DOUBLE_EQ(fold_.recent().front().per_second(), 5'000);
   fold_.NoteStop(12 * kSecond + 500 * kMs);
@@ -163,7 +172,7 @@ TEST_F(StormFoldTest, ACounterThatStopsLeavesTheRestUnknown) {
   fold_.NoteCounting(0);
   fold_.OnCounted({0, kSecond, 100});
   fold_.OnCounted({kSecond, 2 * kSecond, 100});
-  for (int64_t at = 2 * kSecond; at < 20 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(2 * kSecond, 20 * kSecond - 100 * kMs);
   fold_.OnCounted({20 * kSecond, 21 * kSecond, 100});
   fold_.Finish(21 * kSecond);
   EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 300u);
@@ -172,12 +181,10 @@ TEST_F(StormFoldTest, ACounterThatStopsLeavesTheRestUnknown) {
 
 // Its next value is of all of that time.
 TEST_F(StormFoldTest, AProgramThatStoodStillHasNoTimeWithoutACounter) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   fold_.OnCounted({0, kSecond, 100});
   fold_.OnCounted({kSecond, 2 * kSecond, 100});
-  for (int64_t at = 2 * kSecond; at < 32 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(2 * kSecond, 32 * kSecond - 100 * kMs);
   fold_.OnCounted({2 * kSecond, 32 * kSecond, 150});
   fold_.OnCounted({32 * kSecond, 33 * kSecond, 100});
   fold_.Finish(33 * kSecond);
@@ -188,11 +195,9 @@ TEST_F(StormFoldTest, AProgramThatStoodStillHasNoTimeWithoutACounter) {
 
 // As of a value that was on its way when the recording was rotated.
 TEST_F(StormFoldTest, OfTimeThatIsMarkedAValueCountsNothingMore) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   fold_.OnCounted({0, 2 * kSecond, 200});
-  for (int64_t at = 2 * kSecond; at <= 8 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(2 * kSecond, 8 * kSecond);
   fold_.Flush(8 * kSecond);
   fold_.OnCounted({4 * kSecond, 5 * kSecond, 100});
   fold_.OnCounted({5 * kSecond, 9 * kSecond, 400});
@@ -204,9 +209,7 @@ TEST_F(StormFoldTest, OfTimeThatIsMarkedAValueCountsNothingMore) {
 
 // Before the recording ends, too: of top, or where clrscope is killed.
 TEST_F(StormFoldTest, WindowsThatSawSomethingMarkTheTimeBeforeThem) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   for (int64_t s = 0; s < 3; ++s) fold_.OnCounted({s * kSecond, (s + 1) * kSecond, 100});
   for (int64_t s = 3; s < 30; ++s) {
     fold_.OnWindowed(10, 1, 5, false);
@@ -219,11 +222,9 @@ TEST_F(StormFoldTest, WindowsThatSawSomethingMarkTheTimeBeforeThem) {
 
 // As when clrscope was suspended.
 TEST_F(StormFoldTest, WindowsThatBreakOffMarkNothingMore) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   fold_.OnCounted({0, kSecond, 100});
-  for (int64_t at = kSecond; at <= 20 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(kSecond, 20 * kSecond);
   fold_.Stop();
   EXPECT_FALSE(ByWindow().contains(profile::kStormUncounted));
   EXPECT_EQ(ByWindow()[profile::kStormCounted].stands_for, 100u);
@@ -231,11 +232,9 @@ TEST_F(StormFoldTest, WindowsThatBreakOffMarkNothingMore) {
 
 // It is not known when it stopped, or ended: what it did not tell is no longer than it ran.
 TEST_F(StormFoldTest, WhatComesAfterTheLastEventIsNotMarked) {
-  fold_.BeginStorm();
-  fold_.NoteCounting(0);
-  fold_.NoteWholeEnded(0);
+  BeginAtZero();
   for (int64_t s = 0; s < 5; ++s) fold_.OnCounted({s * kSecond, (s + 1) * kSecond, 100});
-  for (int64_t at = 5 * kSecond; at <= 60 * kSecond; at += 100 * kMs) fold_.Advance(at);
+  AdvanceTo(5 * kSecond, 60 * kSecond);
   fold_.Finish(5 * kSecond + 800 * kMs);
   EXPECT_EQ(ByWindow()[profile::kStormUncounted].amount, 800u * kMs);
 }

@@ -357,7 +357,6 @@ void WindowFold::Flush(int64_t last_ns) {
 
 void WindowFold::Finish(int64_t last_ns) {
   if (!counting_) return;
-  SettleCounted(true);
   const int64_t to_ns = std::min({whole_from_ns_, stop_ns_, last_ns});
   if (counted_to_ns_ == 0 || to_ns - counted_to_ns_ > kEndGapNs) SettleUntold(to_ns);
   Flush(to_ns);
