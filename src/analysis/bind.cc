@@ -103,7 +103,7 @@ class Binder final : private AddressNames {
     out_.frames.push_back({});  // of the root
     out_.nodes.push_back({});
     const bool both = ChooseSources();
-    events_.MakeFigures(recording_);
+    events_.MakeFigures(recording_, aggregate_);
     for (uint32_t p = 0; p < recording_.processes.size(); ++p) BindProcess(p);
     FinishAllocationWindows();
     events_.FinishWindows(recording_, !options_.one_second && aggregate_.whole());
@@ -197,6 +197,7 @@ class Binder final : private AddressNames {
     info.os = Copy(info.os);
     info.arch = Copy(info.arch);
     info.main_module = {};
+    info.modes_told = events_.ModesTold(index);
     info.counting = t.counting;
     info.dropped = AnyEventLost(t.losses) || AnyEventLost(recording_.losses);
     // Only a recording of ours has the GC's figure in a session of its own, which no flood reaches.

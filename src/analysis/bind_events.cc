@@ -7,6 +7,7 @@
 #include "analysis/families/exceptions/throw_rule.h"
 #include "analysis/families/locks/wait_rule.h"
 #include "analysis/families/wall/state_rule.h"
+#include "analysis/families/wall/thread_modes.h"
 #include "analysis/families/windows/window_sums.h"
 
 namespace clrscope::analysis {
@@ -14,12 +15,6 @@ namespace clrscope::analysis {
 using profile::Source;
 
 namespace {
-
-bool HasSamples(const profile::ProcessTables& t, Source source) {
-  return t.source_samples[static_cast<size_t>(source)] != 0 ||
-         std::any_of(t.series.keys().begin(), t.series.keys().end(),
-                     [&](const profile::SeriesKey& k) { return k.source() == source; });
-}
 
 // Of a measure that was recorded, though nothing came.
 Source SourceAskedFor(const profile::Process& process, profile::Measure measure) {
@@ -33,20 +28,28 @@ Source SourceAskedFor(const profile::Process& process, profile::Measure measure)
   return Source::kForeign;
 }
 
-// Of any of its sources.
-bool HasSamples(const profile::Recording& recording, profile::Measure measure) {
-  for (const profile::SourceSpec& source : profile::kSourceSpecs)
-    if (source.measure == measure)
-      for (const auto& t : recording.processes)
-        if (HasSamples(*t, source.id)) return true;
-  return false;
+uint64_t SamplesOf(const profile::Recording& recording, const Aggregate& aggregate, size_t process,
+                   Source source) {
+  const profile::ProcessTables& t = *recording.processes[process];
+  // Captures do not keep it.
+  if (const uint64_t samples = t.source_samples[static_cast<size_t>(source)]; samples != 0)
+    return samples;
+  uint64_t sum = 0;
+  if (process < aggregate.sums().size())
+    for (size_t s = 0; s < aggregate.sums()[process].size(); ++s)
+      if (t.series.keys()[s].source() == source) sum += aggregate.sums()[process][s].samples;
+  return sum;
 }
 
 // What the stack says of a thread that did not run, where its source did not.
+//   untold: the source does not know whether it ran
 profile::LabelSet WithState(const profile::Profile& p, uint32_t node,
-                            const profile::LabelSet& labels) {
+                            const profile::LabelSet& labels, bool untold) {
   using profile::ThreadState;
   const auto told = static_cast<ThreadState>(labels[profile::LabelKey::kState]);
+  if (untold || told == ThreadState::kUnknown)
+    return labels.With(profile::LabelKey::kState,
+                       static_cast<uint64_t>(WhereNothingTells(p, node)));
   // The system call of a blocked thread says less than its callers do.
   if (told != ThreadState::kBlockedUnknown && told != ThreadState::kIo &&
       told != ThreadState::kSleep)
@@ -58,21 +61,50 @@ profile::LabelSet WithState(const profile::Profile& p, uint32_t node,
 
 }  // namespace
 
-void EventBinder::MakeFigures(const profile::Recording& recording) {
+// What samples say of threads that ran is none where they do not tell it.
+bool EventBinder::HasSamples(const profile::Recording& recording, size_t process,
+                             Source source) const {
+  const profile::ProcessTables& t = *recording.processes[process];
+  if (source == Source::kThreadCpu && !modes_told_[process]) return false;
+  return t.source_samples[static_cast<size_t>(source)] != 0 ||
+         std::any_of(t.series.keys().begin(), t.series.keys().end(),
+                     [&](const profile::SeriesKey& k) { return k.source() == source; });
+}
+
+void EventBinder::MakeFigures(const profile::Recording& recording, const Aggregate& aggregate) {
+  const size_t processes = recording.processes.size();
+  for (size_t p = 0; p < processes; ++p) {
+    const uint64_t all = SamplesOf(recording, aggregate, p, Source::kThreadWall);
+    const std::string_view runtime = recording.strings.Get(recording.processes[p]->info.runtime);
+    modes_told_.push_back(
+        all == 0 ||
+        ThreadModesTold(runtime, SamplesOf(recording, aggregate, p, Source::kThreadCpu), all));
+  }
+  const auto any_has = [&](const profile::SourceSpec& source) {
+    for (size_t p = 0; p < processes; ++p)
+      if (HasSamples(recording, p, source.id)) return true;
+    return false;
+  };
+  const auto measured = [&](profile::Measure measure) {
+    return std::any_of(profile::kSourceSpecs.begin(), profile::kSourceSpecs.end(),
+                       [&](const profile::SourceSpec& s) {
+                         return s.measure == measure && any_has(s);
+                       });
+  };
   for (const profile::SourceSpec& source : profile::kSourceSpecs) {
     if (!profile::IsEvent(source.id)) continue;
-    const bool there =
-        std::any_of(recording.processes.begin(), recording.processes.end(), [&](const auto& t) {
-          return (t->info.Recorded(source.measure) && !HasSamples(recording, source.measure) &&
-                  source.id == SourceAskedFor(t->info, source.measure)) ||
-                 HasSamples(*t, source.id);
-        });
+    bool there = any_has(source);
+    for (size_t p = 0; p < processes && !there; ++p) {
+      const profile::Process& info = recording.processes[p]->info;
+      there = info.Recorded(source.measure) && source.id == SourceAskedFor(info, source.measure) &&
+              (source.id != Source::kThreadCpu || modes_told_[p]) && !measured(source.measure);
+    }
     if (!there) continue;
     const auto same =
         std::find_if(out_.figures.begin(), out_.figures.end(),
                      [&](const profile::Figure& f) { return f.measure == source.measure; });
     if (same != out_.figures.end()) {
-      if (HasSamples(recording, source.measure)) same->also.push_back(source.id);
+      if (any_has(source)) same->also.push_back(source.id);
       continue;
     }
     profile::Figure& figure = out_.figures.emplace_back();
@@ -97,7 +129,8 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
       std::find_if(out_.figures.begin(), out_.figures.end(), [source](const profile::Figure& f) {
         return f.measure == profile::MeasureOf(source) && IsEvent(f.source);
       });
-  if (figure == out_.figures.end()) return;
+  const bool untold = !modes_told_[process];  // of samples of the runtime's
+  if (figure == out_.figures.end() || (untold && source == Source::kThreadCpu)) return;
   bool again = false;
   if (source == Source::kRequest) {
     windows_.Add(process, labels, moments);
@@ -117,7 +150,8 @@ void EventBinder::Add(Source source, uint32_t process, uint32_t node, uint32_t t
   const uint64_t window = labels[profile::LabelKey::kWindow];
   if (window >= profile::kStormWindows) return storms_.Add(process, window, 0, false, moments);
   const uint32_t cell = CellAt(*figure, process, node, type,
-                               WithState(out_, node, labels.With(profile::LabelKey::kWindow, 0)));
+                               WithState(out_, node, labels.With(profile::LabelKey::kWindow, 0),
+                                         untold && source == Source::kThreadWall));
   if (window != 0) return storms_.Add(process, window, cell, again, moments);
   const profile::SeriesKey key =
       profile::SeriesKey::Make(0, 0, profile::HeapKind::kUnknown, source, 0);
@@ -280,6 +314,12 @@ void EventBinder::Finish() {
       figure.cells_by_request =
           std::any_of(out_.requests.routes.begin(), out_.requests.routes.end(),
                       [](const profile::RouteFacts& f) { return f.idle.watched() > 0; });
+  }
+  for (profile::Figure& cpu : out_.figures) {
+    const profile::Figure* wall = out_.Find(profile::Measure::kWall);
+    if (cpu.source != Source::kThreadCpu || wall == nullptr) continue;
+    cpu.clock_samples = wall->clock_samples;
+    cpu.clock_amount = wall->clock_amount;
   }
   std::stable_sort(out_.requests.slowest.begin(), out_.requests.slowest.end(),
                    [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });

@@ -9,6 +9,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analysis/aggregate.h"
 #include "analysis/families/exceptions/storm_estimate.h"
@@ -27,7 +28,9 @@ class EventBinder {
       : out_(*profile), tree_(*tree), one_second_(one_second), windows_(!one_second) {}
 
   // A figure for each measure that is recorded of any process, or seen.
-  void MakeFigures(const profile::Recording& recording);
+  void MakeFigures(const profile::Recording& recording, const Aggregate& aggregate);
+  // Whether the runtime's sampler told which threads of a process ran.
+  bool ModesTold(uint32_t process) const { return modes_told_[process]; }
   // One series of one process; `node` and `type` are the profile's, its frames are named.
   void Add(profile::Source source, uint32_t process, uint32_t node, uint32_t type,
            const profile::LabelSet& labels, std::span<const Aggregate::Moment> moments);
@@ -42,6 +45,7 @@ class EventBinder {
   void Finish();
 
  private:
+  bool HasSamples(const profile::Recording& recording, size_t process, profile::Source) const;
   void FinishStorms(profile::Figure& figure);
   void FinishReexecuted(bool whole);
   profile::RouteFacts& FactsOf(uint32_t process, uint64_t route);
@@ -54,6 +58,7 @@ class EventBinder {
   profile::Profile& out_;
   ProfileTree& tree_;
   bool one_second_;
+  std::vector<bool> modes_told_;  // by process
   StormEstimate storms_;
   WindowEstimate windows_;
   Reexecution reexecution_;

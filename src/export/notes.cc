@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "base/program_version.h"
 #include "export/stack_walk.h"
 #include "profile/notes.h"
 #include "profile/overhead/overhead_note.h"
+#include "profile/sampler_notes.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 
@@ -99,8 +101,8 @@ std::vector<std::string> Notes(const Profile& profile, bool only_shown) {
     const bool shown = f == &profile.shown();
     notes.push_back(
         profile::EventNote(f->source, shown && profile.by_callbacks(), shown && profile.exact()));
-    if (const std::string_view note = profile::SamplerNote(f->source); !note.empty())
-      notes.emplace_back(note);
+    if (std::string note = profile::SamplerNote(profile, *f); !note.empty())
+      notes.push_back(std::move(note));
     if (!f->idle_hidden.none())
       notes.push_back(
           fmt::format("left out: {:.0f} ns of idle threads (--all-states)", f->idle_hidden.amount));

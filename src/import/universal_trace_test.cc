@@ -14,6 +14,7 @@
 #include "clr/universal_events.h"
 #include "import/trace_file.h"
 #include "nettrace/testing/synthetic_writer.h"
+#include "profile/estimate/bounds.h"
 #include "profile/tables/thread_state.h"
 #include "profile/views/filter.h"
 
@@ -149,6 +150,29 @@ TEST_F(UniversalTrace, ASwitchTellsHowLongTheThreadDidNotRun) {
   EXPECT_EQ(p.Find(Measure::kWall)->source, profile::Source::kUniversalSwitch);
   ASSERT_TRUE(profile::Apply({.thread = "44"}, p).ok());
   EXPECT_TRUE(Ns(p, Measure::kWall).empty());
+}
+
+// Nobody says how much there was in all: as many samples as came, by chance.
+TEST_F(UniversalTrace, SamplesHaveThePoissonIntervalAndSwitchesNone) {
+  std::vector<EventRowSpec> rows;
+  for (int64_t ms = 1; ms <= 100; ++ms) rows.push_back(Row(kCpu, ms, Value(1), 1, 1));
+  const profile::Profile cpu = Read(rows);
+  const profile::Figure& figure = *cpu.Find(Measure::kCpu);
+  const profile::Interval interval = profile::ClockInterval(figure, figure.Total());
+  EXPECT_NEAR(interval.low / 2e6, 81.364, 0.001);
+  EXPECT_NEAR(interval.high / 2e6, 121.627, 0.001);
+
+  const profile::Profile p =
+      Read({Row(kSwitch, 10, Value(50'000), 1, 2), Row(kCpu, 12, Value(1), 1, 1)});
+  const profile::Figure& wall = *p.Find(Measure::kWall);
+  for (const profile::Cell& c : wall.cells) {
+    const profile::Interval of = profile::ClockInterval(wall, c.value);
+    const bool away = c.value.amount == 5e6;
+    EXPECT_EQ(of.high == 5e6 && of.low == 5e6, away);
+    if (!away) {
+      EXPECT_NEAR(of.high / 2e6, 5.572, 0.001);
+    }
+  }
 }
 
 TEST_F(UniversalTrace, WhatIsCutIsCounted) {

@@ -65,27 +65,6 @@ std::string EventNote(Source source, bool by_callbacks, bool exact) {
   return note;
 }
 
-std::string_view SamplerNote(Source source) {
-  if (source == Source::kThreadCpu)
-    return "The runtime's sampler tells in which managed code threads were, at points where they "
-           "can "
-           "be stopped. CPU time of native code, of the runtime and of the kernel is not in it, "
-           "and a "
-           "thread that waited for a processor counts as running. Each round of samples stopped "
-           "the "
-           "program.";
-  if (source == Source::kThreadWall)
-    return "The runtime's sampler looks at managed threads alone. `running` is managed code, also "
-           "where it waited for a processor; native code that a thread called counts as blocked. "
-           "Each round of samples stopped the program.";
-  return "";
-}
-
-std::string_view NoModeNote() {
-  return "No thread was told to run: .NET 9, and .NET 10 before it was repaired, do not tell it "
-         "(dotnet/runtime#123996).";
-}
-
 std::string SamplesNote(uint64_t samples) { return "samples: " + std::to_string(samples); }
 
 std::string_view BiasNote() {

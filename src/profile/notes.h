@@ -18,9 +18,6 @@ std::string RuntimeNote(std::string_view runtime);
 // Which event the figures rest on, and what that makes of them.
 // by_callbacks: as EventName(). exact: of counted figures: all of them arrived.
 std::string EventNote(Source source, bool by_callbacks, bool exact);
-// Sentences on what samples of the runtime are, and what they are not; "" of other sources.
-std::string_view SamplerNote(Source source);
-std::string_view NoModeNote();  // no sample was of a thread that ran
 std::string SamplesNote(uint64_t samples);
 std::string_view BiasNote();  // of AllocationTick
 std::string LossNote(Loss loss, uint64_t count);

@@ -164,6 +164,7 @@ struct Process {
   uint32_t measures = 0;                   // a bit for each Measure that was asked for; 0 = unknown
   CpuSampler sampler = CpuSampler::kNone;  // of CPU time
   uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
+  bool modes_told = true;                  // the runtime's sampler told which threads ran
   Overhead overhead;                       // what the recording took it
 
   bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
@@ -248,7 +249,8 @@ struct Figure {
   // Of allocations, the same in bytes: those that were recorded in windows of time, as everything
   // would have taken more than was allowed.
   Storms windows;
-  // Where clocked(): of all that has samples in the recording, whatever of it is here.
+  // Where clocked(): of all that has samples in the recording, whatever of it is here. CPU time by
+  // the runtime's sampler is a part of wall time: of that.
   double clock_samples = 0, clock_amount = 0;
   // Of wall time: what a filter left out because the threads had nothing to do.
   Estimate idle_hidden;
@@ -268,7 +270,7 @@ struct Figure {
   bool events() const {
     return (SpecOf(source).error == ErrorKind::kExact && !counted()) || clocked();
   }
-  // … or one of so many samples of a whole that is known.
+  // … or a sample of some time.
   bool clocked() const { return SpecOf(source).error == ErrorKind::kClock; }
   Estimate Total() const {
     Estimate e;

@@ -10,6 +10,8 @@
 #include "analysis/families/exceptions/exception_types.h"
 #include "analysis/trace_fold.h"
 #include "nettrace/testing/synthetic_writer.h"
+#include "profile/estimate/bounds.h"
+#include "profile/tables/thread_state.h"
 #include "profile/views/filter.h"
 
 namespace clrscope::analysis {
@@ -469,6 +471,75 @@ TEST(Labels, PastTheCapEventsCountInNoThread) {
   EXPECT_EQ(t.Find({}), profile::LabelTable::kNone);
   EXPECT_EQ(t.sets()[t.Find(profile::LabelSet().With(LabelKey::kThread, 5))][LabelKey::kThread],
             5u);
+}
+
+// Rounds of the runtime's sampler, a millisecond apart: a thread that computes, and one that waits.
+// `managed`: of so many rounds one says that the first was in managed code; 0: none.
+void Sample(EventFeeder& f, int rounds, int managed, uint64_t waiting = 1) {
+  const auto at = [&](int64_t time, bool in_managed, const std::string& leaf, uint64_t thread) {
+    f.Event(EventTag::kThreadSample, 0, time, ByteWriter().U32(in_managed ? 2 : 1).Take(),
+            {leaf, "Shop.P.Main"}, thread);
+  };
+  for (int i = 0; i < rounds; ++i) {
+    at(i * kMs, managed != 0 && i % managed == 0, "Shop.P.Burn", 1);
+    for (uint64_t t = 0; t < waiting; ++t) at(i * kMs + 1, false, "System.Threading.Thread.Sleep", 2 + t);
+  }
+}
+
+std::map<std::string, double> ByState(const profile::Profile& p) {
+  std::map<std::string, double> out;
+  for (const profile::Cell& c : p.Find(Measure::kWall)->cells)
+    out[std::string(profile::ThreadStateName(p.labels[c.labels][LabelKey::kState]))] +=
+        c.value.count;
+  return out;
+}
+
+profile::Profile BoundOn(EventFeeder& f, const std::string& runtime) {
+  f.recording.processes[0]->info.runtime = f.recording.strings.Intern(runtime);
+  return f.Bound();
+}
+
+TEST(ThreadSampleModes, ARuntimeThatDoesNotReportThemHasNoCpuTime) {
+  for (const int stray : {0, 100, 2}) {
+    EventFeeder f;
+    Sample(f, 1'000, stray);
+    const profile::Profile p = BoundOn(f, ".NET 9.0.22");
+    EXPECT_EQ(p.Find(Measure::kCpu), nullptr) << stray;
+    EXPECT_EQ(ByState(p), (std::map<std::string, double>{{"sleep", 1'000}, {"unknown", 1'000}}))
+        << stray;
+    EXPECT_FALSE(p.processes[0].modes_told);
+  }
+}
+
+TEST(ThreadSampleModes, OfAnUnknownRuntimeTheShareDecides) {
+  for (const int one_in : {10, 500}) {
+    EventFeeder f;
+    Sample(f, 1'000, one_in, 9);
+    const profile::Profile p = BoundOn(f, "");
+    EXPECT_EQ(p.processes[0].modes_told, one_in == 10);
+    EXPECT_EQ(p.Find(Measure::kCpu) != nullptr, one_in == 10);
+    EXPECT_EQ(ByState(p).contains("running"), one_in == 10);
+  }
+}
+
+// The system does not say how much the program ran: its CPU time is a share of the samples.
+TEST(ThreadSampleModes, CpuTimeIsAsUncertainAsItsShareOfWallTime) {
+  EventFeeder f;
+  Sample(f, 1'000, 4);
+  const profile::Profile p = BoundOn(f, ".NET 8.0.33");
+  const profile::Figure &cpu = *p.Find(Measure::kCpu), &wall = *p.Find(Measure::kWall);
+  ASSERT_EQ(cpu.Total().samples, 250u);
+  EXPECT_NEAR(cpu.Total().amount, 250.0 * kMs, 1.0 * kMs);
+  const profile::Interval of_cpu = profile::ClockInterval(cpu, cpu.Total());
+  for (const profile::Cell& c : wall.cells)
+    if (c.value.samples == 250) {
+      const profile::Interval of_wall = profile::ClockInterval(wall, c.value);
+      EXPECT_DOUBLE_EQ(of_cpu.low, of_wall.low);
+      EXPECT_DOUBLE_EQ(of_cpu.high, of_wall.high);
+    }
+  // Of 2,000 samples 250: 95 % by Clopper and Pearson.
+  EXPECT_NEAR(of_cpu.low, 2'000.0 * kMs * 0.11085, 2.0 * kMs);
+  EXPECT_NEAR(of_cpu.high, 2'000.0 * kMs * 0.14033, 2.0 * kMs);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "analysis/families/wall/thread_modes.h"
 #include "capture/sessions/providers.h"
 
 namespace clrscope::capture {
@@ -107,9 +108,9 @@ Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
   if (out.sampler.by == profile::CpuSampler::kRuntime) {
     ASSIGN_OR_RETURN(OpenedStream stream, out.link->Open(ThreadSampleSession(kEventBufferMb)));
     out.streams.push_back({std::move(stream), Kind::kThreadSamples});
-    if (ipc::MajorVersion(process.clr_version) == 9)
+    if (analysis::ThreadModesNeverTold(".NET " + process.clr_version))
       out.notes.push_back(
-          fmt::format("process {} runs .NET {}, whose sampler does not tell which threads run "
+          fmt::format("process {} runs .NET {}, whose sampler does not report which threads run "
                       "(dotnet/runtime#123996): there is wall time, and no CPU time",
                       process.pid, process.clr_version));
   }

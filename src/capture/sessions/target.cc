@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "analysis/families/wall/thread_modes.h"
 #include "capture/kernel/wall_sampler.h"
 #include "capture/proc/thread_names.h"
 #include "capture/sessions/cpu_stacks.h"
@@ -101,9 +102,11 @@ void Target::RecordMeasures() {
   if (options_.waits && TellsWaits(process_.clr_version)) info.Record(Measure::kWaits);
   if (options_.requests) info.Record(Measure::kRequests);
   if (options_.cpu_hz != 0) {
-    info.Record(Measure::kCpu);
     info.sampler = options_.sampler;
-    if (info.sampler == profile::CpuSampler::kRuntime) info.Record(Measure::kWall);
+    const bool runtime = info.sampler == profile::CpuSampler::kRuntime;
+    if (runtime) info.Record(Measure::kWall);
+    if (!runtime || !analysis::ThreadModesNeverTold(".NET " + process_.clr_version))
+      info.Record(Measure::kCpu);
     info.sampler_hz = options_.cpu_hz;
   }
   if (options_.wall_hz != 0) info.Record(Measure::kWall);

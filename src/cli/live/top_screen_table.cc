@@ -53,6 +53,9 @@ const char* WhyEmpty(const TopModel& m) {
          : m.view().processes().empty() ? "no .NET process yet"
          : m.by == LiveBy::kRequest && !m.Recorded(profile::Measure::kRequests)
              ? "requests are not recorded: start top with --requests"
+         : m.measure == profile::Measure::kCpu && !m.Recorded(m.measure) &&
+                 m.Recorded(profile::Measure::kWall)
+             ? "the runtime's sampler does not report here what runs (w: wall time)"
          : m.measure == profile::Measure::kCpu && !m.Recorded(m.measure)
              ? "CPU time is not sampled: start top with --cpu"
          : m.measure == profile::Measure::kWall && !m.Recorded(m.measure)

@@ -10,13 +10,13 @@
 #include "cli/options/options.h"
 #include "cli/terminal/output.h"
 #include "profile/overhead/overhead_note.h"
+#include "profile/sampler_notes.h"
 #include "profile/views/call_tree.h"
 #include "profile/views/request_costs.h"
 #include "report/input/input.h"
 #include "report/input/parse.h"
 #include "report/input/source_code.h"
 #include "report/rows/counting.h"
-#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/rows/overhead_json.h"
 #include "report/rows/request_rows.h"
@@ -297,7 +297,7 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
   head["overhead"] = report::OverheadJson(profile::OverheadOf(p));
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();
-  if (const std::string note = report::SamplerSentences(p); !note.empty()) head["notes"] = {note};
+  if (const std::string note = profile::SamplerNote(p, p.shown()); !note.empty()) head["notes"] = {note};
   if (p.counted()) head["notes"] = report::CountingSentences(p);
   head["losses"] = report::LossesJson(p.losses);
   head["rows_total"] = all_rows;

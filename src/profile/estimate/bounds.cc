@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/estimate/bounds.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace clrscope::profile {
@@ -31,8 +32,10 @@ Bounds OfLive(const Profile& p, const Interval& interval) {
 }  // namespace
 
 Interval ClockInterval(const Figure& f, const Estimate& value) {
-  return value.windows.get() != nullptr ? WindowedAmount(value, kAnyNumber)
-                                        : ShareInterval(value, f.clock_samples, f.clock_amount);
+  if (value.windows.get() != nullptr) return WindowedAmount(value, kAnyNumber);
+  return WholeIsKnown(f.source)
+             ? ShareInterval(value, f.clock_samples, f.clock_amount)
+             : CountedInterval(value, f.clock_amount / std::max(1.0, f.clock_samples));
 }
 
 bool OnlyInWindows(const Profile& p) {

@@ -8,8 +8,8 @@
 
 namespace clrscope::profile {
 
-// Of a figure that is clocked(): a share of what the system tells, or of requests that were
-// followed in windows of time.
+// Of a figure that is clocked(): a share of a whole that is known, as many samples as came, or of
+// requests that were followed in windows of time.
 Interval ClockInterval(const Figure& figure, const Estimate& value);
 
 struct Bounds {

@@ -155,6 +155,14 @@ Interval ShareInterval(const Estimate& e, double samples, double whole) {
           certain + std::max(part, std::min(whole, each * samples * high))};
 }
 
+Interval CountedInterval(const Estimate& e, double each) {
+  const double certain = e.seen_amount, part = e.amount - certain;
+  const auto n = static_cast<double>(e.samples);
+  if (n <= 0) return {certain, certain + (certain > 0 ? 0 : each * GammaQuantile(1 - kTail, 1))};
+  return {certain + part / n * GammaQuantile(kTail, n),
+          certain + part / n * GammaQuantile(1 - kTail, n + 1)};
+}
+
 Interval AmountInterval(const Estimate& e) {
   if (const WindowGroups* w = e.windows.get())
     return WindowedAmount(e, w->unseen_amount > 0 ? w->unseen_amount : kAnyNumber);

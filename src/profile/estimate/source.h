@@ -208,7 +208,7 @@ enum class ErrorKind : uint8_t {
   kExact,    // each event is one thing, or says how many
   kPoisson,  // each byte is hit by chance: intervals
   kBiased,   // a fixed stride: no interval
-  kClock,    // the whole is known; parts of it by how many samples they have: intervals
+  kClock,    // time of threads, by samples: intervals by how many they are
 };
 
 struct SourceSpec {
@@ -252,8 +252,12 @@ constexpr Source MainSourceOf(Measure m) {
     if (s.measure == m) return s.id;
   return Source::kForeign;
 }
-// Its events are samples of a whole that is known.
 constexpr bool IsClock(Source s) { return SpecOf(s).error == ErrorKind::kClock; }
+// Of such a one: its samples are of a whole that is known, as what threads used or how long they
+// were there. The samples of `collect-linux` are as many as came, each of a period.
+constexpr bool WholeIsKnown(Source s) {
+  return s != Source::kUniversalCpu && s != Source::kUniversalSwitch;
+}
 constexpr Measure MeasureOf(Source s) { return SpecOf(s).measure; }
 
 // The runtime's name of the event, in JSON and SQL too. by_callbacks: counted by the agent, which

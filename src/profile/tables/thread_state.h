@@ -21,10 +21,12 @@ enum class ThreadState : uint8_t {
   kGc = 7,              // stopped for a collection, or collecting
   kIdle = 8,            // a thread of a pool or of the runtime that has nothing to do
   kBlockedUnknown = 9,  // it did not run, and nothing tells why
+  kUnknown = 10,        // nothing tells whether it ran
 };
-inline constexpr size_t kThreadStates = 9;
+inline constexpr size_t kThreadStates = 10;
 inline constexpr std::array<std::string_view, kThreadStates> kThreadStateNames = {
-    "running", "runnable", "lock", "wait", "sleep", "io", "gc", "idle", "blocked_unknown"};
+    "running", "runnable", "lock", "wait",            "sleep",
+    "io",      "gc",       "idle", "blocked_unknown", "unknown"};
 
 // "" of a value that is none.
 constexpr std::string_view ThreadStateName(uint64_t label) {

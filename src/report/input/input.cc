@@ -10,12 +10,12 @@
 #include "import/trace_file.h"
 #include "profile/interval/interval_frame.h"
 #include "profile/notes.h"
+#include "profile/sampler_notes.h"
 #include "profile/views/show_live.h"
 #include "report/input/damage.h"
 #include "report/input/fill_lines.h"
 #include "report/input/parse.h"
 #include "report/input/pprof_input.h"
-#include "report/rows/label_rows.h"
 #include "report/text/humanize.h"
 #include "store/capture_reader.h"
 
@@ -277,9 +277,9 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
     return Error{ErrorCode::kEmpty,
                  fmt::format("{} does not know {}{}: {}", file, spec->title,
                              input.ranged ? " in that span of time" : "", spec->none)};
-  if (spec->id == profile::Measure::kCpu && NoThreadRan(p))
-    return Error{ErrorCode::kEmpty,
-                 fmt::format("{} holds no CPU time. {}", file, profile::NoModeNote())};
+  const std::string modes = profile::ModesNote(p);
+  if (spec->id == profile::Measure::kCpu && !modes.empty())
+    return Error{ErrorCode::kEmpty, fmt::format("{} holds no CPU time. {}", file, modes)};
   return Error{ErrorCode::kEmpty, fmt::format("{} holds no {}: {}", file, spec->title, spec->none)};
 }
 
@@ -321,9 +321,6 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
   add("--older-than", options.older_than);
   if (!given.empty())
     return Error{ErrorCode::kEmpty, fmt::format("nothing in {} matches {}", file, given)};
-  if (p.measure() == profile::Measure::kCpu && NoThreadRan(p))
-    return Error{ErrorCode::kEmpty,
-                 fmt::format("{} holds no CPU time. {}", file, profile::NoModeNote())};
   if (profile::IsEvent(p.shown().source))
     return Error{ErrorCode::kEmpty, fmt::format("{} was recorded with {}, and there were none",
                                                 file, p.shown().spec().title)};

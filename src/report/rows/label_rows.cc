@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "profile/notes.h"
 #include "profile/tables/thread_state.h"
 
 namespace clrscope::report {
@@ -96,19 +95,6 @@ void MessageRows(const Profile& p, const RowOptions& options, ReportTable& table
         AddProcess(key, p, process);
         return key;
       });
-}
-
-std::string SamplerSentences(const Profile& p) {
-  std::string out(profile::SamplerNote(p.shown().source));
-  if (NoThreadRan(p)) out.append(" ").append(profile::NoModeNote());
-  return out;
-}
-
-bool NoThreadRan(const Profile& p) {
-  const profile::Figure* wall = p.Find(profile::Measure::kWall);
-  const profile::Figure* cpu = p.Find(profile::Measure::kCpu);
-  return wall != nullptr && wall->source == profile::Source::kThreadWall &&
-         wall->clock_samples > 0 && (cpu == nullptr || cpu->clock_samples <= 0);
 }
 
 void StateRows(const Profile& p, const RowOptions& options, ReportTable& table) {

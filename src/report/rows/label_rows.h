@@ -10,10 +10,6 @@ namespace clrscope::report {
 void OwnerRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
 // Exceptions by what they say.
 void MessageRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
-// What samples of the runtime are, and what they are not; "" of other sources.
-std::string SamplerSentences(const profile::Profile& profile);
-// The runtime's samples do not tell which threads were in managed code.
-bool NoThreadRan(const profile::Profile& profile);
 // Wall time by what the threads did.
 void StateRows(const profile::Profile& profile, const RowOptions& options, ReportTable& table);
 

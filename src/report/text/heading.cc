@@ -6,10 +6,10 @@
 
 #include "profile/estimate/bounds.h"
 #include "profile/overhead/overhead_note.h"
+#include "profile/sampler_notes.h"
 #include "profile/storm_note.h"
 #include "profile/window_note.h"
 #include "report/rows/counting.h"
-#include "report/rows/label_rows.h"
 #include "report/rows/losses.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
@@ -46,7 +46,7 @@ std::string IdleText(const Profile& p, const TextOptions& o) {
 
 // What samples of the runtime are, and what they are not.
 std::string SamplerText(const Profile& p, const TextOptions& o) {
-  const std::string note = SamplerSentences(p);
+  const std::string note = profile::SamplerNote(p, p.shown());
   return note.empty() ? "" : Wrap(note, 0, 0, o.width);
 }
 

@@ -34,6 +34,23 @@ constexpr std::array<BlockingCall, 14> kBlockingCalls = {{
     {"System.GC.WaitFor", ThreadState::kWait},
 }};
 
+// Methods of the framework, or of its runtime, whose native part waits. As they are seen at the end
+// of stacks of .NET 8 to 10; before .NET 10 the slow part of `lock` has no method of its own.
+constexpr std::array<std::string_view, 12> kWaitingLeaves = {
+    "System.Threading.Monitor.Wait",
+    "System.Threading.Monitor.ObjWait",
+    "System.Threading.Monitor.Enter",
+    "System.Threading.Monitor.TryEnter",
+    "System.Threading.Monitor.ReliableEnter",
+    "System.Threading.Thread.Sleep",
+    "System.Threading.Thread.Join",
+    "System.Threading.WaitHandle.",
+    "System.Threading.LowLevelLifoSemaphore.Wait",
+    "System.Threading.LowLevelMonitor.",
+    "System.GC.WaitFor",
+    "Interop.Sys.",
+};
+
 // Of kBlockingCalls; its size where there is none.
 size_t BlockingCallOf(std::string_view method) {
   const auto found =
@@ -73,6 +90,16 @@ ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
   return call < kBlockingCalls.size() && kBlockingCalls[call].state == ThreadState::kLock
              ? ThreadState::kLock
              : ThreadState::kIdle;
+}
+
+ThreadState WhereNothingTells(const profile::Profile& p, uint32_t node) {
+  const profile::Frame& leaf = p.frames[p.nodes[node].frame];
+  const std::string_view method = p.str(leaf.method);
+  const bool waits =
+      node != 0 && (leaf.flags & profile::kFramework) != 0 &&
+      std::any_of(kWaitingLeaves.begin(), kWaitingLeaves.end(),
+                  [&](std::string_view start) { return method.starts_with(start); });
+  return waits ? WhyBlocked(p, node) : ThreadState::kUnknown;
 }
 
 }  // namespace clrscope::analysis

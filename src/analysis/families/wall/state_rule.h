@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the frames of a thread that did not run say about why.
+// What the frames of a thread say about why it did not run.
 #pragma once
 
 #include "profile/profile.h"
@@ -11,5 +11,9 @@ namespace clrscope::analysis {
 // that waits for its next work. So are native threads without any method. kBlockedUnknown where the
 // frames tell nothing.
 profile::ThreadState WhyBlocked(const profile::Profile& profile, uint32_t node);
+
+// The same of a thread of which nothing tells whether it ran: kUnknown unless the method at the end
+// of the stack is one of the framework's that wait in native code.
+profile::ThreadState WhereNothingTells(const profile::Profile& profile, uint32_t node);
 
 }  // namespace clrscope::analysis

@@ -13,8 +13,10 @@ namespace {
 
 using profile::ThreadState;
 
+using Rule = ThreadState (&)(const profile::Profile&, uint32_t);
+
 // Frames from the root; those of the program have no '.' of System or Interop before their names.
-ThreadState Of(std::initializer_list<std::string_view> frames) {
+ThreadState Of(std::initializer_list<std::string_view> frames, Rule rule = WhyBlocked) {
   profile::testing::OrdersBuilder b;
   uint32_t node = 0;
   for (const std::string_view name : frames) {
@@ -25,7 +27,7 @@ ThreadState Of(std::initializer_list<std::string_view> frames) {
     b.p.nodes.push_back({node, frame});
     node = static_cast<uint32_t>(b.p.nodes.size() - 1);
   }
-  return WhyBlocked(b.p, node);
+  return rule(b.p, node);
 }
 
 TEST(StateRule, TheFrameworksCallSaysWhatIsWaitedFor) {
@@ -69,6 +71,29 @@ TEST(StateRule, AThreadWithoutTheProgramIsIdleUnlessItWaitsForALock) {
   EXPECT_EQ(Of({"System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart",
                 "System.Threading.Monitor.Enter"}),
             ThreadState::kLock);
+}
+
+TEST(StateRule, WhereNothingTellsTheLeafMustBeAWait) {
+  constexpr auto kOf = [](std::initializer_list<std::string_view> frames) {
+    return Of(frames, WhereNothingTells);
+  };
+  EXPECT_EQ(kOf({"Orders.Main", "System.Threading.Thread.Sleep"}), ThreadState::kSleep);
+  EXPECT_EQ(kOf({"Orders.Main", "System.Threading.Lock.TryEnterSlow",
+                 "System.Threading.WaitHandle.WaitOneNoCheck"}),
+            ThreadState::kLock);
+  EXPECT_EQ(kOf({"System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart",
+                 "System.Threading.LowLevelLifoSemaphore.WaitNative"}),
+            ThreadState::kIdle);
+  EXPECT_EQ(kOf({"Orders.Main", "System.Net.Sockets.Socket.Receive", "Interop.Sys.Read"}),
+            ThreadState::kIo);
+  // It may run there.
+  EXPECT_EQ(kOf({"System.Threading.Thread.StartCallback", "Orders.Burn"}), ThreadState::kUnknown);
+  EXPECT_EQ(kOf({"Orders.Main", "System.IO.StreamReader.ReadLine"}), ThreadState::kUnknown);
+  EXPECT_EQ(kOf({"System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart",
+                 "System.Threading.ThreadPoolWorkQueue.Dispatch"}),
+            ThreadState::kUnknown);
+  EXPECT_EQ(kOf({"Orders.Main", "System.Threading.Tasks.Task.Execute"}), ThreadState::kUnknown);
+  EXPECT_EQ(kOf({}), ThreadState::kUnknown);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // What the runtime's sample profiler tells: it stops the program about once a millisecond and
 // writes the stack of every managed thread, whether that runs or not. A thread that was in
 // cooperative mode ran managed code, as far as the runtime knows; the others waited, or ran native
-// code. A sample stands for the time between two of them: the mean gap of the threads' samples in
-// each second, as the sampler falls behind where there are many threads.
+// code. A sample stands for the time since the round of samples before: the sampler falls behind
+// where there are many threads, and where one runs, as it waits until that one can be stopped.
 // Source: dotnet/runtime src/native/eventpipe/ep-sample-profiler.c, ep-rt-coreclr.c
 // (ep_rt_sample_profiler_write_sampling_event_for_threads).
 #pragma once
@@ -19,11 +19,11 @@ namespace clrscope::analysis {
 
 class ThreadSamples {
  public:
-  // Gaps of which the mean is taken, chosen at random of all; threads and (thread, stack, mode) of
-  // a second. More threads and rows are counted as dropped.
-  static constexpr size_t kMostGaps = 4'096, kMostThreads = 100'000, kMostRows = 1'000'000;
-  // Fewer gaps say little: the one before goes on.
-  static constexpr size_t kFewGaps = 8;
+  // Threads, and (thread, stack, mode) of a second; more rows are counted as dropped. Samples that
+  // wait for the end of their second; with more, what came so far is handed out.
+  static constexpr size_t kMostThreads = 100'000, kMostRows = 1'000'000, kMostWaiting = 1'000'000;
+  // Of fewer rounds the mean of the second before goes on.
+  static constexpr size_t kFewRounds = 8;
 
   enum class Mode : uint8_t { kUnknown = 0, kExternal = 1, kManaged = 2 };  // as the payload has it
 
@@ -37,10 +37,10 @@ class ThreadSamples {
   void MoveTo(const LateSlices::Home& home);
 
   uint64_t samples() const { return samples_; }
-  int64_t period_ns() const { return period_ns_; }
+  int64_t period_ns() const { return period_ns_; }  // the mean time between two rounds
 
  private:
-  // Until a gap was seen: what the runtime is set to.
+  // Until rounds were seen: what the runtime is set to.
   static constexpr int64_t kNominalPeriodNs = 1'000'000;
 
   struct Row {
@@ -48,6 +48,11 @@ class ThreadSamples {
     uint32_t node;
     Mode mode;
     uint32_t samples;
+    int64_t ns;
+  };
+  struct Waiting {
+    uint32_t row;
+    uint32_t round;  // index into gaps_
   };
   struct RowKey {
     uint64_t thread;
@@ -60,15 +65,20 @@ class ThreadSamples {
                                  (k.node_and_mode * 0xD6E8FEB86659FD93u));
     }
   };
-  void NoteGap(uint64_t thread, int64_t time_ns);
+  // The runtime writes a sample of each thread: one that comes again begins the next round.
+  void NoteRound(uint64_t thread, int64_t time_ns);
+  // Sets period_ns_, and puts it in place of gaps in which the sampler or the program was stopped.
+  void SettleGaps();
   void Emit(const Row& row);
 
   LateSlices slices_;
-  std::unordered_map<uint64_t, int64_t> last_ns_;  // by thread
+  std::unordered_map<uint64_t, uint64_t> round_of_;  // by thread: the last one that it was in
   std::unordered_map<RowKey, uint32_t, HashRow> row_of_;
   std::vector<Row> rows_;
-  std::vector<int64_t> gaps_;
-  uint64_t seen_gaps_ = 0, random_ = 1;
+  std::vector<Waiting> waiting_;
+  std::vector<int64_t> gaps_, sorted_;  // ns before each round of the slice; 0 = not known
+  uint64_t round_ = 1;
+  int64_t round_ns_ = -1, gap_ns_ = 0;  // when it began, and how long after the one before
   int64_t slice_ = -1;  // the number of the one that is open
   int64_t period_ns_ = kNominalPeriodNs;
   uint64_t samples_ = 0;

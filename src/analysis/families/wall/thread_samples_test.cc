@@ -34,6 +34,9 @@ class ThreadSamplesTest : public ::testing::Test, public profile::SliceSink {
   uint64_t Ns(Source source, uint64_t thread, const std::string& state = "") {
     return sums_[{source, thread, state}].amount;
   }
+  double Double(Source source, uint64_t thread, const std::string& state = "") {
+    return static_cast<double>(Ns(source, thread, state));
+  }
   uint64_t Samples(Source source, uint64_t thread, const std::string& state = "") {
     return sums_[{source, thread, state}].samples;
   }
@@ -61,6 +64,42 @@ TEST_F(ThreadSamplesTest, ASampleStandsForTheMeanGapWithoutStops) {
   EXPECT_EQ(tables_.source_samples[static_cast<size_t>(Source::kThreadWall)], 200u);
 }
 
+// The runtime waits until a thread that runs can be stopped, so that rounds are rarer meanwhile.
+TEST_F(ThreadSamplesTest, ASampleStandsForTheTimeSinceTheRoundBefore) {
+  int64_t at = 0;
+  for (int i = 0; i < 200; ++i) {
+    const bool runs = i % 4 == 0;
+    at += runs ? 5 * kMs : kMs;
+    samples_.OnSample(7, at, 3, runs ? Mode::kManaged : Mode::kExternal);
+    samples_.OnSample(8, at + 1, 4, Mode::kExternal);
+  }
+  samples_.Flush();
+  // The first round's gap is not known: the mean stands for it.
+  EXPECT_NEAR(Double(Source::kThreadCpu, 7), 50.0 * 5 * kMs, 4.0 * kMs);
+  EXPECT_NEAR(Double(Source::kThreadWall, 7, "blocked_unknown"), 150.0 * kMs, 1);
+  EXPECT_NEAR(Double(Source::kThreadWall, 8, "blocked_unknown"), static_cast<double>(at), 4.0 * kMs);
+}
+
+TEST_F(ThreadSamplesTest, AThreadWithoutASampleInEachRoundHasNoMoreThanItsRounds) {
+  for (int i = 0; i < 100; ++i) {
+    samples_.OnSample(7, i * kMs, 3, Mode::kExternal);
+    if (i % 5 == 0) samples_.OnSample(8, i * kMs + 1, 4, Mode::kManaged);
+  }
+  samples_.Flush();
+  EXPECT_EQ(Ns(Source::kThreadCpu, 8), 20u * kMs);
+}
+
+TEST_F(ThreadSamplesTest, ARoundThatASecondEndsInKeepsItsGap) {
+  for (int i = 0; i < 100; ++i) {
+    const int64_t at = kSecond - 100 * kMs + i * 2 * kMs;
+    samples_.OnSample(7, at - 1, 3, Mode::kManaged);
+    samples_.OnSample(8, at, 4, Mode::kManaged);
+  }
+  samples_.Flush();
+  EXPECT_EQ(Ns(Source::kThreadCpu, 7), 100u * 2 * kMs);
+  EXPECT_EQ(Ns(Source::kThreadCpu, 8), 100u * 2 * kMs);
+}
+
 TEST_F(ThreadSamplesTest, ThePeriodIsThatOfEachSecond) {
   for (int i = 0; i < 100; ++i) samples_.OnSample(7, i * kMs, 3, Mode::kManaged);
   for (int i = 0; i < 100; ++i) samples_.OnSample(7, kSecond + i * 4 * kMs, 3, Mode::kManaged);
@@ -76,10 +115,10 @@ TEST_F(ThreadSamplesTest, OfFewGapsThePeriodBeforeGoesOn) {
   EXPECT_EQ(Ns(Source::kThreadCpu, 7), 101u * 3 * kMs);
 }
 
-TEST_F(ThreadSamplesTest, WhatTheRuntimeDoesNotKnowHasNoState) {
+TEST_F(ThreadSamplesTest, WhatTheRuntimeDoesNotKnowIsUnknown) {
   for (int i = 0; i < 20; ++i) samples_.OnSample(7, i * kMs, 3, Mode::kUnknown);
   samples_.Flush();
-  EXPECT_EQ(Samples(Source::kThreadWall, 7, ""), 20u);
+  EXPECT_EQ(Samples(Source::kThreadWall, 7, "unknown"), 20u);
   EXPECT_EQ(Samples(Source::kThreadCpu, 7), 0u);
 }
 

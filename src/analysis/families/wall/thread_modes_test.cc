@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/families/wall/thread_modes.h"
+
+#include <gtest/gtest.h>
+
+namespace clrscope::analysis {
+namespace {
+
+TEST(ThreadModes, DotNet9NeverTellsThem) {
+  for (const uint64_t managed : {0u, 6u, 500u, 1000u})
+    EXPECT_FALSE(ThreadModesTold(".NET 9.0.22", managed, 1'000)) << managed;
+}
+
+TEST(ThreadModes, AVersionThatTellsThemIsBelievedOfAProgramThatHardlyRuns) {
+  for (const char* runtime : {".NET 7.0.20", ".NET 8.0.33", ".NET 10.0.11", ".NET 10.0.12",
+                              ".NET 11.0.0", ".NET 11.0.0-preview.4.26230"}) {
+    EXPECT_TRUE(ThreadModesTold(runtime, 1, 1'000'000)) << runtime;
+    EXPECT_FALSE(ThreadModesTold(runtime, 0, 1'000'000)) << runtime;
+  }
+}
+
+TEST(ThreadModes, OfOthersTheShareOfManagedSamplesDecides) {
+  for (const char* runtime :
+       {"", ".NET Core 3", ".NET 5.0.17", ".NET 6.0.36", ".NET 10.0.2", ".NET x", "Mono 6.12"}) {
+    EXPECT_FALSE(ThreadModesTold(runtime, 6, 38'410)) << runtime << ": threads that start";
+    EXPECT_FALSE(ThreadModesTold(runtime, 99, 100'000)) << runtime;
+    EXPECT_TRUE(ThreadModesTold(runtime, 100, 100'000)) << runtime;
+    EXPECT_TRUE(ThreadModesTold(runtime, 383, 38'912)) << runtime;
+  }
+}
+
+}  // namespace
+}  // namespace clrscope::analysis
