@@ -63,16 +63,33 @@ class RuntimeSampler(Case):
                 only = report(path, "--measure", "wall", "--by", "stack", "--state", "running", "--method", "Recurse")
                 self.assertGreater(len(only["rows"]), 0)
                 self.assertLess(only["totals"]["wall_ns"], states["running"]["wall_ns"])
+                self.check_pulses(flavour)
 
     def check_no_mode(self):
-        """.NET 9 tells of each thread that it does not run: there is wall time alone, and that is said."""
-        _, path = self.record("burns-net9", "--seconds", "0.5", "--kinds", "loops")
+        """.NET 9 reports of threads that they do not run, but for some that start: there is wall time alone, and that is said."""
+        _, path = self.record("burns-net9", "--seconds", "0.5", "--kinds", "loops,threads")
         empty = clrscope("report", path, "--measure", "cpu")
         self.assertEqual(empty.returncode, 3, empty.stderr)
         self.assertIn("dotnet/runtime#123996", empty.stderr)
+        shown = report(path, "--by", "state")
+        self.assertEqual(shown["measure"], "wall", "what the file holds")
         wall = report(path, "--measure", "wall", "--by", "state", "--all-states")
         self.assertIn("dotnet/runtime#123996", wall["notes"][0])
-        self.assertNotIn("running", {row["state"] for row in wall["rows"]})
+        states = {row["state"]: row for row in wall["rows"]}
+        self.assertNotIn("running", states)
+        ran = report(path, "--measure", "wall", "--by", "method", "--state", "unknown")["rows"]
+        self.assertTrue(any(row["method"].endswith("LoopLong") for row in ran), ran)
+
+    def check_pulses(self, flavour):
+        """Rounds of samples are rarer where a thread runs: each stands for the time since the one before."""
+        truth, path = self.record(flavour, "--seconds", "0.6", "--kinds", "pulses")
+        rows = report(path, "--measure", "cpu", "--by", "method")["rows"]
+        pulse = next(row for row in rows if row["method"].endswith("Pulse"))
+        # By the program's clock, as the rounds themselves, for which the thread is stopped, count as running.
+        self.assertLess(abs(pulse["total_cpu_ns"] / truth["methods"]["PulseWall"] - 1), 0.08, (pulse, truth))
+        # The system does not say how much it was: ±1.96/√n, but for the share of wall time.
+        half = (pulse["total_cpu_ns_high"] - pulse["total_cpu_ns_low"]) / 2 / pulse["total_cpu_ns"]
+        self.assertGreater(half, 1.5 / pulse["total_samples"] ** 0.5, pulse)
 
     def test_exports_and_sql_have_states(self):
         _, path = self.record("burns", "--seconds", "0.5", "--kinds", "loops")

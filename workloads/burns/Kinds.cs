@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways to use CPU time, each in methods of its own whose time is known: a marker method repeats a small piece of work until its thread has used so
 // much.
+using System.Diagnostics;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -14,7 +15,7 @@ static class Kinds
          "threads"];
 
     // Those that are run only by name.
-    public static readonly string[] OtherNames = ["churn", "collect", "fork", "unloaded"];
+    public static readonly string[] OtherNames = ["churn", "collect", "fork", "pulses", "unloaded"];
 
     // By marker method, ns.
     public static readonly Dictionary<string, long> Truth = [];
@@ -47,6 +48,7 @@ static class Kinds
             case "threads": ShortThreads(ns); break;
             case "collect": Count(nameof(Collecting), Collecting(ns)); break;
             case "churn": Churn(ns); break;
+            case "pulses": Count(nameof(Pulse), Pulses(ns)); break;
             case "unloaded": Count(nameof(Unloaded), Unloaded(ns)); break;
             case "fork": Count(nameof(Children.Forking), Children.Forking(ns)); break;
         }
@@ -81,6 +83,28 @@ static class Kinds
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long LoopShort(long ns)
+    {
+        long end = Until(ns, out long start);
+        while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);
+        return ThreadClock.ThreadNs - start;
+    }
+
+    // A fifth of a processor: 20 ms in 100.
+    static long Pulses(long ns)
+    {
+        long used = 0;
+        while (used < ns)
+        {
+            long before = Stopwatch.GetTimestamp();
+            used += Pulse(Math.Min(20_000_000, ns - used));
+            Count("PulseWall", (long)Stopwatch.GetElapsedTime(before).TotalNanoseconds);
+            Thread.Sleep(80);
+        }
+        return used;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Pulse(long ns)
     {
         long end = Until(ns, out long start);
         while (ThreadClock.ThreadNs < end) s_number = Spin(s_number);

@@ -41,6 +41,8 @@ class Launch {
   int exit_fd() const { return pidfd_.get(); }
   // Its exit code, 128 + signal when it was killed by one; nothing while it runs.
   std::optional<int> ExitCode();
+  // Called once, when it has ended and the system still knows what it used.
+  void AtItsEnd(std::function<void()> call) { at_its_end_ = std::move(call); }
   void Signal(int signal) const;
   ipc::ReverseServer& server() { return *server_; }
   // The program was started to wait for us, and has not been released.
@@ -59,6 +61,7 @@ class Launch {
   Fd guardian_;
   pid_t guardian_pid_ = 0;
   std::optional<int> exit_code_;
+  std::function<void()> at_its_end_;
 };
 
 }  // namespace clrscope::capture

@@ -182,6 +182,7 @@ void Launch::Released() {
 }
 
 Launch::~Launch() {
+  at_its_end_ = nullptr;
   if (pid_ == 0 || ExitCode()) Released();
 }
 
@@ -195,6 +196,7 @@ std::optional<int> Launch::ExitCode() {
   if (::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       seen.si_pid != pid_ || seen.si_code == CLD_TRAPPED || seen.si_code == CLD_STOPPED)
     return std::nullopt;
+  if (at_its_end_) std::exchange(at_its_end_, nullptr)();
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return exit_code_;

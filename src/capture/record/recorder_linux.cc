@@ -65,6 +65,10 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
         r->launch_,
         Launch::Start(
             r->options_.command, [&r](pid_t pid) { return r->CreateOutput(pid); }, environment));
+    r->launch_->AtItsEnd([recorder = r.get()] {
+      for (const auto& target : recorder->engine_->targets())
+        if (target->process().pid == recorder->launch_->pid()) target->NoteEnd();
+    });
     return r;
   }
   RETURN_IF_ERROR(

@@ -61,19 +61,22 @@ void CpuStacks::QueueCode(uint64_t start, uint64_t size, int64_t time_ns) {
   w.kind = Waiting::Kind::kCode;
   w.code_start = start;
   w.code_size = size;
-  // Events come later than samples.
+  Insert(std::move(w));
+}
+
+void CpuStacks::OnTimes(int64_t time_ns, ThreadTimes times) {
+  if (times.threads.empty() && times.process_ns < 0) return;
+  Waiting w;
+  w.time_ns = time_ns;
+  w.kind = Waiting::Kind::kTimes;
+  w.times = std::move(times);
+  Insert(std::move(w));
+}
+
+void CpuStacks::Insert(Waiting w) {
   auto at = waiting_.end();
   while (at != waiting_.begin() && std::prev(at)->time_ns > w.time_ns) --at;
   waiting_.insert(at, std::move(w));
-}
-
-void CpuStacks::OnTimes(int64_t now_ns, ThreadTimes times) {
-  if (times.threads.empty()) return;
-  Waiting w;
-  w.time_ns = now_ns;
-  w.kind = Waiting::Kind::kTimes;
-  w.times = std::move(times);
-  waiting_.push_back(std::move(w));
 }
 
 void CpuStacks::WalkAgain(Waiting& w) {

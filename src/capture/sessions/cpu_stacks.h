@@ -48,7 +48,8 @@ class CpuStacks final : public analysis::CodeListener {
     bool in_kernel = false;  // it ran there, called by that stack
   };
   void OnSample(const Sample& sample);
-  void OnTimes(int64_t now_ns, ThreadTimes times);
+  // What the system said at that time; without threads of a process that has ended since.
+  void OnTimes(int64_t time_ns, ThreadTimes times);
   // What code is used again for is told to `rules` at once, and to who folds in its turn: samples
   // of before may still wait.
   void OnMethod(const Method& method) override;
@@ -96,6 +97,7 @@ class CpuStacks final : public analysis::CodeListener {
   // A method on its stack may still be told of.
   bool WaitsLonger(Waiting& w, int64_t now_ns);
   void QueueCode(uint64_t start, uint64_t size, int64_t time_ns);
+  void Insert(Waiting w);  // in order of time
   void HandOn(Waiting& w);
   void HandOnFirst();
 

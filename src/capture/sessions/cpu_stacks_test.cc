@@ -117,6 +117,24 @@ TEST(CpuStacks, NothingIsLostThatIsFlushed) {
   EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{{0x10, 500 * kStackMs}}));
 }
 
+// Its threads are gone when it is known that the process has ended: what it had used is known from
+// before.
+TEST(CpuStacks, WhatAProcessHadUsedWhenItWasLookedAtLastIsShared) {
+  StacksCase c;
+  c.Sample(100, 0x10);
+  c.Sample(200, 0x20);
+  c.Sample(320, 0x30);
+  ThreadTimes last;
+  last.process_ns = 70 * kStackMs;
+  c.stacks.OnTimes(300 * kStackMs, std::move(last));
+  c.stacks.Flush();
+  c.fold.Finish(3'000 * kStackMs);
+  EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{{0x10, 35 * kStackMs},
+                                                   {0x20, 35 * kStackMs},
+                                                   {0x30, 10 * kStackMs}}))
+      << "what came later stands for the clock's period";
+}
+
 // A process that waits, in which memory for code is mapped.
 class ChildWithCode {
  public:

@@ -491,6 +491,7 @@ void Target::RepairTicks() {
 }
 
 void Target::Finish() {
+  if (samples_cpu()) FollowProcessClock(home_.clock->now_ns());
   FlushCpu();
   fold_->Finish(state_ == State::kRecording);
 }
@@ -524,6 +525,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   fold_->cpu().Shift(shift_ns);
   if (lines_ != nullptr) lines_->Restart(0);
   next_images_ns_ -= shift_ns;
+  process_clock_.at_ns -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));

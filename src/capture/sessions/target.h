@@ -88,6 +88,8 @@ class Target final : public Feed {
   void NoteAgentOverhead(const profile::Overhead& since);
   // What the recording took the process so far, as it is metered.
   const profile::Overhead& overhead() const { return meter_.told(); }
+  // It has ended, and the system still knows what it used.
+  void NoteEnd();
   // All that has come so far is in the recording; more may come.
   void Finish();
   // Goes on in another recording, which begins `shift_ns` after the one so far. What is known of
@@ -263,6 +265,8 @@ class Target final : public Feed {
   bool PumpStops();
   void NoteCpuLosses(uint64_t lost, uint64_t missed);
   void ReadCpuTimes(int64_t now_ns);
+  void FollowProcessClock(int64_t now_ns);
+  void EndProcessClock();
   CodeRules* KnowCode();
   std::function<void(uint64_t, uint64_t)> RetireLater();
   // What waits for names of code.
@@ -389,6 +393,12 @@ class Target final : public Feed {
   Totals earlier_;                    // in recordings before this one
   NativeNamer native_namer_;
   int64_t names_until_ns_ = 0;  // 0: nobody waits for them
+  // What the process had used when it was looked at last.
+  struct ProcessClock {
+    int64_t at_ns = 0, cpu_ns = -1;
+    bool ended = false;
+  };
+  ProcessClock process_clock_;
   int64_t images_every_ns_ = 200'000'000, next_images_ns_ = 0;
   std::vector<std::string> notes_;
 };

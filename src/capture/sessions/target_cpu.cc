@@ -19,6 +19,8 @@ namespace {
 // Samples of a turn, so that other processes get theirs.
 constexpr size_t kSamplesPerPump = 2'000;
 
+constexpr int64_t kLookEveryNs = 20'000'000;  // at what a process has used
+
 class CpuSink final : public KernelSampler::Sink {
  public:
   CpuSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
@@ -57,6 +59,7 @@ void Target::BeginCpu() {
   fold_->TellCode(cpu_stacks_.get());
   if (options_.requests) fold_->requests().FollowRuns();
   cpu_lost_ = cpu_missed_ = 0;
+  process_clock_ = {};
   ReadCpuTimes(home_.clock->now_ns());
   if (cpu_ != nullptr && !cpu_->sees_kernel())
     notes_.push_back(
@@ -103,6 +106,7 @@ void Target::AdvanceCpu() {
   const int64_t now_ns = home_.clock->now_ns();
   if (samples_cpu()) {
     LookAround(now_ns);
+    if (now_ns - process_clock_.at_ns >= kLookEveryNs) FollowProcessClock(now_ns);
     cpu_stacks_->Advance(now_ns, rundown_pending());
   }
   if (cpu_stacks_ != nullptr) SeeMaps(cpu_stacks_->TakeMaps());
@@ -141,6 +145,27 @@ void Target::ReadCpuTimes(int64_t now_ns) {
   cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
+void Target::NoteEnd() {
+  if (!samples_cpu()) return;
+  FollowProcessClock(home_.clock->now_ns());
+  EndProcessClock();
+}
+
+void Target::FollowProcessClock(int64_t now_ns) {
+  if (process_clock_.ended) return;
+  // Another process may have its number by now.
+  const int64_t ns = ProcessCpuNs(process_.pid);
+  if (ns < 0 || ns < process_clock_.cpu_ns) return EndProcessClock();
+  process_clock_ = {now_ns, ns, false};
+}
+
+// Of a process that has ended nobody can read what it used: what came after the last look is told
+// by the samples alone.
+void Target::EndProcessClock() {
+  if (std::exchange(process_clock_.ended, true) || process_clock_.cpu_ns < 0) return;
+  cpu_stacks_->OnTimes(process_clock_.at_ns, {{}, process_clock_.cpu_ns});
+}
+
 void Target::StopStops() {
   if (stops_ != nullptr) StopCpu();
 }
@@ -152,7 +177,9 @@ void Target::StopCpu() {
   if (stops_ != nullptr) stops_->Stop();
   while (PumpCpu()) {
   }
-  ReadCpuTimes(home_.clock->now_ns());
+  const int64_t now_ns = home_.clock->now_ns();
+  FollowProcessClock(now_ns);
+  ReadCpuTimes(now_ns);
   cpu_.reset();
   stops_.reset();
 }
