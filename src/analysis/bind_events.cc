@@ -86,10 +86,9 @@ void EventBinder::MakeFigures(const profile::Recording& recording, const Aggrega
     return false;
   };
   const auto measured = [&](profile::Measure measure) {
-    return std::any_of(profile::kSourceSpecs.begin(), profile::kSourceSpecs.end(),
-                       [&](const profile::SourceSpec& s) {
-                         return s.measure == measure && any_has(s);
-                       });
+    return std::any_of(
+        profile::kSourceSpecs.begin(), profile::kSourceSpecs.end(),
+        [&](const profile::SourceSpec& s) { return s.measure == measure && any_has(s); });
   };
   for (const profile::SourceSpec& source : profile::kSourceSpecs) {
     if (!profile::IsEvent(source.id)) continue;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profile/overhead/overhead_note.h"
+#include "profile/sampler_notes.h"
 #include "profile/storm_note.h"
 #include "profile/views/show_live.h"
 
@@ -73,11 +74,12 @@ nlohmann::json DescribeFigure(const Profile& p, const profile::Figure& f,
                {"also", also},
                {"biased", f.biased() || f.mixed},
                {"hasInterval", f.has_interval() && !f.mixed},
-               {"exact", (f.events() && !f.storms.any()) || (&f == &p.shown() && p.exact())},
+               {"exact",
+                (f.events() && !f.clocked() && !f.storms.any()) || (&f == &p.shown() && p.exact())},
                {"objectsKnown", f.counts_known},
                {"note", f.storms.any()    ? profile::StormNote(f)
                         : f.windows.any() ? profile::AllocationWindowsNote(f)
-                                          : std::string()},
+                                          : profile::SamplerNote(p, f)},
                {"total", TotalOf(cells)}});
 }
 

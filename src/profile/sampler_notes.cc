@@ -12,9 +12,9 @@ namespace {
 std::string WhyUntold(std::string_view runtime) {
   // docs/cpu.md has the versions.
   if (runtime.starts_with(".NET 9."))
-    return "the sampler of " + std::string(runtime) +
-           " does not report it (dotnet/runtime#123996)";
-  return "fewer than one sample in 1,000 is of a thread in managed code; the samplers of .NET 9, of "
+    return "the sampler of " + std::string(runtime) + " does not report it (dotnet/runtime#123996)";
+  return "fewer than one sample in 1,000 is of a thread in managed code; the samplers of .NET 9, "
+         "of "
          "the first releases of .NET 10 (dotnet/runtime#123996), and of .NET before 7 on Windows "
          "(dotnet/runtime#45179) do not report it";
 }
@@ -55,8 +55,9 @@ std::string SamplerNote(const Profile& p, const Figure& figure) {
   const std::string modes = ModesNote(p);
   if (std::any_of(p.processes.begin(), p.processes.end(),
                   [](const Process& process) { return process.modes_told; }))
-    note += " `running` is managed code, also where it waited for a processor; native code that a "
-            "thread called counts as blocked.";
+    note +=
+        " `running` is managed code, also where it waited for a processor; native code that a "
+        "thread called counts as blocked.";
   note += " Each round of samples stopped the program.";
   if (!modes.empty()) note += " " + modes;
   return note;

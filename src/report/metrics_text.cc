@@ -141,9 +141,14 @@ void WriteWall(FamilyWriter& w) {
            "state, without idle threads.");
   w.ForEach([](const Process& p, auto add) {
     if (!p.Recorded(profile::Measure::kWall)) return;
-    for (size_t i = 1; i <= profile::kThreadStates; ++i)
-      if (i != static_cast<size_t>(profile::ThreadState::kIdle))
+    for (size_t i = 1; i <= profile::kThreadStates; ++i) {
+      const auto state = static_cast<profile::ThreadState>(i);
+      // Who samples wall time knows what runs, but for some runtimes.
+      const bool told =
+          state != profile::ThreadState::kRunning || p.Recorded(profile::Measure::kCpu);
+      if (state != profile::ThreadState::kIdle && told)
         add(fmt::format("state=\"{}\"", profile::ThreadStateName(i)), p.wall_ns[i] / 1e9);
+    }
   });
 }
 

@@ -129,9 +129,8 @@ TEST(CpuStacks, WhatAProcessHadUsedWhenItWasLookedAtLastIsShared) {
   c.stacks.OnTimes(300 * kStackMs, std::move(last));
   c.stacks.Flush();
   c.fold.Finish(3'000 * kStackMs);
-  EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{{0x10, 35 * kStackMs},
-                                                   {0x20, 35 * kStackMs},
-                                                   {0x30, 10 * kStackMs}}))
+  EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{
+                          {0x10, 35 * kStackMs}, {0x20, 35 * kStackMs}, {0x30, 10 * kStackMs}}))
       << "what came later stands for the clock's period";
 }
 

@@ -482,7 +482,8 @@ void Sample(EventFeeder& f, int rounds, int managed, uint64_t waiting = 1) {
   };
   for (int i = 0; i < rounds; ++i) {
     at(i * kMs, managed != 0 && i % managed == 0, "Shop.P.Burn", 1);
-    for (uint64_t t = 0; t < waiting; ++t) at(i * kMs + 1, false, "System.Threading.Thread.Sleep", 2 + t);
+    for (uint64_t t = 0; t < waiting; ++t)
+      at(i * kMs + 1, false, "System.Threading.Thread.Sleep", 2 + t);
   }
 }
 

@@ -304,9 +304,10 @@ void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
            "16 h, 1, 2, 4, 7 or 14 d (10m)")
       .Value("AGE")
       .Group("Filters");
-  verb.Add("--state", options.filter.state,
-           "wall time of threads in this state: running, runnable, lock, wait, sleep, io, gc, idle "
-           "or blocked_unknown (comma-separated). Default: all but idle")
+  verb.Add(
+          "--state", options.filter.state,
+          "wall time of threads in this state: running, runnable, lock, wait, sleep, io, gc, idle, "
+          "blocked_unknown or unknown (comma-separated). Default: all but idle")
       .Value("STATE")
       .Group("Filters");
   verb.Flag("--all-states", options.filter.all_states, "include the wall time of idle threads")

@@ -297,7 +297,8 @@ report::Json HeadJson(const report::Input& input, const ReportOptions& o, size_t
   head["overhead"] = report::OverheadJson(profile::OverheadOf(p));
   const std::optional<double> missing = p.MissingHigh();
   head["missing_bytes_high"] = missing ? report::Json(std::llround(*missing)) : report::Json();
-  if (const std::string note = profile::SamplerNote(p, p.shown()); !note.empty()) head["notes"] = {note};
+  if (const std::string note = profile::SamplerNote(p, p.shown()); !note.empty())
+    head["notes"] = {note};
   if (p.counted()) head["notes"] = report::CountingSentences(p);
   head["losses"] = report::LossesJson(p.losses);
   head["rows_total"] = all_rows;

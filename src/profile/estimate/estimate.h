@@ -115,8 +115,8 @@ Interval WindowedAmount(const Estimate& e, double unseen);
 // binomial share (Clopper & Pearson, Biometrika 26, 1934). `seen_amount` of it is certain, and not
 // in the whole.
 Interval ShareInterval(const Estimate& e, double samples, double whole);
-// … of a whole that is not known: the exact Poisson interval. `each`: what a sample stands for where
-// `e` has none.
+// … of a whole that is not known: the exact Poisson interval. `each`: what a sample stands for
+// where `e` has none.
 Interval CountedInterval(const Estimate& e, double each);
 
 // Whether the samples of `e` differ in size.

@@ -25,8 +25,8 @@ enum class ThreadState : uint8_t {
 };
 inline constexpr size_t kThreadStates = 10;
 inline constexpr std::array<std::string_view, kThreadStates> kThreadStateNames = {
-    "running", "runnable", "lock", "wait",            "sleep",
-    "io",      "gc",       "idle", "blocked_unknown", "unknown"};
+    "running", "runnable",        "lock",   "wait", "sleep", "io", "gc",
+    "idle",    "blocked_unknown", "unknown"};
 
 // "" of a value that is none.
 constexpr std::string_view ThreadStateName(uint64_t label) {

@@ -74,7 +74,7 @@ function Figures({ state }: { state: State }) {
           <Figure
             value={formatMetric(meta, m, meta.total[m])}
             label={metricName(meta, m).toLowerCase()}
-            title={`${formatExact(meta.total[m])} ${m === "samples" || meta.quantity[m].unit === "number" ? "in all" : meta.quantity[m].unit}: each one counted (${meta.event})`}
+            title={`${formatExact(meta.total[m])} ${m === "samples" || meta.quantity[m].unit === "number" ? "in all" : meta.quantity[m].unit}: ${meta.exact ? "each one counted" : "by samples or windows"} (${meta.event})`}
           />
         ))}
         {meta.duration > 0 && (

@@ -95,10 +95,9 @@ ThreadState WhyBlocked(const profile::Profile& p, uint32_t node) {
 ThreadState WhereNothingTells(const profile::Profile& p, uint32_t node) {
   const profile::Frame& leaf = p.frames[p.nodes[node].frame];
   const std::string_view method = p.str(leaf.method);
-  const bool waits =
-      node != 0 && (leaf.flags & profile::kFramework) != 0 &&
-      std::any_of(kWaitingLeaves.begin(), kWaitingLeaves.end(),
-                  [&](std::string_view start) { return method.starts_with(start); });
+  const bool waits = node != 0 && (leaf.flags & profile::kFramework) != 0 &&
+                     std::any_of(kWaitingLeaves.begin(), kWaitingLeaves.end(),
+                                 [&](std::string_view start) { return method.starts_with(start); });
   return waits ? WhyBlocked(p, node) : ThreadState::kUnknown;
 }
 

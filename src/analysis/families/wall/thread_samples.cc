@@ -84,8 +84,8 @@ void ThreadSamples::SettleGaps() {
     const auto middle = sorted_.begin() + static_cast<std::ptrdiff_t>(sorted_.size() / 2);
     std::nth_element(sorted_.begin(), middle, sorted_.end());
     stop = *middle * kStop;
-    const auto last = std::partition(sorted_.begin(), sorted_.end(),
-                                     [stop](int64_t gap) { return gap <= stop; });
+    const auto last =
+        std::partition(sorted_.begin(), sorted_.end(), [stop](int64_t gap) { return gap <= stop; });
     period_ns_ = std::accumulate(sorted_.begin(), last, int64_t{0}) / (last - sorted_.begin());
   }
   for (int64_t& gap : gaps_)

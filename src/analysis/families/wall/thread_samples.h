@@ -79,7 +79,7 @@ class ThreadSamples {
   std::vector<int64_t> gaps_, sorted_;  // ns before each round of the slice; 0 = not known
   uint64_t round_ = 1;
   int64_t round_ns_ = -1, gap_ns_ = 0;  // when it began, and how long after the one before
-  int64_t slice_ = -1;  // the number of the one that is open
+  int64_t slice_ = -1;                  // the number of the one that is open
   int64_t period_ns_ = kNominalPeriodNs;
   uint64_t samples_ = 0;
 };

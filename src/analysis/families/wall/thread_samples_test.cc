@@ -77,7 +77,8 @@ TEST_F(ThreadSamplesTest, ASampleStandsForTheTimeSinceTheRoundBefore) {
   // The first round's gap is not known: the mean stands for it.
   EXPECT_NEAR(Double(Source::kThreadCpu, 7), 50.0 * 5 * kMs, 4.0 * kMs);
   EXPECT_NEAR(Double(Source::kThreadWall, 7, "blocked_unknown"), 150.0 * kMs, 1);
-  EXPECT_NEAR(Double(Source::kThreadWall, 8, "blocked_unknown"), static_cast<double>(at), 4.0 * kMs);
+  EXPECT_NEAR(Double(Source::kThreadWall, 8, "blocked_unknown"), static_cast<double>(at),
+              4.0 * kMs);
 }
 
 TEST_F(ThreadSamplesTest, AThreadWithoutASampleInEachRoundHasNoMoreThanItsRounds) {
