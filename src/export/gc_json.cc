@@ -203,6 +203,7 @@ Json GcProcessJson(const ProcessGcs& report, const profile::Profile& profile) {
   out["gcs_incomplete"] = s.incomplete;
   out["gcs_maybe_touched_by_loss"] = s.maybe_touched;
   out["gcs_missing"] = facts.missing;
+  out["gcs_counted_only"] = facts.counted_only;
   out["gcs_running_at_start"] = facts.orphan_ends;
   out["pause_total_ms"] = Millis(s.paused_ns);
   out["pause_percent"] = Known(s.paused_percent());

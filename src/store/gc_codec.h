@@ -26,6 +26,7 @@ void ForEachGcFact(Facts& f, Visit&& visit) {
   visit("started", f.started);
   visit("caused_by_allocation", f.caused_by_allocation);
   visit("missing", f.missing);
+  visit("counted_only", f.counted_only);
   visit("orphan_ends", f.orphan_ends);
   visit("other_suspensions", f.other_suspensions);
   visit("other_suspended_ns", f.other_suspended_ns);

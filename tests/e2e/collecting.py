@@ -76,6 +76,19 @@ class Collecting(Case):
             self.assertEqual(c.returncode, 0, err)
         return json.loads(out), truth
 
+    def test_regions_without_collections(self):
+        """TryStartNoGCRegion counts a collection even where it runs none, so that numbers are left out. None of them is lost."""
+        for flavour in ("gc", "gc-net8", "gc-net9"):
+            with self.subTest(flavour):
+                document, truth = self.seen("--mode", "regions", flavour=flavour)
+                gcs, sums = document["gcs"], document["processes"][0]
+                self.assertEqual((sums["gcs_missing"], document["losses"]), (0, []))
+                self.assertGreater(sums["gcs_counted_only"], truth["regions"] / 2)
+                self.assertEqual(truth["collections"][0], gcs[0]["number"] - 1 + len(gcs) + sums["gcs_counted_only"])
+                # The first one's is not known, where another ran before it.
+                told = sum(gc["allocated_bytes"] or 0 for gc in gcs)
+                self.assertLess(abs(told / truth["allocated"] - 1), 0.1, (told, truth))
+
     def agree(self, document, truth, pauses=True):
         """`pauses`: as long as the GC's own clock says, too, which a busy machine may come between."""
         gcs = document["gcs"]

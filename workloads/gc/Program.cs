@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the garbage collector busy in known ways, then tells what the runtime itself counted.
-//   gc [--mode soh|loh|poh|induced|pinned|generations|heaps] [--seconds N] [--threads N] [--live MB]
+//   gc [--mode soh|loh|poh|induced|pinned|generations|heaps|regions] [--seconds N] [--threads N] [--live MB]
 //      [--collections N] [--start-on-stdin] [--hold-on-stdin]
 // --collections: nothing but N calls of GC.Collect(0), as fast as they go.
 // Prints {"ready":PID}; at the end, when nothing allocates any more, one line of JSON:
@@ -8,6 +8,7 @@
 //   out_of_memory: allocations that threw OutOfMemoryException and were left out;
 //   infos: GC.GetGCMemoryInfo of each kind of GC
 // --mode heaps: see Heaps.cs; tells what it allocated by its own count.
+// --mode regions: see Regions.cs; tells what it allocated, and GC.CollectionCount of each generation.
 // --mode generations: see Generations.cs; tells how many objects of each type are in which generation.
 using System.Globalization;
 using System.Text;
@@ -45,9 +46,9 @@ static class Program
         text.Clear();
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
         if (s_startOnStdin) Console.In.ReadLine();
-        if (s_mode == "heaps")
+        if (s_mode is "heaps" or "regions")
         {
-            Console.WriteLine(Heaps.Run());
+            Console.WriteLine(s_mode == "heaps" ? Heaps.Run() : Regions.Run());
             if (s_holdOnStdin) Console.In.ReadLine();
             return 0;
         }

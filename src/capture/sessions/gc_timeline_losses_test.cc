@@ -81,6 +81,41 @@ TEST(GcTimeline, NumbersThatAreMissingAreCountedAndMarkWhatFollows) {
   EXPECT_EQ(f[2].allocated[0], -1) << "what GC 4 left is not known";
 }
 
+// TryStartNoGCRegion counts a collection also where it needs none: a suspension without a GC.
+TEST(GcTimeline, NumbersOfGcsThatOnlySuspendedAreNotMissing) {
+  GenerationFields big{1000, 0, 0, 500, 0, 0, 0, 0, 0, 0};
+  for (const bool lost : {false, true}) {
+    Script s;
+    for (const uint32_t number : {1u, 2u, 5u, 6u}) {
+      const int64_t t = number * 100;
+      if (number == 5)
+        for (const int64_t at : {t - 200, t - 100})
+          s.Suspend(kUser, at, at + 1).Restart(kUser, at + 9);
+      s.Suspend(kUser, t, t + 1).Start(kUser, t + 2, number, 0);
+      s.Global(kUser, 1, 4).PerHeap(kUser, 0, big).End(kUser, t + 5, number).Restart(kUser, t + 6);
+    }
+    // That something was lost is told later.
+    if (lost) s.timeline.OnGap(330, 340);
+    EXPECT_EQ(s.facts.missing, lost ? 2u : 0u);
+    EXPECT_EQ(s.facts.counted_only, lost ? 0u : 2u);
+    EXPECT_EQ(s.Gc(5).has(profile::kGcAfterMissing), lost);
+    const auto f = FiguresOf(s.gcs);
+    EXPECT_EQ(f[2].allocated[0], lost ? -1 : 500);
+    EXPECT_EQ(f[3].allocated[0], 500);
+    EXPECT_EQ(s.facts.pauses, 4u);
+    EXPECT_EQ(s.facts.other_suspensions, 2u);
+  }
+}
+
+TEST(GcTimeline, ASuspensionAccountsForOneNumber) {
+  Script s;
+  s.Blocking(100, 1).Suspend(kUser, 150, 151).Restart(kUser, 160).Blocking(200, 4);
+  EXPECT_EQ(s.facts.missing, 2u);
+  EXPECT_EQ(s.facts.counted_only, 0u);
+  s.Suspend(900, 250, 251, 0).Restart(900, 260).Blocking(300, 6);
+  EXPECT_EQ(s.facts.missing, 3u) << "a sampling profiler's suspension";
+}
+
 TEST(GcTimeline, GapsMarkTheGcsThatTheyTouch) {
   for (const bool late : {false, true}) {
     Script s;

@@ -94,6 +94,7 @@ enum GcFlag : uint16_t {
   kGcHasStats = 32,  // GCHeapStats
   kGcHasGlobalHistory = 64,
   kGcAfterMissing = 128,  // the GC before it is missing: what happened since is not known
+  kGcAfterCounted = 256,  // the numbers before it are of GCs that did not run, see GcFacts
 };
 
 // Bits of GCGlobalHeapHistory. Source: microsoft/perfview ClrTraceEventParser.cs
@@ -208,8 +209,12 @@ struct GcFacts {
   uint64_t started = 0;               // GCStart events
   uint64_t caused_by_allocation = 0;  // of them
   uint64_t missing = 0;               // numbers between them that no event told of
-  uint64_t orphan_ends = 0;           // ends of GCs whose start was not seen
-  uint64_t other_suspensions = 0;  // of the runtime, not for a GC: debugger, sampling profiler …
+  // … and of which it is known that nothing was collected: GC.CollectionCount counts a GC that
+  // TryStartNoGCRegion begins with, also where it finds room enough without one.
+  uint64_t counted_only = 0;
+  uint64_t orphan_ends = 0;  // ends of GCs whose start was not seen
+  // Of the runtime, without a GC in them: debugger, sampling profiler, `counted_only` …
+  uint64_t other_suspensions = 0;
   int64_t other_suspended_ns = 0;
   uint64_t finalized_objects = 0;  // by the finalizer thread (GCFinalizersEnd)
   int64_t startup_flags = -1;      // RuntimeStart: 1 concurrent GC, 0x1000 server GC

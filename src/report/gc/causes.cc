@@ -151,6 +151,11 @@ std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const G
   if (facts.missing > 0)
     say(fmt::format("{} GCs are missing by their numbers: their events were lost",
                     Thousands(facts.missing)));
+  if (facts.counted_only > 0)
+    say(
+        fmt::format("{} more GCs were counted (GC.CollectionCount) and did not run: "
+                    "TryStartNoGCRegion had room enough without them",
+                    Thousands(facts.counted_only)));
   if (facts.orphan_ends > 0)
     say(fmt::format("{} ran already when the recording began and {} not shown",
                     facts.orphan_ends == 1 ? "One GC" : Thousands(facts.orphan_ends) + " GCs",
@@ -172,7 +177,7 @@ std::string Remarks(const ProcessGcs& report, const profile::Profile& p, const G
   if (const std::string settings = Settings(facts); !settings.empty()) say(settings);
   say(GcCpu(facts));
   if (facts.other_suspensions > 0)
-    say(fmt::format("Suspensions that were not the GC's count nowhere: {} ({} ms)",
+    say(fmt::format("Suspensions without a collection count nowhere: {} ({} ms)",
                     Thousands(facts.other_suspensions), Millis(facts.other_suspended_ns)));
   return out;
 }

@@ -60,7 +60,7 @@ class Allocations {
     // Before the first GC of a program nothing was there.
     if (first_) known_ = r.number == 1;
     // The one between may still run, in the background: what it found is not told yet.
-    if (!first_ && r.number != last_number_ + 1) known_ = false;
+    if (!first_ && r.number != last_number_ + 1 && !r.has(profile::kGcAfterCounted)) known_ = false;
     first_ = false;
     last_number_ = r.number;
     // A background GC frees objects of every generation while it sweeps, beside the program: across

@@ -16,7 +16,7 @@ using clr::kForGcPrep;
 using profile::GcRecord;
 
 // More are never open at once: what is older lost its end.
-constexpr size_t kMaxOpen = 64, kMaxSuspensions = 64, kMaxGaps = 4096;
+constexpr size_t kMaxOpen = 64, kMaxSuspensions = 64, kMaxGaps = 4096, kMaxCounted = 4096;
 
 // Since .NET 8 there are runtimes that send garbage for a phase that did not run: no phase is
 // longer than its GC.
@@ -165,6 +165,10 @@ void GcTimeline::CloseSuspension(uint64_t thread, int64_t now_ns) {
   }
   if (s.reason != kForGc || s.gc == 0) {
     ++facts_->other_suspensions;
+    if (s.reason == kForGc && s.end_ns >= 0 && now_ns >= 0) {
+      ++without_gc_;
+      trigger_ = {};
+    }
     if (now_ns >= 0) Add(facts_->other_suspended_ns, Since(s.begin_ns, now_ns));
     return;
   }
@@ -241,11 +245,10 @@ void GcTimeline::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   r.previous_restart_ns = last_restart_ns_;
   const bool first = facts_->started++ == 0;
   if (clr::IsCausedByAllocation(start.reason)) ++facts_->caused_by_allocation;
-  if (!first && start.number > last_number_ + 1) {
-    facts_->missing += start.number - last_number_ - 1;
-    r.flags |= profile::kGcAfterMissing;
-  }
+  if (!first) NoteNumbers(r);
   last_number_ = start.number;
+  last_start_ns_ = now_ns;
+  without_gc_ = 0;
 
   if (s == nullptr) {
     r.flags |= profile::kGcSuspensionMissing;
@@ -298,11 +301,30 @@ void GcTimeline::EmitIfSettled(uint64_t serial) {
     Emit(static_cast<size_t>(it - open_.begin()));
 }
 
-bool GcTimeline::TouchedByGap(const profile::GcBrief& r) const {
-  const int64_t from = r.pause_start_ns >= 0 ? r.pause_start_ns : r.start_ns;
-  const int64_t to = std::max({r.restart_ns, r.end_ns, r.start_ns});
+// Numbers between a GC and the one before it are of GCs that did not run where as many suspensions
+// were in between, and no event was lost. What a background GC frees meanwhile is not known.
+void GcTimeline::NoteNumbers(GcRecord& r) {
+  if (r.number <= last_number_ + 1) return;
+  const uint32_t numbers = r.number - last_number_ - 1;
+  if (without_gc_ < numbers || counted_.size() >= kMaxCounted ||
+      LostBetween(last_start_ns_, r.start_ns)) {
+    facts_->missing += numbers;
+    r.flags |= profile::kGcAfterMissing;
+    return;
+  }
+  facts_->counted_only += numbers;
+  r.flags |= Background() == nullptr ? profile::kGcAfterCounted : profile::kGcAfterMissing;
+  counted_.push_back({last_start_ns_, r.start_ns, numbers, r.number});
+}
+
+bool GcTimeline::LostBetween(int64_t from_ns, int64_t to_ns) const {
   return std::any_of(gaps_.begin(), gaps_.end(),
-                     [&](const auto& gap) { return gap.first <= to && gap.second >= from; });
+                     [&](const auto& gap) { return gap.first <= to_ns && gap.second >= from_ns; });
+}
+
+bool GcTimeline::TouchedByGap(const profile::GcBrief& r) const {
+  return LostBetween(r.pause_start_ns >= 0 ? r.pause_start_ns : r.start_ns,
+                     std::max({r.restart_ns, r.end_ns, r.start_ns}));
 }
 
 void GcTimeline::Emit(size_t index) {
@@ -336,6 +358,19 @@ void GcTimeline::OnGap(int64_t after_ns, int64_t before_ns) {
     if (std::max(r.restart_ns, r.end_ns) < after_ns) break;
     if (TouchedByGap(r)) r.flags |= profile::kGcMaybeTouched;
   }
+  std::erase_if(counted_, [&](const Counted& c) {
+    if (after_ns > c.to_ns || before_ns < c.from_ns) return false;
+    facts_->counted_only -= std::min<uint64_t>(facts_->counted_only, c.numbers);
+    facts_->missing += c.numbers;
+    const auto lost = [&c](profile::GcBrief& r) {
+      if (r.number != c.before) return;
+      r.flags =
+          static_cast<uint16_t>((r.flags & ~profile::kGcAfterCounted) | profile::kGcAfterMissing);
+    };
+    for (OpenGc& gc : open_) lost(gc.record);
+    for (profile::PackedGc& r : *out_) lost(r);
+    return true;
+  });
 }
 
 void GcTimeline::Finish() {

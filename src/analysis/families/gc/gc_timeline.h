@@ -8,6 +8,8 @@
 //   after them (server). Foreground GCs, with suspensions of their own, run in between.
 // - An ephemeral GC may run first in the suspension of a background one, and a full GC after the
 //   gen1 GC that called for it (provisional mode): both without a suspension of their own.
+// - A GC that TryStartNoGCRegion begins with, where it needs none: a suspension alone. It has a
+//   number all the same (update_collection_counts_for_no_gc).
 // - Suspension begin, end and restart come from one thread; GCStart of server GC from any.
 #pragma once
 
@@ -109,6 +111,8 @@ class GcTimeline {
   void Emit(size_t index);
   void EmitIfSettled(uint64_t serial);
   bool TouchedByGap(const profile::GcBrief& gc) const;
+  bool LostBetween(int64_t from_ns, int64_t to_ns) const;
+  void NoteNumbers(profile::GcRecord& r);
 
   StringPool* strings_;
   profile::GcRecords* out_;
@@ -123,6 +127,14 @@ class GcTimeline {
   std::vector<profile::GcHeap> spare_heaps_;
   uint64_t last_serial_ = 0;
   uint32_t last_number_ = 0;
+  int64_t last_start_ns_ = -1;
+  uint32_t without_gc_ = 0;  // suspensions for a GC since then in which none began
+  // Numbers that were taken for GCs that did not run; events may turn out to be lost there.
+  struct Counted {
+    int64_t from_ns, to_ns;
+    uint32_t numbers, before;  // how many, and the number of the GC after them
+  };
+  std::vector<Counted> counted_;
   int64_t last_restart_ns_ = -1;
   PauseLog* pause_log_ = nullptr;
   CollectingThreads* thread_log_ = nullptr;
