@@ -31,7 +31,7 @@ Source SourceAskedFor(const profile::Process& process, profile::Measure measure)
 uint64_t SamplesOf(const profile::Recording& recording, const Aggregate& aggregate, size_t process,
                    Source source) {
   const profile::ProcessTables& t = *recording.processes[process];
-  // Captures do not keep it.
+  // Captures keep those of the whole recording, but for captures of earlier builds.
   if (const uint64_t samples = t.source_samples[static_cast<size_t>(source)]; samples != 0)
     return samples;
   uint64_t sum = 0;

@@ -127,7 +127,7 @@ void WriteSampledCpu(FamilyWriter& w) {
   w.Family("clrscope_cpu_time_seconds", true, "seconds",
            "CPU time since clrscope joined the process, by samples: whose code ran.");
   w.ForEach([](const Process& p, auto add) {
-    if (!p.Recorded(profile::Measure::kCpu)) return;
+    if (!p.KnowsWhatRuns()) return;
     for (size_t i = 0; i < profile::kFrameKinds; ++i)
       if (i == 0 || p.cpu_ns[i] > 0)
         add(fmt::format("code=\"{}\"", FrameKindName(static_cast<profile::FrameKind>(i))),
@@ -143,9 +143,7 @@ void WriteWall(FamilyWriter& w) {
     if (!p.Recorded(profile::Measure::kWall)) return;
     for (size_t i = 1; i <= profile::kThreadStates; ++i) {
       const auto state = static_cast<profile::ThreadState>(i);
-      // Who samples wall time knows what runs, but for some runtimes.
-      const bool told =
-          state != profile::ThreadState::kRunning || p.Recorded(profile::Measure::kCpu);
+      const bool told = state != profile::ThreadState::kRunning || p.KnowsWhatRuns();
       if (state != profile::ThreadState::kIdle && told)
         add(fmt::format("state=\"{}\"", profile::ThreadStateName(i)), p.wall_ns[i] / 1e9);
     }

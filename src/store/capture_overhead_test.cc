@@ -82,6 +82,11 @@ TEST(CaptureSampler, EachIsReadThatWasEverWritten) {
     recording.processes.push_back(testing::MakeProcess(recording.strings, 1, 1));
     recording.processes[0]->info.sampler = static_cast<profile::CpuSampler>(i);
     recording.processes[0]->info.sampler_hz = 99;
+    const auto samples = [](auto& r, profile::Source source) -> auto& {
+      return r.processes[0]->source_samples[static_cast<size_t>(source)];
+    };
+    samples(recording, profile::Source::kThreadWall) = 38'410;
+    samples(recording, profile::Source::kThreadCpu) = i;
     {
       auto writer = CaptureWriter::Create(file.str(), &recording);
       ASSERT_TRUE(writer.ok() && (*writer)->Finish(true).ok());
@@ -91,6 +96,9 @@ TEST(CaptureSampler, EachIsReadThatWasEverWritten) {
     const auto& info = (*reader)->recording().processes[0]->info;
     EXPECT_EQ(info.sampler, static_cast<profile::CpuSampler>(i));
     EXPECT_EQ(info.sampler_hz, 99u);
+    const profile::Recording& read = (*reader)->recording();
+    EXPECT_EQ(samples(read, profile::Source::kThreadWall), 38'410u);
+    EXPECT_EQ(samples(read, profile::Source::kThreadCpu), i);
   }
   EXPECT_EQ(profile::SamplerName(static_cast<profile::CpuSampler>(2)), "agent");
 }

@@ -301,6 +301,7 @@ Status CaptureReader::LoadRest() {
   RETURN_IF_ERROR(LoadGcs());
   RETURN_IF_ERROR(LoadCounting());
   RETURN_IF_ERROR(LoadSamplers());
+  RETURN_IF_ERROR(LoadThreadSamples());
   RETURN_IF_ERROR(LoadOverhead());
   RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
@@ -458,6 +459,23 @@ Status CaptureReader::LoadSamplers() {
       return Damaged("who sampled its CPU time");
     t->info.sampler = static_cast<profile::CpuSampler>(sampler);
     t->info.sampler_hz = static_cast<uint32_t>(q.Int(2));
+  }
+}
+
+Status CaptureReader::LoadThreadSamples() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("thread_sample"));
+  if (!there) return OkStatus();  // files of earlier builds
+  ASSIGN_OR_RETURN(Statement q, db_.Prepare("select process,samples,managed from thread_sample"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr || q.Int(2) < 0 || q.Int(1) < q.Int(2))
+      return Damaged("how many samples of threads it holds");
+    t->source_samples[static_cast<size_t>(profile::Source::kThreadWall)] =
+        static_cast<uint64_t>(q.Int(1));
+    t->source_samples[static_cast<size_t>(profile::Source::kThreadCpu)] =
+        static_cast<uint64_t>(q.Int(2));
   }
 }
 

@@ -74,6 +74,7 @@ class CaptureReader {
   Status LoadGcDetails(const GcRows& gc_rows);
   Status LoadCounting();
   Status LoadSamplers();
+  Status LoadThreadSamples();
   Status LoadOverhead();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);

@@ -83,6 +83,8 @@ Status CaptureWriter::Prepare() {
   RETURN_IF_ERROR(prepare(insert_gc_type_, "insert into gc_type values(?,?,?,?,?,?)"));
   RETURN_IF_ERROR(prepare(insert_sampler_, "insert or replace into cpu_sampler values(?,?,?)"));
   RETURN_IF_ERROR(
+      prepare(insert_thread_sample_, "insert or replace into thread_sample values(?,?,?)"));
+  RETURN_IF_ERROR(
       prepare(insert_overhead_, "insert or replace into overhead values(?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_counting_,
@@ -199,6 +201,16 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
 
 Status CaptureWriter::WriteSampler(uint32_t index) {
   const profile::Process& info = recording_->processes[index]->info;
+  const auto samples = [&](profile::Source source) {
+    return static_cast<int64_t>(
+        recording_->processes[index]->source_samples[static_cast<size_t>(source)]);
+  };
+  if (samples(profile::Source::kThreadWall) != 0) {
+    insert_thread_sample_.Bind(0, int64_t{index})
+        .Bind(1, samples(profile::Source::kThreadWall))
+        .Bind(2, samples(profile::Source::kThreadCpu));
+    RETURN_IF_ERROR(insert_thread_sample_.Run());
+  }
   if (info.sampler == profile::CpuSampler::kNone) return OkStatus();
   insert_sampler_.Bind(0, int64_t{index})
       .Bind(1, static_cast<int64_t>(info.sampler))

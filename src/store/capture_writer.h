@@ -131,9 +131,9 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   int64_t compacted_ns_ = 0;
   Statement insert_process_, insert_thread_, insert_message_, insert_module_, insert_method_,
       insert_type_, insert_mapping_, insert_gc_, insert_gc_detail_, insert_gc_fact_,
-      insert_gc_type_, insert_counting_, insert_sampler_, insert_overhead_, insert_loss_,
-      insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_, insert_interval_,
-      insert_route_, insert_operation_, delete_slow_, insert_slow_, insert_place_,
+      insert_gc_type_, insert_counting_, insert_sampler_, insert_thread_sample_, insert_overhead_,
+      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_,
+      insert_interval_, insert_route_, insert_operation_, delete_slow_, insert_slow_, insert_place_,
       insert_source_file_;
 };
 

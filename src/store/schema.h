@@ -56,6 +56,7 @@ create table counting(process integer primary key, mode integer, ended integer,
   guessed_bytes integer, threads integer, gaps integer, gc_known integer, gc_bytes integer,
   gc_heaps integer);
 create table cpu_sampler(process integer primary key, sampler integer, hz integer);
+create table thread_sample(process integer primary key, samples integer, managed integer);
 create table overhead(process integer, part text, ns integer, windows integer,
   windows_ns integer, of_ns integer, limit_ppm integer, primary key(process, part)) without rowid;
 create table loss(process integer, name text, count integer, primary key(process, name)) without

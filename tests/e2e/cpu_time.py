@@ -11,6 +11,7 @@ import time
 import unittest
 
 from clock import clock
+import harness
 from harness import Case, CpuSpan, Workload, await_recording, clrscope, report
 from nobody import Nobody, paranoid
 
@@ -68,6 +69,30 @@ class CpuTime(Case):
                     except (AssertionError, KeyError) as e:
                         wrong[name] = str(e)
                 self.assertEqual(wrong, {})
+
+    def test_a_program_that_ends_by_itself_has_the_systems_sum(self):
+        """Readings of threads are once a second, and none comes after the end: samples alone would stand for a period each."""
+        program = ("--seconds", "0.3", "--kinds", "loops,threads")
+        for launched in (True, False):
+            with self.subTest(launched=launched):
+                path = self.path("short.clrscope")
+                options = ("--only", "cpu", "--sampler", "kernel", "-f", "-o", path)
+                if launched:
+                    done = clrscope("record", *options, "--", *harness.command("burns"), *program)
+                    self.assert_ok(done)
+                    truth = json.loads(done.stdout.splitlines()[-1])
+                else:
+                    with Workload("--start-on-stdin", *program, flavour="burns") as w:
+                        recorder = self.start_cpu_recording("-p", w.pid, *options)
+                        self.addCleanup(recorder.kill)
+                        w.go()
+                        truth = w.truth()
+                        recorder.communicate(timeout=60)
+                totals = report(path, "--measure", "cpu")["totals"]
+                self.assertNotEqual(totals["cpu_ns"], totals["samples"] * (10**9 // 99), totals)
+                # The runtime's start and its end come on top.
+                self.assertGreater(totals["cpu_ns"], truth["process_ns"] - 30e6, (totals, truth))
+                self.assertLess(totals["cpu_ns"], truth["process_ns"] + 400e6, (totals, truth))
 
     @clock
     def test_the_collector_is_a_frame(self):

@@ -25,6 +25,11 @@ ThreadTimes ReadThreadTimes(pid_t pid, bool parts);
 // Of all threads of a process since it began, those that have ended, too; -1: it is gone. The
 // system brings it up to date at its ticks, and when a thread leaves a CPU.
 int64_t ProcessCpuNs(pid_t pid);
+// The same in ticks of the system, and the system's part of it; nothing: it is gone.
+struct ProcessTicks {
+  int64_t all = 0, system = 0;
+};
+std::optional<ProcessTicks> ReadProcessTicks(pid_t pid);
 // The same in seconds; nothing: it is gone.
 std::optional<double> ProcessCpuSeconds(pid_t pid);
 

@@ -10,6 +10,7 @@
 #include "base/proc_stat.h"
 #include "base/thread_file.h"
 #include "capture/proc/thread_times.h"
+#include "ipc/processes/proc_linux.h"
 
 namespace clrscope::capture {
 namespace {
@@ -51,6 +52,14 @@ ThreadTimes ReadThreadTimes(pid_t pid, bool parts) {
   }
   out.process_ns = ProcessCpuNs(pid);
   return out;
+}
+
+std::optional<ProcessTicks> ReadProcessTicks(pid_t pid) {
+  constexpr size_t kMostBytes = 4096;
+  const Result<std::string> text = ipc::ReadFile(fmt::format("/proc/{}/stat", pid), kMostBytes);
+  StatFields stat;
+  if (!text.ok() || !ParseStat(*text, &stat) || stat.cpu_ticks < 0) return std::nullopt;
+  return ProcessTicks{stat.cpu_ticks, stat.system_ticks};
 }
 
 std::optional<double> ProcessCpuSeconds(pid_t pid) {

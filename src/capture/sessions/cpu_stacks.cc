@@ -65,11 +65,20 @@ void CpuStacks::QueueCode(uint64_t start, uint64_t size, int64_t time_ns) {
 }
 
 void CpuStacks::OnTimes(int64_t time_ns, ThreadTimes times) {
-  if (times.threads.empty() && times.process_ns < 0) return;
+  if (times.threads.empty()) return;
   Waiting w;
   w.time_ns = time_ns;
   w.kind = Waiting::Kind::kTimes;
   w.times = std::move(times);
+  Insert(std::move(w));
+}
+
+void CpuStacks::OnEnd(int64_t time_ns, int64_t process_ns, double kernel) {
+  Waiting w;
+  w.time_ns = time_ns;
+  w.kind = Waiting::Kind::kEnd;
+  w.times.process_ns = process_ns;
+  w.kernel = kernel;
   Insert(std::move(w));
 }
 
@@ -96,6 +105,7 @@ void CpuStacks::HandOn(Waiting& w) {
   if (w.kind == Waiting::Kind::kCode) return retire_(w.code_start, w.code_size);
   if (w.kind == Waiting::Kind::kTimes)
     return fold_.OnTimes(w.time_ns, w.times.threads, w.times.process_ns);
+  if (w.kind == Waiting::Kind::kEnd) return fold_.OnEnd(w.time_ns, w.times.process_ns, w.kernel);
   if (!w.stack.empty()) WalkAgain(w);
   addresses_.clear();
   if (w.in_kernel) addresses_.push_back(profile::kKernelAddress);

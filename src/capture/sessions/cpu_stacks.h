@@ -48,8 +48,10 @@ class CpuStacks final : public analysis::CodeListener {
     bool in_kernel = false;  // it ran there, called by that stack
   };
   void OnSample(const Sample& sample);
-  // What the system said at that time; without threads of a process that has ended since.
+  // What the system said at that time.
   void OnTimes(int64_t time_ns, ThreadTimes times);
+  // As CpuFold::OnEnd().
+  void OnEnd(int64_t time_ns, int64_t process_ns, double kernel);
   // What code is used again for is told to `rules` at once, and to who folds in its turn: samples
   // of before may still wait.
   void OnMethod(const Method& method) override;
@@ -78,8 +80,9 @@ class CpuStacks final : public analysis::CodeListener {
 
   struct Waiting {
     int64_t time_ns = 0;
-    enum class Kind : uint8_t { kSample, kTimes, kCode } kind = Kind::kSample;
+    enum class Kind : uint8_t { kSample, kTimes, kEnd, kCode } kind = Kind::kSample;
     ThreadTimes times;
+    double kernel = 0;  // of an end
     uint64_t code_start = 0, code_size = 0;
     // Of a sample:
     uint64_t thread = 0, ns = 0;

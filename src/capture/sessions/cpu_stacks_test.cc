@@ -124,9 +124,7 @@ TEST(CpuStacks, WhatAProcessHadUsedWhenItWasLookedAtLastIsShared) {
   c.Sample(100, 0x10);
   c.Sample(200, 0x20);
   c.Sample(320, 0x30);
-  ThreadTimes last;
-  last.process_ns = 70 * kStackMs;
-  c.stacks.OnTimes(300 * kStackMs, std::move(last));
+  c.stacks.OnEnd(300 * kStackMs, 70 * kStackMs, 0);
   c.stacks.Flush();
   c.fold.Finish(3'000 * kStackMs);
   EXPECT_EQ(c.Sums(), (std::map<uint64_t, int64_t>{

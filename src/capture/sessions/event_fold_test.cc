@@ -543,5 +543,20 @@ TEST(ThreadSampleModes, CpuTimeIsAsUncertainAsItsShareOfWallTime) {
   EXPECT_NEAR(of_cpu.high, 2'000.0 * kMs * 0.14033, 2.0 * kMs);
 }
 
+// RuntimeInformation has the file's version: of .NET 10.0.0 10.0.25, of 10.0.12 10.0.1226.
+TEST(RuntimeVersion, IsThatOfTheRelease) {
+  struct Version {
+    uint16_t major, third;
+    const char* name;
+  };
+  for (const Version& v : {Version{10, 25, ".NET 10.0.0"}, Version{10, 1226, ".NET 10.0.12"},
+                           Version{8, 123, ".NET 8.0.1"}, Version{4, 30319, ".NET Core 3"}}) {
+    EventFeeder f;
+    f.Event(EventTag::kRuntimeStart, 0, 1, RuntimeStartPayload(v.major, 0, v.third, "orders"));
+    const profile::Profile p = f.Bound();
+    EXPECT_EQ(p.str(p.processes.at(0).runtime), v.name);
+  }
+}
+
 }  // namespace
 }  // namespace clrscope::analysis

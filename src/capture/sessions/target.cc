@@ -342,6 +342,7 @@ void Target::Settle() {
   }
   if (stopped && sessions_.empty() && state_ != State::kEnded) {
     state_ = State::kEnded;
+    EndCpu();
     StopStops();
     StopWall();
   }
@@ -441,7 +442,7 @@ void Target::Tick(int64_t now_ns) {
   fold_->storm().Advance(now_ns);
   fold_->allocations().Advance(now_ns);
   fold_->requests().Advance(now_ns - kLateNs);
-  if (samples_cpu())
+  if (samples_cpu() && state_ != State::kEnded)
     ReadCpuTimes(now_ns);
   else
     fold_->cpu().Advance(now_ns);
@@ -491,7 +492,6 @@ void Target::RepairTicks() {
 }
 
 void Target::Finish() {
-  if (samples_cpu()) FollowProcessClock(home_.clock->now_ns());
   FlushCpu();
   fold_->Finish(state_ == State::kRecording);
 }
@@ -632,6 +632,7 @@ bool Target::NameTheLast(int64_t now_ns) {
 
 void Target::Close() {
   for (Live& s : sessions_) NoteLosses(s);
+  NoteEnd();
   Finish();
   FinishLines();
   if (type_namer_ != nullptr) {

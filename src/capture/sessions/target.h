@@ -20,6 +20,7 @@
 #include "capture/kernel/kernel_sampler.h"
 #include "capture/proc/gc_threads.h"
 #include "capture/proc/image_reader.h"
+#include "capture/proc/thread_times.h"
 #include "capture/sessions/clock.h"
 #include "capture/sessions/open_target.h"
 #include "capture/sessions/request_watch.h"
@@ -88,7 +89,7 @@ class Target final : public Feed {
   void NoteAgentOverhead(const profile::Overhead& since);
   // What the recording took the process so far, as it is metered.
   const profile::Overhead& overhead() const { return meter_.told(); }
-  // It has ended, and the system still knows what it used.
+  // It has ended, and the system still knows what it used. No more of its samples come.
   void NoteEnd();
   // All that has come so far is in the recording; more may come.
   void Finish();
@@ -267,6 +268,7 @@ class Target final : public Feed {
   void ReadCpuTimes(int64_t now_ns);
   void FollowProcessClock(int64_t now_ns);
   void EndProcessClock();
+  void EndCpu();
   CodeRules* KnowCode();
   std::function<void(uint64_t, uint64_t)> RetireLater();
   // What waits for names of code.
@@ -393,9 +395,11 @@ class Target final : public Feed {
   Totals earlier_;                    // in recordings before this one
   NativeNamer native_namer_;
   int64_t names_until_ns_ = 0;  // 0: nobody waits for them
-  // What the process had used when it was looked at last.
+  // What the process had used when it was looked at last; ticks where samples do not tell the
+  // kernel's part, and what they were at the last reading of its threads.
   struct ProcessClock {
     int64_t at_ns = 0, cpu_ns = -1;
+    ProcessTicks ticks, read;
     bool ended = false;
   };
   ProcessClock process_clock_;

@@ -4,6 +4,8 @@
 // docs/decisions/0017-cpu.md
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -12,8 +14,12 @@
 #include "capture/proc/thread_times.h"
 #include "capture/sessions/cpu_stacks.h"
 #include "capture/sessions/target.h"
+#include "ipc/processes/proc_stat.h"
 
 namespace clrscope::capture {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 // Samples of a turn, so that other processes get theirs.
@@ -142,28 +148,50 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 void Target::ReadCpuTimes(int64_t now_ns) {
   ThreadTimes times = ReadThreadTimes(process_.pid, cpu_ != nullptr && !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
+  if (!times.threads.empty()) FollowProcessClock(now_ns);
+  process_clock_.read = process_clock_.ticks;
   cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
 void Target::NoteEnd() {
-  if (!samples_cpu()) return;
+  if (!samples_cpu() || process_clock_.ended) return;
+  while (PumpCpu()) {
+  }
   FollowProcessClock(home_.clock->now_ns());
   EndProcessClock();
 }
 
 void Target::FollowProcessClock(int64_t now_ns) {
-  if (process_clock_.ended) return;
-  // Another process may have its number by now.
+  ProcessClock& clock = process_clock_;
+  if (clock.ended) return;
   const int64_t ns = ProcessCpuNs(process_.pid);
-  if (ns < 0 || ns < process_clock_.cpu_ns) return EndProcessClock();
-  process_clock_ = {now_ns, ns, false};
+  if (ns < 0) return EndProcessClock();
+  if (ns < clock.cpu_ns) return;  // another process has its number
+  clock.at_ns = now_ns;
+  clock.cpu_ns = ns;
+  if (cpu_ == nullptr || cpu_->sees_kernel()) return;
+  if (const auto ticks = ReadProcessTicks(process_.pid)) clock.ticks = *ticks;
 }
 
 // Of a process that has ended nobody can read what it used: what came after the last look is told
 // by the samples alone.
 void Target::EndProcessClock() {
-  if (std::exchange(process_clock_.ended, true) || process_clock_.cpu_ns < 0) return;
-  cpu_stacks_->OnTimes(process_clock_.at_ns, {{}, process_clock_.cpu_ns});
+  ProcessClock& clock = process_clock_;
+  if (std::exchange(clock.ended, true) || clock.cpu_ns < 0) return;
+  const auto ticks = static_cast<double>(clock.ticks.all - clock.read.all);
+  const auto system = static_cast<double>(clock.ticks.system - clock.read.system);
+  cpu_stacks_->OnEnd(clock.at_ns, clock.cpu_ns,
+                     ticks > 0 ? std::clamp(system / ticks, 0.0, 1.0) : 0);
+}
+
+// Its sessions ended by themselves. A process that goes on, as another program perhaps, is no
+// concern of ours; one that ends has its last reading when it has.
+void Target::EndCpu() {
+  if (!samples_cpu()) return;
+  while (PumpCpu()) {
+  }
+  FollowProcessClock(home_.clock->now_ns());
+  if (!ipc::IsEnding(process_.pid, 0ms)) EndProcessClock();
 }
 
 void Target::StopStops() {

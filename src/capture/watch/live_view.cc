@@ -186,6 +186,8 @@ void LiveView::CountRoutes(const profile::Profile& p, bool events) {
 }
 
 void LiveView::CountEvents(const profile::Profile& p) {
+  for (uint32_t i = 0; i < p.processes.size() && i < ids_.size(); ++i)
+    if (ids_[i] != kNobody) processes_[ids_[i]].modes_told = p.processes[i].modes_told;
   for (const profile::Figure& f : p.figures) {
     if (!profile::IsEvent(f.source)) continue;
     for (const profile::Cell& c : f.cells) {

@@ -24,7 +24,8 @@ class LiveView final : public SessionObserver {
     std::string runtime;
     std::array<profile::Estimate, 4> by_kind;  // since the start, by HeapKind
     bool biased = false;
-    uint32_t measures = 0;  // profile::Process::measures
+    uint32_t measures = 0;   // profile::Process::measures
+    bool modes_told = true;  // profile::Process::modes_told
     // Of events since the start, by Measure; exceptions by type too, up to kMostExceptionTypes, the
     // others as "(other)".
     std::array<profile::Estimate, profile::kMeasures> events;
@@ -39,6 +40,8 @@ class LiveView final : public SessionObserver {
     bool Recorded(profile::Measure m) const {
       return (measures >> static_cast<uint32_t>(m) & 1) != 0;
     }
+    // Not where the runtime's sampler does not tell it.
+    bool KnowsWhatRuns() const { return Recorded(profile::Measure::kCpu) && modes_told; }
     // Of GCs that ended since the start.
     std::array<uint64_t, 3> collections{};  // by generation
     uint64_t pauses = 0;

@@ -125,6 +125,11 @@ void TopModel::SetMeasure(profile::Measure wanted) {
   SetView(by);
 }
 
+bool TopModel::KnowsWhatRuns() const {
+  const auto& all = view_->processes();
+  return std::any_of(all.begin(), all.end(), [](const auto& p) { return p.KnowsWhatRuns(); });
+}
+
 bool TopModel::Recorded(profile::Measure m) const {
   const auto& all = view_->processes();
   return std::any_of(all.begin(), all.end(), [m](const auto& p) { return p.Recorded(m); });

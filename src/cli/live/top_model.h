@@ -72,6 +72,7 @@ class TopModel {
   }
   // Some process is asked for it.
   bool Recorded(profile::Measure m) const;
+  bool KnowsWhatRuns() const;  // of any process
   // Figures are estimates, or counts of events.
   bool sampled() const { return spec().heaps; }
   std::string SortName() const;

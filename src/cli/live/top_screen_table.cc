@@ -53,7 +53,7 @@ const char* WhyEmpty(const TopModel& m) {
          : m.view().processes().empty() ? "no .NET process yet"
          : m.by == LiveBy::kRequest && !m.Recorded(profile::Measure::kRequests)
              ? "requests are not recorded: start top with --requests"
-         : m.measure == profile::Measure::kCpu && !m.Recorded(m.measure) &&
+         : m.measure == profile::Measure::kCpu && !m.KnowsWhatRuns() &&
                  m.Recorded(profile::Measure::kWall)
              ? "the runtime's sampler does not report here what runs (w: wall time)"
          : m.measure == profile::Measure::kCpu && !m.Recorded(m.measure)

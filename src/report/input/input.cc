@@ -248,14 +248,18 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
         });
     if (!p.shown().cells.empty() || (asked && (options.leaks || !options.event.empty())))
       return OkStatus();
+    size_t first = 0;
     for (size_t i = 1; i < p.figures.size(); ++i) {
       const profile::Figure& figure = p.figures[i];
       // A filter that left nothing of the allocations cannot have meant what it cannot narrow.
       if (asked && !options.filter.type.empty() && !figure.spec().typed) continue;
       if (!figure.events() || (asked && figure.cells.empty())) continue;
+      if (first == 0) first = i;
+      if (figure.cells.empty()) continue;
       p.shown_index = i;
       return OkStatus();
     }
+    if (first != 0) p.shown_index = first;
     return OkStatus();
   }
   const auto spec =

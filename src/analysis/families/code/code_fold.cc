@@ -105,11 +105,11 @@ void CodeFold::OnRuntimeStart(const clr::RawEvent& event, StringPool& strings,
   tables.info.gc.startup_flags = start.startup_flags;
   const uint16_t* v = start.clr_version;
   if (tables.info.runtime.value == 0)
-    // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits.
+    // Since .NET 5 the third number is that of the file version: patch * 100 + year's last digits,
+    // 25 of 10.0.0.
     // .NET Core 3, the first to write nettrace, has 4.0.30319 in all of its versions.
     tables.info.runtime = strings.Intern(
-        v[0] == 4 ? ".NET Core 3"
-                  : fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] >= 100 ? v[2] / 100 : v[2]));
+        v[0] == 4 ? ".NET Core 3" : fmt::format(".NET {}.{}.{}", v[0], v[1], v[2] / 100));
   if (tables.info.command_line.value == 0)
     tables.info.command_line = InternUtf16(start.command_line, strings, scratch_);
 }

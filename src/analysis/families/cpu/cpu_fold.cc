@@ -126,7 +126,7 @@ void CpuFold::Settle(int64_t to_ns) {
 }
 
 void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64_t process_ns) {
-  if (!on_) return;
+  if (!on_ || ended_) return;
   for (auto& [id, t] : threads_) t.there = false;
   int64_t of_threads = 0;
   for (const ThreadTime& now : threads) {
@@ -173,6 +173,17 @@ void CpuFold::OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64
     it = threads_.erase(it);
   }
   Advance(now_ns);
+}
+
+void CpuFold::OnEnd(int64_t time_ns, int64_t process_ns, double kernel) {
+  if (!on_ || ended_ || process_ns < process_ns_ || process_ns_ < 0) return;
+  if (!kernel_told_) {
+    const auto part = static_cast<int64_t>(static_cast<double>(process_ns - process_ns_) * kernel);
+    AddUnsampled(0, {}, profile::kKernelAddress, part, time_ns);
+    process_ns_ += part;
+  }
+  OnTimes(time_ns, {}, process_ns);
+  ended_ = true;
 }
 
 void CpuFold::Flush() {

@@ -28,6 +28,7 @@ class CpuFold {
   // They are recorded. `kernel_told`: samples tell the kernel's part, too.
   void Begin(bool kernel_told) {
     on_ = true;
+    ended_ = false;
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
@@ -59,6 +60,10 @@ class CpuFold {
   // What the system says now. `process_ns`: of all threads, those that have ended, too; -1 =
   // unknown.
   void OnTimes(int64_t now_ns, std::span<const ThreadTime> threads, int64_t process_ns);
+  // The process has ended: what it had used when it was looked at last. Its threads cannot be read
+  // any more, and no reading counts from here on.
+  //   kernel: the system's part of what it used since the last reading, where no sample tells it
+  void OnEnd(int64_t time_ns, int64_t process_ns, double kernel);
   // Time passes without readings.
   void Advance(int64_t now_ns) { Settle(now_ns - kSettleNs); }
   // Nothing more comes: what no sample stands for is told.
@@ -120,7 +125,7 @@ class CpuFold {
   std::vector<uint64_t> scratch_;
   int64_t process_ns_ = -1, ended_left_ns_ = 0;
   size_t waiting_ = 0;  // and valued
-  bool on_ = false, kernel_told_ = true;
+  bool on_ = false, kernel_told_ = true, ended_ = false;
 };
 
 }  // namespace clrscope::analysis

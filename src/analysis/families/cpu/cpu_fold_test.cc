@@ -135,6 +135,32 @@ TEST(CpuFold, ThreadsThatEndedShareWhatTheProcessUsedBesides) {
                                {{0x3000, 3}, {15 * kCpuMs, 1}}}));
 }
 
+TEST(CpuFold, AProcessThatHasEndedHasWhatItWasSeenToHaveUsed) {
+  CpuFeeder f;
+  f.Times(0, {{1, kCpuSecond}, {2, 0}}, 2 * kCpuSecond);
+  f.Sample(1, 100, 0x1000);
+  f.Sample(2, 200, 0x2000);
+  f.fold().OnEnd(300 * kCpuMs, 2 * kCpuSecond + 50 * kCpuMs, 0.4);
+  // A reading that comes late, or of another process, is none.
+  f.Times(400, {{1, kCpuSecond + 60 * kCpuMs}}, 2 * kCpuSecond + 60 * kCpuMs);
+  f.fold().OnEnd(500 * kCpuMs, 9 * kCpuSecond, 0);
+  f.Sample(1, 310, 0x3000);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {25 * kCpuMs, 1}},
+                               {{0x2000, 2}, {25 * kCpuMs, 1}},
+                               {{0x3000, 1}, {kPeriod, 1}}}));
+}
+
+TEST(CpuFold, TheKernelsPartOfTheLastMomentsIsToldByTicks) {
+  CpuFeeder f(/*kernel_told=*/false);
+  f.Times(0, {{1, 0, 0, 0}}, 0);
+  f.Sample(1, 100, 0x1000);
+  f.fold().OnEnd(300 * kCpuMs, 50 * kCpuMs, 0.4);
+  f.fold().Finish(kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{profile::kKernelAddress, 0}, {20 * kCpuMs, 0}},
+                               {{0x1000, 1}, {30 * kCpuMs, 1}}}));
+}
+
 TEST(CpuFold, ThreadsThatNobodySawAreNotSampled) {
   CpuFeeder f;
   f.Times(0, {{1, 0}}, 0);

@@ -33,11 +33,12 @@ bool ThreadModesNeverTold(std::string_view runtime) { return VersionOf(runtime).
 bool ThreadModesTold(std::string_view runtime, uint64_t managed, uint64_t all) {
   constexpr int kRepairedIn = 10, kRepairedPatch = 11, kOnEverySystem = 7;
   constexpr uint64_t kFewest = 1'000;  // of so many samples one is managed
+  constexpr uint64_t kHandful = 20;
   const Version v = VersionOf(runtime);
-  if (managed == 0 || ThreadModesNeverTold(runtime)) return false;
+  if (ThreadModesNeverTold(runtime)) return false;
   if (v.major >= kOnEverySystem && (v.major != kRepairedIn || v.patch >= kRepairedPatch))
     return true;
-  return managed * kFewest >= all;
+  return managed >= kHandful && managed >= all / kFewest;
 }
 
 }  // namespace clrscope::analysis

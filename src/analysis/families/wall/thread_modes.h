@@ -12,13 +12,14 @@ namespace clrscope::analysis {
 bool ThreadModesNeverTold(std::string_view runtime);
 
 // `runtime`: as profile::Process::runtime. `managed` of `all` samples are of threads in managed
-// code. Without any, nothing is known either.
+// code.
 //
 // .NET 9 never reports it; a thread that starts is an exception (dotnet/runtime#123996, repaired in
 // release/10.0 by #124084 and in .NET 11). .NET before 7 does not on Windows (dotnet/runtime#45179,
 // repaired by #59974). Native AOT does since .NET 11 (dotnet/runtime#125764). Measured on Linux:
 // .NET Core 3.1, .NET 8, 10.0.11 and 11 report it, .NET 9.0.22 does not. Of versions in between and
-// unknown ones the share of managed samples decides.
+// unknown ones the share of managed samples decides, once there are some: threads that start
+// are a handful.
 bool ThreadModesTold(std::string_view runtime, uint64_t managed, uint64_t all);
 
 }  // namespace clrscope::analysis

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "profile/tables/thread_state.h"
 
@@ -17,16 +16,19 @@ using profile::Source;
 using profile::ThreadState;
 
 void ThreadSamples::NoteRound(uint64_t thread, int64_t time_ns) {
-  if (round_ns_ < 0) round_ns_ = time_ns;
-  if (round_of_.size() < kMostThreads || round_of_.contains(thread)) {
-    uint64_t& last = round_of_[thread];
-    if (last == round_) {
-      ++round_;
-      gap_ns_ = time_ns - std::exchange(round_ns_, time_ns);
-      gaps_.push_back(gap_ns_);
-    }
-    last = round_;
+  // A damaged clock must not overflow sums; nobody looks so rarely.
+  constexpr int64_t kLongestNs = int64_t{3600} * 1'000'000'000, kFarNs = int64_t{1} << 61;
+  time_ns = std::clamp(time_ns, -kFarNs, kFarNs);
+  if (!round_ns_) round_ns_ = time_ns;
+  if (round_of_.size() >= kMostThreads && !round_of_.contains(thread)) round_of_.clear();
+  uint64_t& last = round_of_[thread];
+  if (last == round_) {
+    ++round_;
+    gap_ns_ = std::clamp<int64_t>(time_ns - *round_ns_, 0, kLongestNs);
+    round_ns_ = time_ns;
+    gaps_.push_back(gap_ns_);
   }
+  last = round_;
   if (gaps_.empty()) gaps_.push_back(gap_ns_);
 }
 
@@ -41,13 +43,7 @@ void ThreadSamples::OnSample(uint64_t thread, int64_t time_ns, uint32_t node, Mo
   NoteRound(thread, time_ns);
   const RowKey key{thread, uint64_t{node} << 2 | static_cast<uint64_t>(mode)};
   const auto [row, is_new] = row_of_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
-  if (is_new) {
-    if (rows_.size() >= kMostRows) {
-      row_of_.erase(row);
-      return slices_.home().tables->losses.Add(Loss::kCpuSamplesDropped);
-    }
-    rows_.push_back({thread, node, mode, 0, 0});
-  }
+  if (is_new) rows_.push_back({thread, node, mode, 0, 0});
   ++rows_[row->second].samples;
   waiting_.push_back({row->second, static_cast<uint32_t>(gaps_.size() - 1)});
 }
@@ -75,21 +71,27 @@ void ThreadSamples::Emit(const Row& row) {
 }
 
 void ThreadSamples::SettleGaps() {
+  constexpr int64_t kStop = 10;
   sorted_.clear();
   for (const int64_t gap : gaps_)
     if (gap > 0) sorted_.push_back(gap);
-  constexpr int64_t kStop = 10;
-  int64_t stop = period_ns_ * kStop;
-  if (sorted_.size() >= kFewRounds) {
+  const size_t fresh = sorted_.size();
+  if (fresh < kFewRounds) sorted_.insert(sorted_.end(), recent_.begin(), recent_.end());
+  recent_.insert(recent_.end(), sorted_.begin(),
+                 sorted_.begin() + static_cast<std::ptrdiff_t>(fresh));
+  if (recent_.size() > kFewRounds)
+    recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(kFewRounds));
+  int64_t usual = period_ns_;
+  if (!sorted_.empty()) {
     const auto middle = sorted_.begin() + static_cast<std::ptrdiff_t>(sorted_.size() / 2);
     std::nth_element(sorted_.begin(), middle, sorted_.end());
-    stop = *middle * kStop;
-    const auto last =
-        std::partition(sorted_.begin(), sorted_.end(), [stop](int64_t gap) { return gap <= stop; });
+    usual = *middle;
+    const auto last = std::partition(sorted_.begin(), sorted_.end(),
+                                     [usual](int64_t gap) { return gap / kStop <= usual; });
     period_ns_ = std::accumulate(sorted_.begin(), last, int64_t{0}) / (last - sorted_.begin());
   }
   for (int64_t& gap : gaps_)
-    if (gap <= 0 || gap > stop) gap = period_ns_;
+    if (gap <= 0 || gap / kStop > usual) gap = period_ns_;
 }
 
 void ThreadSamples::Flush() {
@@ -106,7 +108,7 @@ void ThreadSamples::Flush() {
 void ThreadSamples::MoveTo(const LateSlices::Home& home) {
   slices_.MoveTo(home);
   round_of_.clear();
-  round_ns_ = -1;
+  round_ns_.reset();
   gap_ns_ = 0;
   slice_ = -1;
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,10 +20,11 @@ namespace clrscope::analysis {
 
 class ThreadSamples {
  public:
-  // Threads, and (thread, stack, mode) of a second; more rows are counted as dropped. Samples that
-  // wait for the end of their second; with more, what came so far is handed out.
-  static constexpr size_t kMostThreads = 100'000, kMostRows = 1'000'000, kMostWaiting = 1'000'000;
-  // Of fewer rounds the mean of the second before goes on.
+  // Threads of which it is known in which round they were; then all are forgotten. Samples that
+  // wait for the end of their second; then what came so far is handed out.
+  static constexpr size_t kMostThreads = 100'000, kMostWaiting = 1'000'000;
+  // What is usual is told by so many rounds at least, those of earlier seconds where there are few:
+  // of thousands of threads a round takes a second.
   static constexpr size_t kFewRounds = 8;
 
   enum class Mode : uint8_t { kUnknown = 0, kExternal = 1, kManaged = 2 };  // as the payload has it
@@ -77,9 +79,11 @@ class ThreadSamples {
   std::vector<Row> rows_;
   std::vector<Waiting> waiting_;
   std::vector<int64_t> gaps_, sorted_;  // ns before each round of the slice; 0 = not known
+  std::vector<int64_t> recent_;         // the last ones of earlier slices
   uint64_t round_ = 1;
-  int64_t round_ns_ = -1, gap_ns_ = 0;  // when it began, and how long after the one before
-  int64_t slice_ = -1;                  // the number of the one that is open
+  std::optional<int64_t> round_ns_;  // when it began
+  int64_t gap_ns_ = 0;               // how long after the one before
+  int64_t slice_ = -1;               // the number of the one that is open
   int64_t period_ns_ = kNominalPeriodNs;
   uint64_t samples_ = 0;
 };

@@ -90,6 +90,27 @@ TEST_F(ThreadSamplesTest, AThreadWithoutASampleInEachRoundHasNoMoreThanItsRounds
   EXPECT_EQ(Ns(Source::kThreadCpu, 8), 20u * kMs);
 }
 
+// Of thousands of threads a round may take as long.
+TEST_F(ThreadSamplesTest, RoundsMayBeRare) {
+  for (int i = 0; i < 60; ++i)
+    for (const uint64_t thread : {7u, 8u})
+      samples_.OnSample(thread, i * 300 * kMs, 3, Mode::kManaged);
+  samples_.Flush();
+  EXPECT_EQ(samples_.period_ns(), 300 * kMs);
+  EXPECT_NEAR(Double(Source::kThreadCpu, 7), 60.0 * 300 * kMs, 301.0 * kMs);
+}
+
+TEST_F(ThreadSamplesTest, ADamagedClockIsSurvived) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  uint64_t thread = 7;
+  for (const int64_t at : {-kFar, kFar, int64_t{0}, kFar, -kFar, 100 * kMs, 100 * kMs, 99 * kMs})
+    for (int i = 0; i < 20; ++i) samples_.OnSample(7 + thread++ % 2, at, 3, Mode::kManaged);
+  for (int i = 0; i < 40; ++i)
+    samples_.OnSample(7, i % 2 == 0 ? -kFar / 4 : 100 * kMs, 3, Mode::kManaged);
+  samples_.Flush();
+  EXPECT_EQ(Samples(Source::kThreadCpu, 7) + Samples(Source::kThreadCpu, 8), 200u);
+}
+
 TEST_F(ThreadSamplesTest, ARoundThatASecondEndsInKeepsItsGap) {
   for (int i = 0; i < 100; ++i) {
     const int64_t at = kSecond - 100 * kMs + i * 2 * kMs;
