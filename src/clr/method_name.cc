@@ -37,6 +37,10 @@ Owner SplitOwner(std::string_view owner) {
   int depth = 0;
   size_t end = owner.size(), plus = std::string_view::npos;
   for (size_t i = 0; i < owner.size(); ++i) {
+    if (owner[i] == '\\') {
+      ++i;  // what follows is part of a name
+      continue;
+    }
     if (owner[i] == '<') ++depth;
     if (owner[i] == '>') --depth;
     if (depth > 0) continue;
@@ -98,7 +102,7 @@ size_t FsharpNameLength(std::string_view component) {
 
 // What such a method was made from: "work@8.MoveNext", "orders@9.GenerateNext", "main@20-1.Invoke".
 std::string FsharpMethod(std::string_view component, size_t name_length, std::string_view method) {
-  const std::string made_from(component.substr(0, name_length));
+  const std::string made_from = UnescapedName(component.substr(0, name_length));
   if (method == "MoveNext") return made_from + " [async]";
   if (method == "GenerateNext") return made_from + " [iterator]";
   if (method == "Invoke") return made_from + ".λ" + std::string(component.substr(name_length + 1));

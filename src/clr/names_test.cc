@@ -29,6 +29,33 @@ TEST(TypeName, IsWrittenAsInCsharp) {
       {"System.Collections.Generic.List`1", "System.Collections.Generic.List<T>"},
       {"<>c__DisplayClass324_0", "[closure 324_0]"},
       {"<>f__AnonymousType0`2[System.Int32,System.String]", "[anonymous 0]<int, string>"},
+      // A tuple of eight and more holds the others in its eighth argument.
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.ValueTuple`3[System.Single,System.Decimal,"
+       "System.Nullable`1[System.Int32]]]",
+       "(A, B, C, D, E, F, G, float, decimal, int?)"},
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.ValueTuple`1[System.Int32]][]",
+       "(A, B, C, D, E, F, G, int)[]"},
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.ValueTuple`1[System.ValueTuple`2[H,I]]]",
+       "(A, B, C, D, E, F, G, (H, I))"},
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.ValueTuple`8[H,I,J,K,L,M,N,"
+       "System.ValueTuple`2[O,P]]]",
+       "(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P)"},
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.Int32]",
+       "System.ValueTuple<A, B, C, D, E, F, G, int>"},
+      {"System.ValueTuple`8[A,B,C,D,E,F,G,System.Nullable`1[System.ValueTuple`2[H,I]]]",
+       "System.ValueTuple<A, B, C, D, E, F, G, (H, I)?>"},
+      // File-local types.
+      {"<Program>F5DEF0C1A2__Hidden", "Hidden"},
+      {"Shop.<My_File>F5DEF0C1A2__Box`1+Slot[System.Int32][]", "Shop.Box<int>.Slot[]"},
+      {"Shop.<Program>F0__Hidden__Twice+<>c__DisplayClass0_0", "Shop.Hidden__Twice.[closure 0_0]"},
+      {"<Program>Fx__NotOne", "<Program>Fx__NotOne"},
+      {"<Program>F12__", "<Program>F12__"},
+      // Names that C# cannot write: the runtime escapes them in some places.
+      {"Shop.Odd\\, name\\+with \\[all\\]+Slot`1[System.Int32]",
+       "Shop.Odd, name+with [all].Slot<int>"},
+      {"Shop.Odd, union+A, b", "Shop.Odd, union.A, b"},
+      {"Shop.Odd, generic`1[System.Int64][]", "Shop.Odd, generic<long>[]"},
+      {"Shop.Ends\\", "Shop.Ends\\"},
       {"Broken[", "Broken["},
       {"", ""},
   };
@@ -65,6 +92,8 @@ TEST(TypeName, OwnersMayBeMissingOfTheOutermostTypeAlone) {
        {"System.Int32", "Shop.Box`1+Slot[System.Int32]", "Box+Slot", "", "[", "[]"})
     EXPECT_EQ(parts(whole), "complete") << whole;
   EXPECT_EQ(parts("Open[System.Int32"), "Open 1") << "cut";
+  EXPECT_EQ(parts("Odd\\, name\\+x[System.Int32]"), "Odd, name+x 1");
+  EXPECT_EQ(parts("<Program>F5DE__Hidden"), "<Program>F5DE__Hidden 0");
 }
 
 TEST(TypeName, ElementsOfSignaturesHaveNames) {
@@ -81,6 +110,7 @@ TEST(TypeName, OwnersCanBeLeftOut) {
   EXPECT_EQ(WithoutOwner("A+B+<C+D>d__1[E+F][]"), "<C+D>d__1[E+F][]");
   EXPECT_EQ(WithoutOwner("Shop.Box`1[A+B]"), std::nullopt);
   EXPECT_EQ(WithoutOwner("Slot"), std::nullopt);
+  EXPECT_EQ(WithoutOwner("Odd\\+name"), std::nullopt);
 }
 
 TEST(TypeName, DeepNestingIsKeptAsItIs) {
@@ -94,6 +124,8 @@ TEST(Signature, ParametersAreWrittenAsInCsharp) {
             "(string, ref int, byte[])");
   EXPECT_EQ(CsharpParameters("bool  (value class System.Span`1<wchar>,!!0,!1)"),
             "(System.Span<char>, TM0, T1)");
+  EXPECT_EQ(CsharpParameters("void  (class Shop.<Program>F5DE__Box`1<int32>,class <A>F1__B)"),
+            "(Shop.Box<int>, B)");
   EXPECT_EQ(CsharpParameters("instance void  ()"), "()");
 }
 
@@ -130,6 +162,10 @@ TEST(MethodName, CompilerMadeNamesBecomeWhatTheyWereMadeFrom) {
   EXPECT_EQ(CsharpMethodName("System.Collections.Generic.Dictionary`2[System.Int64,System.__Canon]",
                              "TryInsert", ""),
             "System.Collections.Generic.Dictionary<long, System.__Canon>.TryInsert");
+  EXPECT_EQ(CsharpMethodName("Shop.<Program>F5DE__Hidden+<>c", "<Go>b__0_0", ""),
+            "Shop.Hidden.Go.λ0");
+  EXPECT_EQ(CsharpMethodName("<Program>F5DE__Hidden+<LoadAsync>d__5", "MoveNext", "void  ()"),
+            "Hidden.LoadAsync [async]");
   EXPECT_EQ(CsharpMethodName("dynamicClass", "lambda_method5", ""), "[dynamic] lambda_method5");
   EXPECT_EQ(CsharpMethodName("Roslyn.Utilities.StringTable+<>c", ".cctor", ""),
             "Roslyn.Utilities.StringTable..cctor");
@@ -144,6 +180,10 @@ TEST(MethodName, FsharpClosuresBecomeWhatTheyWereMadeFrom) {
             "Shop.Program.orders [iterator]");
   EXPECT_EQ(CsharpMethodName("Shop.Seq+Map@746[System.__Canon,System.Int32]", "Invoke", ""),
             "Shop.Seq.Map.λ746");
+  EXPECT_EQ(CsharpMethodName("Shop.Odd\\, module+sleep\\, now@53", "Invoke", ""),
+            "Shop.Odd, module.sleep, now.λ53");
+  EXPECT_EQ(CsharpMethodName("Shop.Odd\\, m2+Nested\\, x`1[System.Int32]", "Sleep", ""),
+            "Shop.Odd, m2.Nested, x<int>.Sleep");
   EXPECT_EQ(CsharpMethodName("Shop.Program+user@home", "Invoke", ""),
             "Shop.Program.user@home.Invoke");
 }

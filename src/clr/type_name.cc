@@ -29,19 +29,26 @@ std::string_view Alias(std::string_view name) {
 
 bool EndsName(char c) { return c == '[' || c == ']' || c == ',' || c == '&' || c == '*'; }
 
-// Commas and brackets inside of compiler-made names are part of these.
+// Commas and brackets inside of compiler-made names are part of these, and so is what stands behind
+// a backslash. Source: dotnet/runtime src/coreclr/vm/typestring.cpp (EscapeName)
 class NameScan {
  public:
   // Whether the character, the next one, is not inside.
   bool Outside(char c) {
+    if (std::exchange(escaped_, false)) return false;
+    escaped_ = c == '\\';
     if (c == '<') ++angle_;
     if (c == '>' && angle_ > 0) --angle_;
-    return angle_ == 0;
+    return angle_ == 0 && !escaped_;
   }
 
  private:
   int angle_ = 0;
+  bool escaped_ = false;
 };
+
+// Names of allocation events have no backslashes: before its arguments a comma belongs to the name.
+bool EndsOutermost(char c) { return EndsName(c) && c != ','; }
 
 // Generic arity after a backtick; strips it from `name`.
 size_t TakeArity(std::string_view& name) {
@@ -55,8 +62,23 @@ size_t TakeArity(std::string_view& name) {
   return arity;
 }
 
+// A file-local type of C#: "Shop.<Orders>F3A…__Hidden", with the file's name and its hash, is
+// "Shop.Hidden". Source: dotnet/roslyn GeneratedNames.MakeFileTypeMetadataNamePrefix
+std::optional<std::string> FileLocalName(std::string_view name) {
+  const size_t open = name.find('<');
+  if (open == std::string_view::npos || (open > 0 && name[open - 1] != '.')) return std::nullopt;
+  CompilerName c;
+  if (!ParseCompilerName(name.substr(open), c) || c.kind != 'F') return std::nullopt;
+  const size_t hash = c.rest.find_first_not_of("0123456789ABCDEF");
+  if (hash == 0 || hash == std::string_view::npos || !c.rest.substr(hash).starts_with("__") ||
+      c.rest.size() == hash + 2)
+    return std::nullopt;
+  return std::string(name.substr(0, open)) + std::string(c.rest.substr(hash + 2));
+}
+
 // "<LoadAsync>d__5" and its like, as a part of a type's name.
 std::string ReadableComponent(std::string_view name) {
+  if (const auto local = FileLocalName(name)) return *local;
   if (name == "<>c") return "[lambdas]";
   if (name.starts_with("<>c__DisplayClass"))
     return "[closure " + std::string(name.substr(17)) + "]";
@@ -65,7 +87,31 @@ std::string ReadableComponent(std::string_view name) {
   CompilerName c;
   if (ParseCompilerName(name, c) && c.kind == 'd' && !c.method.empty())
     return ReadableComponent(c.method) + " [state machine]";
-  return std::string(name);
+  return UnescapedName(name);
+}
+
+// The elements of a tuple: the eighth argument holds those from the eighth on. Nothing where it is
+// no tuple, so that it is none in C#.
+std::optional<std::string> TupleElements(const std::vector<std::string>& args) {
+  constexpr size_t kRest = 7;
+  constexpr std::string_view kOne = "System.ValueTuple<";
+  std::string out;
+  for (size_t i = 0; i < std::min(args.size(), kRest); ++i) out += (i == 0 ? "" : ", ") + args[i];
+  if (args.size() <= kRest) return out;
+  const std::string_view rest = args[kRest];
+  if (args.size() > kRest + 1) return std::nullopt;
+  if (rest.starts_with('(') && rest.ends_with(')'))
+    return out.append(", ").append(rest.substr(1, rest.size() - 2));
+  // Of one element; the long form of a tuple that is none has more.
+  if (!rest.starts_with(kOne) || !rest.ends_with('>')) return std::nullopt;
+  const std::string_view one = rest.substr(kOne.size(), rest.size() - kOne.size() - 1);
+  int depth = 0;
+  for (const char c : one) {
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == ']') --depth;
+    if (c == ',' && depth == 0) return std::nullopt;
+  }
+  return out.append(", ").append(one);
 }
 
 void AppendArguments(std::string& out, const std::vector<std::string>& args, size_t first,
@@ -84,11 +130,8 @@ void AppendArguments(std::string& out, const std::vector<std::string>& args, siz
 // arguments and the arguments, which lie flat at its end.
 std::string Compose(std::string_view name, const std::vector<std::string>& args) {
   if (name == "System.Nullable`1" && args.size() == 1) return args[0] + "?";
-  if (name.starts_with("System.ValueTuple`") && args.size() > 1) {
-    std::string out = "(";
-    for (size_t i = 0; i < args.size(); ++i) out += (i == 0 ? "" : ", ") + args[i];
-    return out + ")";
-  }
+  if (name.starts_with("System.ValueTuple`") && args.size() > 1)
+    if (const auto elements = TupleElements(args)) return "(" + *elements + ")";
   std::string out;
   size_t used = 0;
   while (true) {
@@ -96,6 +139,8 @@ std::string Compose(std::string_view name, const std::vector<std::string>& args)
     size_t plus = 0;
     int depth = 0;
     for (; plus < name.size(); ++plus) {
+      if (name[plus] == '\\' && ++plus < name.size()) continue;
+      if (plus == name.size()) break;
       if (name[plus] == '<') ++depth;
       if (name[plus] == '>') --depth;
       if (name[plus] == '+' && depth <= 0) break;
@@ -135,8 +180,9 @@ class TypeParser {
     if (nesting > kMaxNesting) failed_ = true;
     if (failed_) return {};
     const size_t start = pos_;
+    const auto ends = nesting == 0 ? EndsOutermost : EndsName;
     for (NameScan scan; pos_ < text_.size(); ++pos_)
-      if (scan.Outside(text_[pos_]) && EndsName(text_[pos_])) break;
+      if (scan.Outside(text_[pos_]) && ends(text_[pos_])) break;
     const std::string_view name = text_.substr(start, pos_ - start);
     std::vector<std::string> args;
     if (Peek() == '[' && Peek(1) != ']' && Peek(1) != ',' && Peek(1) != '*') {
@@ -244,7 +290,12 @@ std::string SignatureType(std::string_view il, int nesting) {
     if (il == from) return std::string(to);
   if (il.starts_with("!!")) return "TM" + std::string(il.substr(2));
   if (il.starts_with("!")) return "T" + std::string(il.substr(1));
-  const size_t angle = il.find('<', il.starts_with('<') ? il.find('>') : 0);
+  size_t angle = il.find('<');
+  // Not that of a compiler-made name.
+  while (angle != std::string_view::npos && (angle == 0 || il[angle - 1] == '.')) {
+    const size_t close = il.find('>', angle);
+    angle = close == std::string_view::npos ? close : il.find('<', close);
+  }
   if (il.ends_with('>') && angle != std::string_view::npos && angle > 0) {
     std::vector<std::string> args;
     for (const std::string_view a : SplitTop(il.substr(angle + 1, il.size() - angle - 2)))
@@ -255,6 +306,16 @@ std::string SignatureType(std::string_view il, int nesting) {
 }
 
 }  // namespace
+
+std::string UnescapedName(std::string_view name) {
+  std::string out;
+  out.reserve(name.size());
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\\' && i + 1 < name.size()) ++i;
+    out += name[i];
+  }
+  return out;
+}
 
 bool ParseCompilerName(std::string_view component, CompilerName& out) {
   if (component.empty() || component[0] != '<') return false;
@@ -279,7 +340,7 @@ std::optional<std::string_view> WithoutOwner(std::string_view raw) {
   NameScan scan;
   for (size_t at = 0; at < raw.size(); ++at) {
     if (!scan.Outside(raw[at])) continue;
-    if (EndsName(raw[at])) break;
+    if (EndsOutermost(raw[at])) break;
     if (raw[at] == '+') out = raw.substr(at + 1);
   }
   return out;
@@ -289,11 +350,11 @@ std::optional<BareName> BareNameOf(std::string_view raw) {
   size_t at = 0;
   for (NameScan scan; at < raw.size(); ++at) {
     if (!scan.Outside(raw[at])) continue;
-    if (EndsName(raw[at])) break;
+    if (EndsOutermost(raw[at])) break;
     if (raw[at] == '.' || raw[at] == '+') return std::nullopt;
   }
   if (at == 0) return std::nullopt;
-  BareName out{std::string(raw.substr(0, at)), 0};
+  BareName out{UnescapedName(raw.substr(0, at)), 0};
   // "[]", "[,]" and "[*]" are ranks.
   if (at + 1 >= raw.size() || raw[at] != '[' || EndsName(raw[at + 1])) return out;
   out.arguments = 1;

@@ -28,6 +28,10 @@ std::optional<BareName> BareNameOf(std::string_view raw);
 // "Slot[System.Int32]" of "Shop.Box`1+Slot[System.Int32]"; nothing where there is no owner.
 std::optional<std::string_view> WithoutOwner(std::string_view raw);
 
+// "Odd, name" of "Odd\, name": where the runtime writes a method's owner, a backslash stands before
+// what else would mean something.
+std::string UnescapedName(std::string_view name);
+
 // One type of an IL signature: "value class System.Span`1<unsigned int8>&" → "ref
 // System.Span<byte>".
 std::string CsharpSignatureType(std::string_view il);
