@@ -75,10 +75,11 @@ void EventBinder::MakeFigures(const profile::Recording& recording, const Aggrega
   const size_t processes = recording.processes.size();
   for (size_t p = 0; p < processes; ++p) {
     const uint64_t all = SamplesOf(recording, aggregate, p, Source::kThreadWall);
-    const std::string_view runtime = recording.strings.Get(recording.processes[p]->info.runtime);
-    modes_told_.push_back(
-        all == 0 ||
-        ThreadModesTold(runtime, SamplesOf(recording, aggregate, p, Source::kThreadCpu), all));
+    const profile::Process& info = recording.processes[p]->info;
+    modes_told_.push_back((all == 0 && info.sampler != profile::CpuSampler::kRuntime) ||
+                          ThreadModesTold(recording.strings.Get(info.runtime),
+                                          SamplesOf(recording, aggregate, p, Source::kThreadCpu),
+                                          all));
   }
   const auto any_has = [&](const profile::SourceSpec& source) {
     for (size_t p = 0; p < processes; ++p)

@@ -124,6 +124,10 @@ std::string OuterName(std::string_view outer, std::string_view arguments) {
   int depth = 0;
   size_t commas = 0, end = arguments.size();
   for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == '\\') {
+      ++i;  // what follows is part of a name
+      continue;
+    }
     if (arguments[i] == '[' || arguments[i] == '<') ++depth;
     if (arguments[i] == ']' || arguments[i] == '>') --depth;
     if ((arguments[i] == ',' && depth == 1 && ++commas == arity) || depth == 0) {
@@ -158,7 +162,7 @@ std::string CsharpMethodName(std::string_view owner, std::string_view name,
     std::string type = IsClosure(WithoutArity(outer.last)) && !outer.outer.empty()
                            ? OuterName(outer.outer, parts.arguments)
                            : OuterName(parts.outer, parts.arguments);
-    std::string out = type + "." + ReadableMethod(machine.method);
+    std::string out = type + "." + ReadableMethod(UnescapedName(machine.method));
     if (name == "MoveNext") return out + MachineSuffix(signature);
     return out + "." + std::string(name);
   }

@@ -166,6 +166,11 @@ TEST(MethodName, CompilerMadeNamesBecomeWhatTheyWereMadeFrom) {
             "Shop.Hidden.Go.λ0");
   EXPECT_EQ(CsharpMethodName("<Program>F5DE__Hidden+<LoadAsync>d__5", "MoveNext", "void  ()"),
             "Hidden.LoadAsync [async]");
+  EXPECT_EQ(CsharpMethodName("Shop.S+<Shop-IRepo<System-Int32\\,System-String>-LoadAsync>d__5",
+                             "MoveNext", "instance void  ()"),
+            "Shop.S.Shop-IRepo<System-Int32,System-String>-LoadAsync [async]");
+  EXPECT_EQ(CsharpMethodName("Shop.Box`1+<>c[Shop.Odd\\, \\[x]", "<Go>b__0_0", ""),
+            "Shop.Box<Shop.Odd, [x>.Go.λ0");
   EXPECT_EQ(CsharpMethodName("dynamicClass", "lambda_method5", ""), "[dynamic] lambda_method5");
   EXPECT_EQ(CsharpMethodName("Roslyn.Utilities.StringTable+<>c", ".cctor", ""),
             "Roslyn.Utilities.StringTable..cctor");

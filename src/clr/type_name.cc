@@ -35,11 +35,21 @@ class NameScan {
  public:
   // Whether the character, the next one, is not inside.
   bool Outside(char c) {
-    if (std::exchange(escaped_, false)) return false;
-    escaped_ = c == '\\';
-    if (c == '<') ++angle_;
-    if (c == '>' && angle_ > 0) --angle_;
-    return angle_ == 0 && !escaped_;
+    if (escaped_) return escaped_ = false;
+    switch (c) {
+      case '\\':
+        escaped_ = true;
+        return false;
+      case '<':
+        ++angle_;
+        return false;
+      case '>':
+        if (angle_ > 0) --angle_;
+        break;
+      default:
+        break;
+    }
+    return angle_ == 0;
   }
 
  private:
@@ -78,6 +88,7 @@ std::optional<std::string> FileLocalName(std::string_view name) {
 
 // "<LoadAsync>d__5" and its like, as a part of a type's name.
 std::string ReadableComponent(std::string_view name) {
+  if (name.find('<') == std::string_view::npos) return UnescapedName(name);
   if (const auto local = FileLocalName(name)) return *local;
   if (name == "<>c") return "[lambdas]";
   if (name.starts_with("<>c__DisplayClass"))
@@ -139,11 +150,11 @@ std::string Compose(std::string_view name, const std::vector<std::string>& args)
     size_t plus = 0;
     int depth = 0;
     for (; plus < name.size(); ++plus) {
-      if (name[plus] == '\\' && ++plus < name.size()) continue;
-      if (plus == name.size()) break;
-      if (name[plus] == '<') ++depth;
-      if (name[plus] == '>') --depth;
-      if (name[plus] == '+' && depth <= 0) break;
+      const char c = name[plus];
+      if (c == '<') ++depth;
+      if (c == '>') --depth;
+      if (c == '\\' && plus + 1 < name.size()) ++plus;
+      if (c == '+' && depth <= 0) break;
     }
     const bool last = plus == name.size();
     std::string_view component = name.substr(0, plus);
@@ -180,9 +191,10 @@ class TypeParser {
     if (nesting > kMaxNesting) failed_ = true;
     if (failed_) return {};
     const size_t start = pos_;
-    const auto ends = nesting == 0 ? EndsOutermost : EndsName;
-    for (NameScan scan; pos_ < text_.size(); ++pos_)
-      if (scan.Outside(text_[pos_]) && ends(text_[pos_])) break;
+    for (NameScan scan; pos_ < text_.size(); ++pos_) {
+      const char c = text_[pos_];
+      if (scan.Outside(c) && EndsName(c) && (c != ',' || nesting > 0)) break;
+    }
     const std::string_view name = text_.substr(start, pos_ - start);
     std::vector<std::string> args;
     if (Peek() == '[' && Peek(1) != ']' && Peek(1) != ',' && Peek(1) != '*') {
@@ -308,6 +320,7 @@ std::string SignatureType(std::string_view il, int nesting) {
 }  // namespace
 
 std::string UnescapedName(std::string_view name) {
+  if (name.find('\\') == std::string_view::npos) return std::string(name);
   std::string out;
   out.reserve(name.size());
   for (size_t i = 0; i < name.size(); ++i) {

@@ -34,6 +34,11 @@ std::string WithoutAssemblies(std::string_view raw) {
   bool skip = false;
   for (size_t i = 0; i < raw.size(); ++i) {
     const char c = raw[i];
+    if (c == '\\' && i + 1 < raw.size()) {  // what follows is part of a name
+      if (!skip) out.append(raw.substr(i, 2));
+      ++i;
+      continue;
+    }
     const bool argument = c == '[' && i > 0 &&
                           (raw[i - 1] == '[' || (raw[i - 1] == ',' && !open.empty())) &&
                           i + 1 < raw.size() && raw[i + 1] != ']' && raw[i + 1] != ',';

@@ -107,6 +107,21 @@ TEST(GcTimeline, NumbersOfGcsThatOnlySuspendedAreNotMissing) {
   }
 }
 
+TEST(GcTimeline, ABackgroundGcAfterCountedNumbersKnowsWhatWasAllocated) {
+  for (const bool beside : {false, true}) {
+    Script s;
+    s.Blocking(100, 1);
+    uint32_t number = 2;
+    if (beside)
+      s.Suspend(kUser, 120, 121).Start(kUser, 122, number++, 2, kBackground).Restart(kUser, 125);
+    s.Suspend(kUser, 150, 151).Restart(kUser, 160);
+    s.Suspend(kUser, 200, 201).Start(kUser, 202, number + 1, 2, beside ? kForeground : kBackground);
+    s.timeline.Finish();
+    EXPECT_EQ(s.facts.counted_only, 1u);
+    EXPECT_EQ(s.Gc(number + 1).has(profile::kGcAfterCounted), !beside);
+  }
+}
+
 TEST(GcTimeline, ASuspensionAccountsForOneNumber) {
   Script s;
   s.Blocking(100, 1).Suspend(kUser, 150, 151).Restart(kUser, 160).Blocking(200, 4);

@@ -342,8 +342,8 @@ void Target::Settle() {
   }
   if (stopped && sessions_.empty() && state_ != State::kEnded) {
     state_ = State::kEnded;
-    EndCpu();
     StopStops();
+    EndCpu();
     StopWall();
   }
 }
@@ -492,6 +492,7 @@ void Target::RepairTicks() {
 }
 
 void Target::Finish() {
+  if (state_ == State::kEnded) NoteEnd();
   FlushCpu();
   fold_->Finish(state_ == State::kRecording);
 }
@@ -526,6 +527,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   if (lines_ != nullptr) lines_->Restart(0);
   next_images_ns_ -= shift_ns;
   process_clock_.at_ns -= shift_ns;
+  sessions_ended_ns_ -= shift_ns;
   storm_ends_ns_ -= shift_ns;
   next_window_.reset();
   storm_watch_ = StormWatch(static_cast<uint64_t>(shift_ns));
@@ -632,7 +634,6 @@ bool Target::NameTheLast(int64_t now_ns) {
 
 void Target::Close() {
   for (Live& s : sessions_) NoteLosses(s);
-  NoteEnd();
   Finish();
   FinishLines();
   if (type_namer_ != nullptr) {

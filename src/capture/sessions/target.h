@@ -403,6 +403,8 @@ class Target final : public Feed {
     bool ended = false;
   };
   ProcessClock process_clock_;
+  int64_t sessions_ended_ns_ = 0;  // by themselves
+  bool replaced_ = false;          // another program runs
   int64_t images_every_ns_ = 200'000'000, next_images_ns_ = 0;
   std::vector<std::string> notes_;
 };

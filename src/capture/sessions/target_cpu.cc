@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -14,31 +13,34 @@
 #include "capture/proc/thread_times.h"
 #include "capture/sessions/cpu_stacks.h"
 #include "capture/sessions/target.h"
-#include "ipc/processes/proc_stat.h"
 
 namespace clrscope::capture {
-
-using namespace std::chrono_literals;
-
 namespace {
 
 // Samples of a turn, so that other processes get theirs.
 constexpr size_t kSamplesPerPump = 2'000;
 
 constexpr int64_t kLookEveryNs = 20'000'000;  // at what a process has used
+// From the end of a process's sessions to its own.
+constexpr int64_t kEndPatienceNs = 2'000'000'000;
 
 class CpuSink final : public KernelSampler::Sink {
  public:
-  CpuSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
+  CpuSink(CpuStacks* stacks, const RecordingClock* clock, bool* replaced)
+      : stacks_(*stacks), clock_(*clock), replaced_(*replaced) {}
   void OnSample(const CpuSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), s.period, s.user,
                       s.regs, s.stack, s.in_kernel});
   }
-  void OnExec(int64_t) override { stacks_.OnExec(); }
+  void OnExec(int64_t) override {
+    replaced_ = true;
+    stacks_.OnExec();
+  }
 
  private:
   CpuStacks& stacks_;
   const RecordingClock& clock_;
+  bool& replaced_;  // by another program
 };
 
 class StopSink final : public StopSampler::Sink {
@@ -60,12 +62,14 @@ void Target::BeginCpu() {
   FlushCpu();
   if (stops_ != nullptr) stops_->Start();
   // A thread that stops at the end of a system call was in the kernel.
+  fold_->cpu().Leave(home_.clock->now_ns());
   fold_->cpu().Begin(/*kernel_told=*/cpu_ == nullptr || cpu_->sees_kernel());
   cpu_stacks_ = std::make_unique<CpuStacks>(process_.pid, KnowCode(), &fold_->cpu(), RetireLater());
   fold_->TellCode(cpu_stacks_.get());
   if (options_.requests) fold_->requests().FollowRuns();
   cpu_lost_ = cpu_missed_ = 0;
   process_clock_ = {};
+  replaced_ = false;
   ReadCpuTimes(home_.clock->now_ns());
   if (cpu_ != nullptr && !cpu_->sees_kernel())
     notes_.push_back(
@@ -80,7 +84,7 @@ bool Target::PumpCpu() {
 }
 
 bool Target::PumpKernelSamples() {
-  CpuSink sink(cpu_stacks_.get(), home_.clock);
+  CpuSink sink(cpu_stacks_.get(), home_.clock, &replaced_);
   const bool any = cpu_->Read(sink, kSamplesPerPump);
   const KernelSampler::Losses& losses = cpu_->losses();
   NoteCpuLosses(losses.lost + losses.malformed, losses.unopened);
@@ -148,16 +152,21 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 void Target::ReadCpuTimes(int64_t now_ns) {
   ThreadTimes times = ReadThreadTimes(process_.pid, cpu_ != nullptr && !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
-  if (!times.threads.empty()) FollowProcessClock(now_ns);
-  process_clock_.read = process_clock_.ticks;
+  if (!times.threads.empty()) {
+    FollowProcessClock(now_ns);
+    process_clock_.read = process_clock_.ticks;
+  }
   cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
+// What a process uses long after its sessions is not of the recording.
 void Target::NoteEnd() {
   if (!samples_cpu() || process_clock_.ended) return;
   while (PumpCpu()) {
   }
-  FollowProcessClock(home_.clock->now_ns());
+  const int64_t now_ns = home_.clock->now_ns();
+  if (state_ != State::kEnded || now_ns - sessions_ended_ns_ < kEndPatienceNs)
+    FollowProcessClock(now_ns);
   EndProcessClock();
 }
 
@@ -184,14 +193,17 @@ void Target::EndProcessClock() {
                      ticks > 0 ? std::clamp(system / ticks, 0.0, 1.0) : 0);
 }
 
-// Its sessions ended by themselves. A process that goes on, as another program perhaps, is no
-// concern of ours; one that ends has its last reading when it has.
+// Its sessions ended by themselves: it ends, as a rule, and has its last reading when it has. One
+// that has become another program is no concern of ours.
 void Target::EndCpu() {
   if (!samples_cpu()) return;
   while (PumpCpu()) {
   }
-  FollowProcessClock(home_.clock->now_ns());
-  if (!ipc::IsEnding(process_.pid, 0ms)) EndProcessClock();
+  sessions_ended_ns_ = home_.clock->now_ns();
+  FollowProcessClock(sessions_ended_ns_);
+  if (!replaced_) return;
+  EndProcessClock();
+  cpu_.reset();
 }
 
 void Target::StopStops() {
@@ -208,6 +220,7 @@ void Target::StopCpu() {
   const int64_t now_ns = home_.clock->now_ns();
   FollowProcessClock(now_ns);
   ReadCpuTimes(now_ns);
+  if (state_ == State::kEnded) EndProcessClock();
   cpu_.reset();
   stops_.reset();
 }

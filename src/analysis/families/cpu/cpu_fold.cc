@@ -204,6 +204,12 @@ void CpuFold::Finish(int64_t now_ns) {
   Settle(INT64_MAX);
 }
 
+void CpuFold::Leave(int64_t now_ns) {
+  Finish(now_ns);
+  threads_.clear();
+  process_ns_ = -1;
+}
+
 void CpuFold::Shift(int64_t shift_ns) {
   for (auto& [id, t] : threads_)
     for (Sample& s : t.waiting) s.time_ns -= shift_ns;

@@ -32,6 +32,8 @@ class CpuFold {
     kernel_told_ = kernel_told;
   }
   bool on() const { return on_; }
+  // Nobody reads for a while: what is used until the next Begin() is not recorded.
+  void Leave(int64_t now_ns);
   struct Sampled {
     uint64_t thread = 0;
     int64_t time_ns = 0;

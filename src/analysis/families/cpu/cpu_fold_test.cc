@@ -151,6 +151,23 @@ TEST(CpuFold, AProcessThatHasEndedHasWhatItWasSeenToHaveUsed) {
                                {{0x3000, 1}, {kPeriod, 1}}}));
 }
 
+TEST(CpuFold, WhatIsUsedWhileNobodyReadsIsNobodys) {
+  CpuFeeder f;
+  f.Times(0, {{1, kCpuSecond}, {2, 0}}, 2 * kCpuSecond);
+  f.Sample(1, 100, 0x1000);
+  f.Times(900, {{1, kCpuSecond + 20 * kCpuMs}, {2, 3 * kCpuMs}}, 2 * kCpuSecond + 23 * kCpuMs);
+  f.fold().Leave(kCpuSecond);
+  f.fold().Begin(true);
+  f.Times(61'000, {{1, 61 * kCpuSecond}, {2, 5 * kCpuMs}}, 62 * kCpuSecond);
+  f.Sample(1, 61'500, 0x2000);
+  f.Times(62'000, {{1, 61 * kCpuSecond + 30 * kCpuMs}, {2, 5 * kCpuMs}},
+          62 * kCpuSecond + 30 * kCpuMs);
+  f.fold().Finish(62 * kCpuSecond);
+  EXPECT_EQ(f.Sums(), (CpuSums{{{0x1000, 1}, {20 * kCpuMs, 1}},
+                               {{profile::kNotSampledAddress, 2}, {3 * kCpuMs, 0}},
+                               {{0x2000, 1}, {30 * kCpuMs, 1}}}));
+}
+
 TEST(CpuFold, TheKernelsPartOfTheLastMomentsIsToldByTicks) {
   CpuFeeder f(/*kernel_told=*/false);
   f.Times(0, {{1, 0, 0, 0}}, 0);

@@ -167,7 +167,7 @@ void GcTimeline::CloseSuspension(uint64_t thread, int64_t now_ns) {
     ++facts_->other_suspensions;
     if (s.reason == kForGc && s.end_ns >= 0 && now_ns >= 0) {
       ++without_gc_;
-      trigger_ = {};
+      if (trigger_.time_ns <= s.begin_ns) trigger_ = {};
     }
     if (now_ns >= 0) Add(facts_->other_suspended_ns, Since(s.begin_ns, now_ns));
     return;
@@ -229,6 +229,7 @@ void GcTimeline::OnStart(const clr::RawEvent& event, int64_t now_ns) {
     EmitIfSettled(outer->serial);
   }
 
+  const bool beside_background = Background() != nullptr;
   OpenGc& gc = open_.emplace_back();
   gc.serial = serial;
   gc.marks = std::move(spare_marks_);
@@ -245,7 +246,7 @@ void GcTimeline::OnStart(const clr::RawEvent& event, int64_t now_ns) {
   r.previous_restart_ns = last_restart_ns_;
   const bool first = facts_->started++ == 0;
   if (clr::IsCausedByAllocation(start.reason)) ++facts_->caused_by_allocation;
-  if (!first) NoteNumbers(r);
+  if (!first) NoteNumbers(r, beside_background);
   last_number_ = start.number;
   last_start_ns_ = now_ns;
   without_gc_ = 0;
@@ -303,17 +304,18 @@ void GcTimeline::EmitIfSettled(uint64_t serial) {
 
 // Numbers between a GC and the one before it are of GCs that did not run where as many suspensions
 // were in between, and no event was lost. What a background GC frees meanwhile is not known.
-void GcTimeline::NoteNumbers(GcRecord& r) {
+void GcTimeline::NoteNumbers(GcRecord& r, bool beside_background) {
   if (r.number <= last_number_ + 1) return;
   const uint32_t numbers = r.number - last_number_ - 1;
-  if (without_gc_ < numbers || counted_.size() >= kMaxCounted ||
-      LostBetween(last_start_ns_, r.start_ns)) {
+  if (without_gc_ < numbers || LostBetween(last_start_ns_, r.start_ns)) {
     facts_->missing += numbers;
     r.flags |= profile::kGcAfterMissing;
     return;
   }
   facts_->counted_only += numbers;
-  r.flags |= Background() == nullptr ? profile::kGcAfterCounted : profile::kGcAfterMissing;
+  r.flags |= beside_background ? profile::kGcAfterMissing : profile::kGcAfterCounted;
+  // Losses are told soon.
+  if (counted_.size() >= kMaxCounted) counted_.pop_front();
   counted_.push_back({last_start_ns_, r.start_ns, numbers, r.number});
 }
 
@@ -358,19 +360,23 @@ void GcTimeline::OnGap(int64_t after_ns, int64_t before_ns) {
     if (std::max(r.restart_ns, r.end_ns) < after_ns) break;
     if (TouchedByGap(r)) r.flags |= profile::kGcMaybeTouched;
   }
+  std::vector<uint32_t> lost;  // numbers of GCs of which what was before them may be lost
   std::erase_if(counted_, [&](const Counted& c) {
     if (after_ns > c.to_ns || before_ns < c.from_ns) return false;
     facts_->counted_only -= std::min<uint64_t>(facts_->counted_only, c.numbers);
     facts_->missing += c.numbers;
-    const auto lost = [&c](profile::GcBrief& r) {
-      if (r.number != c.before) return;
-      r.flags =
-          static_cast<uint16_t>((r.flags & ~profile::kGcAfterCounted) | profile::kGcAfterMissing);
-    };
-    for (OpenGc& gc : open_) lost(gc.record);
-    for (profile::PackedGc& r : *out_) lost(r);
+    lost.push_back(c.before);
     return true;
   });
+  if (lost.empty()) return;
+  const auto mark = [&lost](profile::GcBrief& r) {
+    if (!std::binary_search(lost.begin(), lost.end(), r.number)) return;
+    r.flags =
+        static_cast<uint16_t>((r.flags & ~profile::kGcAfterCounted) | profile::kGcAfterMissing);
+  };
+  std::sort(lost.begin(), lost.end());
+  for (OpenGc& gc : open_) mark(gc.record);
+  for (profile::PackedGc& r : *out_) mark(r);
 }
 
 void GcTimeline::Finish() {

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,7 +113,7 @@ class GcTimeline {
   void EmitIfSettled(uint64_t serial);
   bool TouchedByGap(const profile::GcBrief& gc) const;
   bool LostBetween(int64_t from_ns, int64_t to_ns) const;
-  void NoteNumbers(profile::GcRecord& r);
+  void NoteNumbers(profile::GcRecord& r, bool beside_background);
 
   StringPool* strings_;
   profile::GcRecords* out_;
@@ -134,7 +135,7 @@ class GcTimeline {
     int64_t from_ns, to_ns;
     uint32_t numbers, before;  // how many, and the number of the GC after them
   };
-  std::vector<Counted> counted_;
+  std::deque<Counted> counted_;
   int64_t last_restart_ns_ = -1;
   PauseLog* pause_log_ = nullptr;
   CollectingThreads* thread_log_ = nullptr;
