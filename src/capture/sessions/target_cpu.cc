@@ -162,11 +162,12 @@ void Target::ReadCpuTimes(int64_t now_ns) {
 // What a process uses long after its sessions is not of the recording.
 void Target::NoteEnd() {
   if (!samples_cpu() || process_clock_.ended) return;
-  while (PumpCpu()) {
-  }
   const int64_t now_ns = home_.clock->now_ns();
-  if (state_ != State::kEnded || now_ns - sessions_ended_ns_ < kEndPatienceNs)
+  if (state_ != State::kEnded || now_ns - sessions_ended_ns_ < kEndPatienceNs) {
+    while (PumpCpu()) {
+    }
     FollowProcessClock(now_ns);
+  }
   EndProcessClock();
 }
 
