@@ -78,6 +78,7 @@ void EventBinder::MakeFigures(const profile::Recording& recording, const Aggrega
     const profile::Process& info = recording.processes[p]->info;
     modes_told_.push_back((all == 0 && info.sampler != profile::CpuSampler::kRuntime) ||
                           ThreadModesTold(recording.strings.Get(info.runtime),
+                                          recording.processes[p]->code.size() != 0,
                                           SamplesOf(recording, aggregate, p, Source::kThreadCpu),
                                           all));
   }

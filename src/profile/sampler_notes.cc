@@ -13,10 +13,10 @@ std::string WhyUntold(std::string_view runtime) {
   // docs/cpu.md has the versions.
   if (runtime.starts_with(".NET 9."))
     return "the sampler of " + std::string(runtime) + " does not report it (dotnet/runtime#123996)";
-  return "fewer than one sample in 1,000 is of a thread in managed code; the samplers of .NET 9, "
-         "of "
-         "the first releases of .NET 10 (dotnet/runtime#123996), and of .NET before 7 on Windows "
-         "(dotnet/runtime#45179) do not report it";
+  return "fewer than one sample in 1,000, or a handful of all, is of a thread in managed code; the "
+         "samplers of .NET 9 and the first releases of .NET 10 (dotnet/runtime#123996), of Native "
+         "AOT before .NET 11, and of .NET before 7 on Windows (dotnet/runtime#45179) do not report "
+         "it";
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ Version VersionOf(std::string_view runtime) {
 
 bool ThreadModesNeverTold(std::string_view runtime) { return VersionOf(runtime).major == 9; }
 
-bool ThreadModesTold(std::string_view runtime, uint64_t managed, uint64_t all) {
+bool ThreadModesTold(std::string_view runtime, bool methods, uint64_t managed, uint64_t all) {
   constexpr int kRepairedIn = 10, kRepairedPatch = 11, kOnEverySystem = 7;
   constexpr uint64_t kFewest = 1'000;  // of so many samples one is managed
   constexpr uint64_t kHandful = 20;
   const Version v = VersionOf(runtime);
   if (ThreadModesNeverTold(runtime)) return false;
-  if (v.major >= kOnEverySystem && (v.major != kRepairedIn || v.patch >= kRepairedPatch))
+  if (methods && v.major >= kOnEverySystem && (v.major != kRepairedIn || v.patch >= kRepairedPatch))
     return true;
   return managed >= kHandful && managed >= all / kFewest;
 }
