@@ -19,6 +19,9 @@ using std::chrono::nanoseconds;
 constexpr double kLookNsPerRequest = kRoutingNsPerRequest + kStatusNsPerRequest;
 constexpr int64_t kEveryNs = 10'000'000'000, kShortestLookNs = 100'000'000,
                   kLongestLookNs = 3'000'000'000;
+// A window may see no request of a page at all, and costs little: the next ones look, too, each
+// time that twice as many have run again.
+constexpr int64_t kWindowEveryNs = 1'000'000'000;
 
 // `most`: requests a second that may be told, over the time to the next look.
 int64_t LengthOf(double per_second, double most) {
@@ -63,6 +66,7 @@ void Target::WatchRouting() {
         actions ? "which actions there are" : "which ones", kLookNsPerRequest / 1000));
   if (request_phase_ != RequestPhase::kAll) {
     routing_wanted_ = true;
+    if (!actions) next_routing_ns_ = now_ns + kWindowEveryNs;
     return;
   }
   routing_run_ = std::make_shared<WindowRun>();
