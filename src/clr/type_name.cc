@@ -101,6 +101,24 @@ std::string ReadableComponent(std::string_view name) {
   return UnescapedName(name);
 }
 
+// Splits at commas outside of any bracket.
+std::vector<std::string_view> SplitTop(std::string_view text) {
+  std::vector<std::string_view> out;
+  int depth = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '<' || c == '[' || c == '(') ++depth;
+    if (c == '>' || c == ']' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      out.push_back(text.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  if (start < text.size()) out.push_back(text.substr(start));
+  return out;
+}
+
 // The elements of a tuple: the eighth argument holds those from the eighth on. Nothing where it is
 // no tuple, so that it is none in C#.
 std::optional<std::string> TupleElements(const std::vector<std::string>& args) {
@@ -116,12 +134,7 @@ std::optional<std::string> TupleElements(const std::vector<std::string>& args) {
   // Of one element; the long form of a tuple that is none has more.
   if (!rest.starts_with(kOne) || !rest.ends_with('>')) return std::nullopt;
   const std::string_view one = rest.substr(kOne.size(), rest.size() - kOne.size() - 1);
-  int depth = 0;
-  for (const char c : one) {
-    if (c == '<' || c == '(' || c == '[') ++depth;
-    if (c == '>' || c == ')' || c == ']') --depth;
-    if (c == ',' && depth == 0) return std::nullopt;
-  }
+  if (SplitTop(one).size() != 1) return std::nullopt;
   return out.append(", ").append(one);
 }
 
@@ -267,24 +280,6 @@ constexpr std::pair<std::string_view, std::string_view> kIlPrimitives[] = {
     {"unsigned int", "nuint"}, {"bool", "bool"},
     {"void", "void"},
 };
-
-// Splits at commas outside of any bracket.
-std::vector<std::string_view> SplitTop(std::string_view text) {
-  std::vector<std::string_view> out;
-  int depth = 0;
-  size_t start = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '<' || c == '[' || c == '(') ++depth;
-    if (c == '>' || c == ']' || c == ')') --depth;
-    if (c == ',' && depth == 0) {
-      out.push_back(text.substr(start, i - start));
-      start = i + 1;
-    }
-  }
-  if (start < text.size()) out.push_back(text.substr(start));
-  return out;
-}
 
 std::string SignatureType(std::string_view il, int nesting) {
   if (nesting > kMaxNesting) return std::string(il);

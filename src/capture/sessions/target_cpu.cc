@@ -152,10 +152,8 @@ void Target::AddPolls(std::vector<pollfd>& polls) const {
 void Target::ReadCpuTimes(int64_t now_ns) {
   ThreadTimes times = ReadThreadTimes(process_.pid, cpu_ != nullptr && !cpu_->sees_kernel());
   for (auto& t : times.threads) t.collector = gc_threads_.IsGcThread(t.thread);
-  if (!times.threads.empty()) {
-    FollowProcessClock(now_ns);
-    process_clock_.read = process_clock_.ticks;
-  }
+  FollowProcessClock(now_ns);
+  if (!times.threads.empty()) process_clock_.read = process_clock_.ticks;
   cpu_stacks_->OnTimes(now_ns, std::move(times));
 }
 
@@ -218,9 +216,7 @@ void Target::StopCpu() {
   if (stops_ != nullptr) stops_->Stop();
   while (PumpCpu()) {
   }
-  const int64_t now_ns = home_.clock->now_ns();
-  FollowProcessClock(now_ns);
-  ReadCpuTimes(now_ns);
+  ReadCpuTimes(home_.clock->now_ns());
   if (state_ == State::kEnded) EndProcessClock();
   cpu_.reset();
   stops_.reset();
