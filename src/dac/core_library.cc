@@ -79,7 +79,6 @@ const std::map<std::string, Field, std::less<>>& CoreLibrary::Fields(Address typ
     FieldDescData field;
     if (!Succeeds([&] { return runtime_.sos().GetFieldDescData(next, &field); })) break;
     next = field.next;
-    if (field.is_thread_local != 0) continue;
     std::array<char16_t, kMaxFieldName> name{};
     uint32_t owner = 0, length = 0, attributes = 0, signature_size = 0, element = 0, value_size = 0;
     const uint8_t* signature = nullptr;
@@ -90,8 +89,9 @@ const std::map<std::string, Field, std::less<>>& CoreLibrary::Fields(Address typ
                                           &element, &value, &value_size);
         }))
       continue;
+    const bool of_thread = field.is_thread_local != 0;
     at->second[Utf8(name.data(), kMaxFieldName)] = {field.offset, field.type_of_field,
-                                                    field.is_static != 0};
+                                                    field.is_static != 0 || of_thread, of_thread};
   }
   return at->second;
 }
@@ -106,7 +106,7 @@ std::optional<Field> CoreLibrary::FieldOf(Address type, std::string_view name) {
 
 Address CoreLibrary::StaticObject(Address type, std::string_view name) {
   const std::optional<Field> field = FieldOf(type, name);
-  if (!field || !field->is_static) return 0;
+  if (!field || !field->is_static || field->is_thread_static) return 0;
   Address base = 0, other = 0;
   if (runtime_.sos14() != nullptr) {
     if (!Succeeds([&] { return runtime_.sos14()->GetStaticBaseAddress(type, &other, &base); }))
@@ -115,6 +115,28 @@ Address CoreLibrary::StaticObject(Address type, std::string_view name) {
     DomainLocalModuleData data;
     if (!Succeeds(
             [&] { return runtime_.sos().GetDomainLocalModuleDataFromModule(module_, &data); }))
+      return 0;
+    base = data.gc_statics;
+  }
+  return base == 0 ? 0 : runtime_.remote().Word(base + field->offset);
+}
+
+Address CoreLibrary::ThreadStaticObject(Address type, std::string_view name, Address thread) {
+  const std::optional<Field> field = FieldOf(type, name);
+  if (!field || !field->is_thread_static) return 0;
+  Address base = 0, other = 0;
+  if (runtime_.sos14() != nullptr) {
+    if (!Succeeds([&] {
+          return runtime_.sos14()->GetThreadStaticBaseAddress(type, thread, &other, &base);
+        }))
+      return 0;
+  } else {
+    ModuleData module;
+    ThreadLocalModuleData data;
+    if (!Succeeds([&] { return runtime_.sos().GetModuleData(module_, &module); }) || !Succeeds([&] {
+          return runtime_.sos().GetThreadLocalModuleData(
+              thread, static_cast<uint32_t>(module.module_index), &data);
+        }))
       return 0;
     base = data.gc_statics;
   }

@@ -14,9 +14,10 @@
 namespace clrscope::dac {
 
 struct Field {
-  uint32_t offset = 0;  // of an instance, behind its type's word; of a static, from its base
-  Address type = 0;     // its own type, 0 where that is not loaded
-  bool is_static = false;
+  uint32_t offset = 0;     // of an instance, behind its type's word; of a static, from its base
+  Address type = 0;        // its own type, 0 where that is not loaded
+  bool is_static = false;  // of the program or of a thread
+  bool is_thread_static = false;
 };
 
 class CoreLibrary {
@@ -32,6 +33,8 @@ class CoreLibrary {
   std::optional<Field> FieldOf(Address type, std::string_view name);
   // The object that a static field refers to.
   Address StaticObject(Address type, std::string_view field);
+  // The same of a field that is marked ThreadStatic, and of the runtime's Thread at `thread`.
+  Address ThreadStaticObject(Address type, std::string_view field, Address thread);
 
   // The type of an object; 0 when it cannot be read.
   Address TypeOf(Address object);

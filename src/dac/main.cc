@@ -5,8 +5,11 @@
 //   clrscope-dac SOCKET LIBRARY RUNTIME-BASE
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <vector>
 
 #include "dac/core_library.h"
+#include "dac/finalizers.h"
 #include "dac/guarded.h"
 #include "dac/json_text.h"
 #include "dac/locks.h"
@@ -41,6 +44,12 @@ void AddFrames(Runtime& runtime, const ThreadStack& stack, JsonText& json) {
   json.Close();
 }
 
+void AddNumbers(std::string_view name, const std::vector<uint32_t>& numbers, JsonText& json) {
+  json.OpenList(name);
+  for (const uint32_t n : numbers) json.Add("", uint64_t{n});
+  json.Close();
+}
+
 void TellThread(Runtime& runtime, CoreLibrary& core, Locks& locks, const Thread& thread) {
   JsonText json;
   json.Open().Open("thread");
@@ -51,19 +60,34 @@ void TellThread(Runtime& runtime, CoreLibrary& core, Locks& locks, const Thread&
   if (!stack.error.empty()) json.Add("error", stack.error);
   if (stack.cut) json.Add("cut", 1);
   AddFrames(runtime, stack, json);
-  if (const Lock* lock = locks.WaitedFor(thread, stack); lock != nullptr)
-    json.Add("waits_for", lock->object);
+  if (thread.object == runtime.FinalizerThread()) json.Add("finalizer", 1);
+  if (const WaitsFor waits = locks.WaitedFor(thread, stack); waits.lock != nullptr) {
+    json.Add("waits_for", waits.lock->object);
+    AddNumbers("behind", waits.behind, json);
+  }
   json.Close();
   Tell(runtime.remote(), json);
+  locks.NoteConstructors(thread, stack);
+}
+
+// Only once all threads have been walked it is known who runs which.
+void TellConstructors(Remote& remote, Locks& locks) {
+  for (const Locks::ConstructorWait& wait : locks.ConstructorsWaitedFor()) {
+    JsonText json;
+    json.Open().Open("wait").Add("os_id", wait.os_id).Add("waits_for", wait.lock->object).Close();
+    Tell(remote, json);
+  }
 }
 
 void TellLocks(Remote& remote, const Locks& locks) {
   for (const auto& [object, lock] : locks.all()) {
     JsonText json;
-    json.Open().Open("lock").Add("object", object).Add("type", lock.type);
-    json.Add("owner", lock.owner).Add("recursion", lock.recursion);
-    if (lock.sync_block == 0) json.Add("owner_is_os_id", 1);
-    json.Add("waiters", lock.waiters).Close();
+    json.Open().Open("lock").Add("object", object).Add("kind", lock.kind);
+    json.Add("type", lock.type).Add("recursion", lock.recursion).Add("waiters", lock.waiters);
+    AddNumbers("owners", lock.owners, json);
+    if (lock.kind == "lock") json.Add("owners_are_os_ids", 1);
+    if (!lock.owners_known) json.Add("more_owners", 1);
+    json.Add("most", lock.most).Close();
     Tell(remote, json);
   }
 }
@@ -99,6 +123,14 @@ void TellPool(Runtime& runtime, CoreLibrary& core) {
   Tell(runtime.remote(), json);
 }
 
+void TellFinalizers(Runtime& runtime) {
+  const std::optional<uint64_t> waiting = WaitForFinalizers(runtime);
+  if (!waiting) return;
+  JsonText json;
+  json.Open().Open("finalizers").Add("waiting", *waiting).Close();
+  Tell(runtime.remote(), json);
+}
+
 int Run(int socket, const char* library, Address base) {
   Remote remote(socket);
   Runtime runtime(remote, base);
@@ -124,7 +156,9 @@ int Run(int socket, const char* library, Address base) {
   // One whose stack could not be copied has its managed id, its name and its locks all the same.
   for (const Thread& t : threads)
     if (t.data.os_id != 0) TellThread(runtime, core, locks, t);
+  TellConstructors(remote, locks);
   TellLocks(remote, locks);
+  TellFinalizers(runtime);
   TellPool(runtime, core);
   remote.Done();
   return 0;

@@ -50,6 +50,7 @@ std::string Runtime::Load(const char* library) {
     std::snprintf(text.data(), text.size(), "it answers 0x%08x", static_cast<unsigned>(hr));
     return text.data();
   }
+  if (!Succeeds([&] { return process_->QueryInterface(kSos8Iid, sos8_.raw_out()); })) sos8_.out();
   if (!Succeeds([&] { return process_->QueryInterface(kSos14Iid, sos14_.raw_out()); }))
     sos14_.out();
   return "";
@@ -59,6 +60,7 @@ Runtime::ThreadList Runtime::ThreadsOnce() {
   ThreadList list;
   ThreadStoreData store;
   if (!Succeeds([&] { return sos_->GetThreadStoreData(&store); })) return list;
+  finalizer_ = store.finalizer;
   Thread t;
   for (t.object = store.first; t.object != 0 && list.threads.size() < kMaxThreads;
        t.object = t.data.next) {
@@ -120,6 +122,14 @@ std::string Runtime::TypeName(Address type) {
   if (Succeeds([&] { return sos_->GetMethodTableName(type, kMaxName - 1, name.data(), &needed); }))
     at->second = Utf8(name.data(), kMaxName);
   return at->second;
+}
+
+Address Runtime::TypeOfMethod(Address method) {
+  MethodDescData data;
+  uint32_t needed = 0;
+  return Succeeds([&] { return sos_->GetMethodDescData(method, 0, &data, 0, nullptr, &needed); })
+             ? data.type
+             : 0;
 }
 
 std::string Runtime::ModuleOf(Address method) {

@@ -33,6 +33,7 @@ class Runtime {
 
   Remote& remote() { return remote_; }
   ISOSDacInterface& sos() { return *sos_.get(); }
+  ISOSDacInterface8* sos8() { return sos8_.get(); }  // null: an old runtime
   ISOSDacInterface14* sos14() { return sos14_.get(); }
   IXCLRDataProcess& process() { return *process_.get(); }
 
@@ -49,12 +50,16 @@ class Runtime {
   void Forget();
   // Of the snapshot: the thread ran code that the garbage collector waits for.
   bool InManagedMode(uint32_t os_id) const { return managed_mode_.contains(os_id); }
+  // The runtime's Thread that runs finalizers.
+  Address FinalizerThread() const { return finalizer_; }
   // System.Private.CoreLib, 0 when it cannot be told.
   Address CoreModule();
 
   // Names as the runtime writes them, "" where there is none.
   std::string MethodName(Address method);
   std::string TypeName(Address type);
+  // The type that a method belongs to, 0 where it cannot be read.
+  Address TypeOfMethod(Address method);
   // The file's name of the method's module, without its folder.
   std::string ModuleOf(Address method);
   std::string StringAt(Address object);
@@ -66,8 +71,10 @@ class Runtime {
   Target target_;
   ComPtr<IXCLRDataProcess> process_;
   ComPtr<ISOSDacInterface> sos_;
+  ComPtr<ISOSDacInterface8> sos8_;
   ComPtr<ISOSDacInterface14> sos14_;
   std::set<uint32_t> managed_mode_;
+  Address finalizer_ = 0;
   std::map<Address, std::string> methods_, modules_, types_;
   std::map<Address, Address> module_of_;  // method → module, 0 where it could not be read
 };

@@ -15,10 +15,34 @@ namespace {
 constexpr double kSpins = 90;  // percent of a CPU
 constexpr size_t kMaxTold = 5;
 
-// Who holds what `t` waits for; null when that is not certain.
+// Who holds what `t` waits for, the first of those that are known; null: none is.
 const Thread* OwnerFor(const Picture& picture, const Thread& t) {
-  const Lock* lock = t.waits_for == 0 ? nullptr : picture.LockOf(t.waits_for);
-  return lock == nullptr ? nullptr : picture.ByManagedId(lock->owner);
+  for (const uint32_t id : t.behind)
+    if (const Thread* owner = picture.ByManagedId(id); owner != nullptr) return owner;
+  return nullptr;
+}
+
+// Whether `t` waits, directly or through others, for one of `ends`.
+bool WaitsBehind(const Picture& picture, const Thread& t, const std::set<uint32_t>& ends) {
+  std::set<uint32_t> seen;
+  std::vector<const Thread*> way{&t};
+  while (!way.empty()) {
+    const Thread* at = way.back();
+    way.pop_back();
+    for (const uint32_t id : at->behind) {
+      if (ends.contains(id)) return true;
+      const Thread* owner = picture.ByManagedId(id);
+      if (owner != nullptr && seen.insert(id).second) way.push_back(owner);
+    }
+  }
+  return false;
+}
+
+std::vector<const Thread*> AllBehind(const Picture& picture, const std::set<uint32_t>& ends) {
+  std::vector<const Thread*> all;
+  for (const Thread& t : picture.threads)
+    if (!ends.contains(t.managed_id) && WaitsBehind(picture, t, ends)) all.push_back(&t);
+  return all;
 }
 
 std::string TellingName(const Thread& t) {
@@ -31,22 +55,43 @@ std::string In(const Thread& t) {
   return name.empty() ? "" : " in " + name;
 }
 
-std::string Doing(const Thread& t) {
+std::string Blocking(const Thread& t) {
   switch (t.state) {
     case ThreadState::kRunning:
     case ThreadState::kRunnable:
-      return "runs" + In(t);
+      return "runs";
     case ThreadState::kLock:
-      return "waits for a lock" + In(t);
+      return "waits for a lock";
     case ThreadState::kWait:
-      return (BlocksOnTask(t) ? "waits for a task" : "waits") + In(t);
+      return BlocksOnTask(t) ? "waits for a task" : "waits";
     case ThreadState::kSleep:
-      return "sleeps" + In(t);
+      return "sleeps";
     case ThreadState::kIo:
-      return "waits for input or output" + In(t);
+      return "waits for input or output";
     default:
-      return "blocks" + In(t);
+      return "blocks";
   }
+}
+
+std::string Doing(const Thread& t) { return Blocking(t) + In(t); }
+
+// `holds A, B, runs the static constructor of C`: what threads wait for that `owner` has. "": just
+// its end. Who waits for a thread's end waits for its work, as many main threads do.
+std::string HeldUp(const Picture& picture, const Thread& owner,
+                   const std::vector<uint32_t>& waiters) {
+  std::set<uint64_t> locks;
+  for (const uint32_t waiter : waiters) {
+    const Thread& t = *picture.ByManagedId(waiter);
+    if (OwnerFor(picture, t) == &owner && picture.LockOf(t.waits_for)->kind != LockKind::kThread)
+      locks.insert(t.waits_for);
+  }
+  std::string holds, runs;
+  for (const uint64_t object : locks) {
+    const Lock& lock = *picture.LockOf(object);
+    std::string& list = lock.kind == LockKind::kStaticConstructor ? runs : holds;
+    list += list.empty() ? Held(lock) : ", " + Called(lock);
+  }
+  return holds + (holds.empty() || runs.empty() ? "" : ", ") + runs;
 }
 
 void AddDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
@@ -54,20 +99,95 @@ void AddDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
     Finding f;
     f.kind = FindingKind::kDeadlock;
     f.threads = ring;
-    f.text = "Deadlock: ";
+    f.text = "Deadlock: " + Called(*picture.ByManagedId(ring.front()));
+    const Lock& held = *picture.LockOf(picture.ByManagedId(ring.back())->waits_for);
+    if (held.kind != LockKind::kThread) f.text += " " + Held(held) + " and";
     for (size_t i = 0; i < ring.size(); ++i) {
-      const Thread& t = *picture.ByManagedId(ring[i]);
-      const Lock& wanted = *picture.LockOf(t.waits_for);
-      const Thread& owner = *picture.ByManagedId(wanted.owner);
-      if (i == 0) {
-        const Lock& held = *picture.LockOf(picture.ByManagedId(ring.back())->waits_for);
-        f.text += fmt::format("{} holds {} and waits for {}, held by {}", Called(t), Called(held),
-                              Called(wanted), Called(owner));
-      } else {
-        f.text += i == 1 ? ", which waits for " : ", which waits for ";
-        f.text += fmt::format("{}, held by {}", Called(wanted), Called(owner));
-      }
+      const Lock& wanted = *picture.LockOf(picture.ByManagedId(ring[i])->waits_for);
+      f.text += fmt::format("{} waits for {}", i == 0 ? "" : ", which",
+                            Awaited(picture, wanted, {ring[(i + 1) % ring.size()]}));
     }
+    if (const size_t n = AllBehind(picture, {ring.begin(), ring.end()}).size(); n > 0)
+      f.text += fmt::format("; {} more thread{} behind {}", n, n == 1 ? " waits" : "s wait",
+                            ring.size() == 1 ? "it" : "them");
+    findings.push_back(std::move(f));
+  }
+}
+
+// It waits for what somebody holds, or for a task that somebody runs, and who does is not known. It
+// has waited since the look began.
+bool WaitsForUnknown(const Picture& picture, const Thread& t) {
+  const Lock* lock = picture.LockOf(t.waits_for);
+  return t.waited && (lock == nullptr ? BlocksOnTask(t) : lock->more_owners);
+}
+
+// Whether who waits for it is sure to be let on by a thread that has it, as of a lock. A semaphore
+// that lets several in may be a signal: whoever gives it may never have taken it.
+bool HasOwner(const Lock& lock) {
+  if (lock.kind == LockKind::kSemaphore) return lock.most == 1;
+  return lock.kind != LockKind::kWaitHandle;
+}
+
+// Rings that close if an owner that is not known is who it may be.
+void AddMaybeDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
+  std::vector<const Thread*> open;  // nobody waits behind them
+  const auto add = [&](std::string text, std::vector<uint32_t> threads) {
+    findings.push_back(
+        {FindingKind::kMaybeDeadlock, "Maybe a deadlock: " + text, std::move(threads)});
+  };
+  for (const Thread& t : picture.threads) {
+    if (!WaitsForUnknown(picture, t)) continue;
+    const Lock* wanted = picture.LockOf(t.waits_for);
+    std::vector<uint32_t> threads;
+    for (const Thread* w : AllBehind(picture, {t.managed_id})) threads.push_back(w->managed_id);
+    const std::string held = HeldUp(picture, t, threads);
+    if (held.empty()) {
+      if (wanted != nullptr && HasOwner(*wanted)) open.push_back(&t);
+      continue;
+    }
+    const std::string what =
+        wanted == nullptr ? Blocking(t) + In(t) : "waits for " + Awaited(picture, *wanted, {});
+    const std::string who =
+        threads.size() == 1
+            ? fmt::format("{}, which waits", Called(*picture.ByManagedId(threads.front())))
+            : fmt::format("one of the {} threads that wait", threads.size());
+    threads.insert(threads.begin(), t.managed_id);
+    add(fmt::format("{} {} and {}; that may be {} {} behind it", Called(t), held, what,
+                    wanted == nullptr ? "the work of" : "held by", who),
+        std::move(threads));
+  }
+  std::set<uint64_t> objects;
+  for (const Thread* t : open) objects.insert(t->waits_for);
+  if (objects.size() < 2) return;
+  std::string text;
+  std::vector<uint32_t> threads;
+  for (const Thread* t : open) {
+    threads.push_back(t->managed_id);
+    if (threads.size() > kMaxTold) continue;
+    text += fmt::format("{}{} waits for {}", text.empty() ? "" : ", ", Called(*t),
+                        Called(*picture.LockOf(t->waits_for)));
+  }
+  if (threads.size() > kMaxTold) text += fmt::format(", {} more wait", threads.size() - kMaxTold);
+  add(text + "; who holds these is not known", std::move(threads));
+}
+
+void AddStuckFinalizers(const Picture& picture, std::vector<Finding>& findings) {
+  for (const Thread& t : picture.threads) {
+    if (!t.finalizer || t.stack.empty() || !t.waited) continue;
+    // The finalizer itself says more than what the framework does for it.
+    const Frame* frame = TellingFrame(t);
+    if (IsFrameworkFile(frame->file))
+      for (const Frame& f : t.stack)
+        if (f.name.ends_with(".Finalize")) frame = &f;
+    Finding f;
+    f.kind = FindingKind::kFinalizersStuck;
+    f.threads = {t.managed_id};
+    f.text = fmt::format("Finalizers do not run: {} {} in {}", Called(t), Blocking(t), frame->name);
+    if (picture.finalizers_wait)
+      f.text += fmt::format("; {} object{} for {} finalizer{}", *picture.finalizers_wait,
+                            *picture.finalizers_wait == 1 ? " waits" : "s wait",
+                            *picture.finalizers_wait == 1 ? "its" : "their",
+                            *picture.finalizers_wait == 1 ? "" : "s");
     findings.push_back(std::move(f));
   }
 }
@@ -117,8 +237,13 @@ void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
 
 // Threads that wait, directly or through others, for one that waits for no lock.
 void AddChains(const Picture& picture, std::vector<Finding>& findings) {
+  std::set<uint32_t> rings;  // and who may be in one
+  for (const Finding& f : findings)
+    if (f.kind == FindingKind::kDeadlock || f.kind == FindingKind::kMaybeDeadlock)
+      rings.insert(f.threads.begin(), f.threads.end());
   std::map<uint32_t, std::vector<uint32_t>> behind;  // who is waited for at the end → who waits
   for (const Thread& t : picture.threads) {
+    if (rings.contains(t.managed_id) || WaitsBehind(picture, t, rings)) continue;
     const Thread* owner = OwnerFor(picture, t);
     std::set<uint32_t> seen;
     while (owner != nullptr && seen.insert(owner->managed_id).second) {
@@ -132,19 +257,13 @@ void AddChains(const Picture& picture, std::vector<Finding>& findings) {
   std::vector<Finding> chains;
   for (auto& [id, waiters] : behind) {
     const Thread& owner = *picture.ByManagedId(id);
-    std::set<uint64_t> locks;
-    for (const uint32_t waiter : waiters) {
-      const Thread& t = *picture.ByManagedId(waiter);
-      if (OwnerFor(picture, t) == &owner) locks.insert(t.waits_for);
-    }
-    std::string held;
-    for (const uint64_t object : locks)
-      held += (held.empty() ? "" : ", ") + Called(*picture.LockOf(object));
+    const std::string held = HeldUp(picture, owner, waiters);
+    if (held.empty()) continue;
     Finding f;
     f.kind = FindingKind::kWaitsBehind;
     f.threads = waiters;
     f.text =
-        fmt::format("{} thread{} behind {}, which holds {} and {}", waiters.size(),
+        fmt::format("{} thread{} behind {}, which {} and {}", waiters.size(),
                     waiters.size() == 1 ? " waits" : "s wait", Called(owner), held, Doing(owner));
     chains.push_back(std::move(f));
   }
@@ -184,50 +303,105 @@ std::string Called(const Thread& t) {
 }
 
 std::string Called(const Lock& lock) {
+  if (lock.kind == LockKind::kStaticConstructor) return "the static constructor of " + lock.type;
   return fmt::format("{} 0x{:x}", lock.type.empty() ? "an object" : lock.type, lock.object);
+}
+
+std::string Held(const Lock& lock) {
+  return (lock.kind == LockKind::kStaticConstructor ? "runs " : "holds ") + Called(lock);
+}
+
+std::string Awaited(const Picture& picture, const Lock& lock, const std::vector<uint32_t>& owners) {
+  std::string who;
+  for (size_t i = 0; i < std::min(owners.size(), kMaxTold); ++i) {
+    const Thread* owner = picture.ByManagedId(owners[i]);
+    who += i > 0 ? ", " : "";
+    who += owner == nullptr ? fmt::format("thread {}", owners[i]) : Called(*owner);
+  }
+  if (owners.size() > kMaxTold) who += fmt::format(" and {} more", owners.size() - kMaxTold);
+  if (lock.kind == LockKind::kThread) return "the end of " + who;
+  if (owners.empty()) return Called(lock) + ", whose owner is not known";
+  const bool constructor = lock.kind == LockKind::kStaticConstructor;
+  return fmt::format("{}, {} by {}", Called(lock), constructor ? "run" : "held", who);
 }
 
 std::vector<std::vector<uint32_t>> FindDeadlocks(const Picture& picture) {
   std::vector<std::vector<uint32_t>> rings;
   std::set<uint32_t> done;
   for (const Thread& start : picture.threads) {
-    // Each thread waits for one lock at most, so that a way never parts.
-    std::vector<uint32_t> way;
-    const Thread* t = &start;
-    while (t != nullptr && !done.contains(t->managed_id)) {
-      done.insert(t->managed_id);
-      way.push_back(t->managed_id);
-      t = OwnerFor(picture, *t);
+    if (!start.managed() || start.behind.empty() || done.contains(start.managed_id)) continue;
+    // The shortest way back, by breadth.
+    std::map<uint32_t, uint32_t> from;  // who is waited for → who waits
+    std::vector<uint32_t> way{start.managed_id};
+    for (size_t i = 0; i < way.size() && !from.contains(start.managed_id); ++i) {
+      const Thread* t = picture.ByManagedId(way[i]);
+      if (t == nullptr) continue;
+      for (const uint32_t owner : t->behind)
+        if (from.try_emplace(owner, way[i]).second) way.push_back(owner);
     }
-    if (t == nullptr) continue;
-    const auto begin = std::ranges::find(way, t->managed_id);
-    if (begin == way.end()) continue;
-    std::vector<uint32_t> ring(begin, way.end());
+    if (!from.contains(start.managed_id)) continue;
+    std::vector<uint32_t> ring;
+    for (uint32_t at = from[start.managed_id]; at != start.managed_id; at = from[at])
+      ring.push_back(at);
+    ring.push_back(start.managed_id);
+    std::ranges::reverse(ring);
     std::ranges::rotate(ring, std::ranges::min_element(ring));
+    done.insert(ring.begin(), ring.end());
     rings.push_back(std::move(ring));
   }
   return rings;
 }
 
+namespace {
+
+// Threads that wait for what somebody may hold, by calls of the program's own: the framework's
+// workers wait for work that way.
+std::vector<uint32_t> WaitForNobodyKnown(const Picture& picture) {
+  std::vector<uint32_t> threads;
+  for (const Thread& t : picture.threads) {
+    if (t.waits_for == 0 || !WaitsForUnknown(picture, t)) continue;
+    const auto caller = std::ranges::find_if(
+        t.stack, [](const Frame& f) { return !f.name.starts_with("System.Threading."); });
+    if (caller != t.stack.end() && !IsFrameworkFile(caller->file)) threads.push_back(t.managed_id);
+  }
+  return threads;
+}
+
+Finding NoDeadlock(const Picture& picture) {
+  Finding f;
+  f.kind = FindingKind::kNoDeadlock;
+  f.text = "No deadlock seen among locks, static constructors and threads' ends";
+  f.threads = WaitForNobodyKnown(picture);
+  if (const size_t n = f.threads.size(); n > 0) {
+    std::string ids;
+    for (size_t i = 0; i < std::min(n, kMaxTold); ++i)
+      ids += fmt::format("{}{}", i > 0 ? ", " : "", f.threads[i]);
+    f.text += fmt::format(
+        "; thread{} {}{} {} for semaphores or handles whose owners are not known, and may be in "
+        "one",
+        n == 1 ? "" : "s", ids, n > kMaxTold ? ", …" : "", n == 1 ? "waits" : "wait");
+  }
+  const auto unread = std::ranges::count_if(
+      picture.threads, [](const Thread& t) { return t.managed() && !t.error.empty(); });
+  if (unread > 0)
+    f.text += fmt::format(
+        "; {} could not be read",
+        unread == 1 ? "the stack of one thread" : fmt::format("the stacks of {} threads", unread));
+  return f;
+}
+
+}  // namespace
+
 std::vector<Finding> FindReasons(const Picture& picture) {
   std::vector<Finding> findings;
   AddDeadlocks(picture, findings);
+  AddMaybeDeadlocks(picture, findings);
   const bool deadlock = !findings.empty();
+  AddStuckFinalizers(picture, findings);
   AddStarvation(picture, findings);
   AddChains(picture, findings);
   AddSpinners(picture, findings);
-  if (!deadlock && picture.managed_stacks) {
-    Finding f;
-    f.kind = FindingKind::kNoDeadlock;
-    f.text = "No deadlock seen among Monitor and Lock";
-    const auto unread = std::ranges::count_if(
-        picture.threads, [](const Thread& t) { return t.managed() && !t.error.empty(); });
-    if (unread > 0)
-      f.text += fmt::format("; {} could not be read",
-                            unread == 1 ? "the stack of one thread"
-                                        : fmt::format("the stacks of {} threads", unread));
-    findings.push_back(std::move(f));
-  }
+  if (!deadlock && picture.managed_stacks) findings.push_back(NoDeadlock(picture));
   return findings;
 }
 

@@ -9,8 +9,8 @@
 
 namespace clrscope::inspect {
 
-// Rings of threads that wait for each other: managed ids, each waiting for a lock that the next one
-// holds; the smallest id first.
+// Rings of threads that wait for each other: managed ids, each waiting for what the next one holds;
+// the smallest id first. Of rings that share a thread the shortest through each are found.
 std::vector<std::vector<uint32_t>> FindDeadlocks(const Picture& picture);
 
 // The worst first. When no thread waits for another in a ring, that is said, too.
@@ -18,7 +18,12 @@ std::vector<Finding> FindReasons(const Picture& picture);
 
 // `thread 12 "worker-a"`
 std::string Called(const Thread& thread);
-// `Shop.Account 0x7f12…`
+// `Shop.Account 0x7f12…`, `the static constructor of Shop.Config`
 std::string Called(const Lock& lock);
+// What a thread waits for, behind these owners of it: `Shop.Account 0x7f12…, held by thread 12`,
+// `the static constructor of Shop.Config, run by thread 12`, `the end of thread 12`.
+std::string Awaited(const Picture& picture, const Lock& lock, const std::vector<uint32_t>& owners);
+// `holds Shop.Account 0x7f12…`, `runs the static constructor of Shop.Config`
+std::string Held(const Lock& lock);
 
 }  // namespace clrscope::inspect

@@ -28,6 +28,8 @@ int Rank(const Thread& t) {
 
 bool IsRuntimeThread(const Thread& t) {
   if (!t.managed()) return true;
+  // One that has nothing to do has no frames.
+  if (t.finalizer) return t.stack.empty();
   const bool named = t.name.starts_with(".NET") || t.name.starts_with("clrscope-");
   if (t.pool_worker() || t.stack.empty()) return t.stack.empty() && named;
   // All of its frames are the framework's, and it is named as the framework's own are.

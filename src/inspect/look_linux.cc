@@ -96,7 +96,8 @@ void AddKernelThreads(const KernelThreads& kernel, const KernelView& before,
 }
 
 // What a thread was said to wait for holds only if it has not run since its stack was copied.
-void KeepWhatStood(const StackCopies& copies, const KernelThreads& kernel, Picture& picture) {
+void KeepWhatStood(const StackCopies& copies, const KernelThreads& kernel, const KernelView& before,
+                   Picture& picture) {
   for (Thread& t : picture.threads) {
     if (const auto missed = copies.missed.find(t.os_id); missed != copies.missed.end())
       t.error = missed->second;
@@ -104,18 +105,27 @@ void KeepWhatStood(const StackCopies& copies, const KernelThreads& kernel, Pictu
     if (seen == copies.seen.end()) continue;
     t.kernel_state = seen->second.state;
     t.stood = kernel.ReadOne(t.os_id).switches == seen->second.switches;
+    const auto then = before.find(t.os_id);
+    t.waited = t.stood && then != before.end() && then->second.switches == seen->second.switches;
     if (!t.stood) t.waits_for = 0;
   }
   for (Thread& t : picture.threads) {
     const Lock* lock = t.waits_for == 0 ? nullptr : picture.LockOf(t.waits_for);
-    if (lock == nullptr || lock->owner == t.managed_id) t.waits_for = 0;
+    if (lock != nullptr && t.behind.empty()) t.behind = lock->owners;
+    std::erase(t.behind, t.managed_id);
+    if (lock == nullptr || (t.behind.empty() && !lock->more_owners)) {
+      t.waits_for = 0;
+      t.behind.clear();
+    }
     for (const Lock& l : picture.locks)
-      if (t.managed() && l.owner == t.managed_id) t.holds.push_back(l.object);
+      if (t.managed() && l.kind != LockKind::kThread &&
+          std::ranges::find(l.owners, t.managed_id) != l.owners.end())
+        t.holds.push_back(l.object);
   }
 }
 
 void ReadManaged(const ipc::ProcessFacts& facts, uint64_t base, const KernelThreads& kernel,
-                 Picture& picture) {
+                 const KernelView& before, Picture& picture) {
   const size_t slash = facts.coreclr_path.rfind('/');
   const std::string library =
       facts.root + facts.coreclr_path.substr(0, slash + 1) + "libmscordaccore.so";
@@ -147,7 +157,7 @@ void ReadManaged(const ipc::ProcessFacts& facts, uint64_t base, const KernelThre
                             failed);
   picture.stopped_us = copies.longest_stop_us;
   picture.stopped_threads = copies.stopped;
-  KeepWhatStood(copies, kernel, picture);
+  KeepWhatStood(copies, kernel, before, picture);
 }
 
 }  // namespace
@@ -189,12 +199,12 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
   AddKernelThreads(kernel, before, after, elapsed, picture);
 
   if (base != 0)
-    ReadManaged(facts, base, kernel, picture);
+    ReadManaged(facts, base, kernel, before, picture);
   else
     picture.notes.emplace_back(
         "there are no managed stacks: the program is a single file, and the library that tells how "
         "its runtime keeps its threads is not beside it");
-  for (Thread& t : picture.threads) t.state = StateOf(t);
+  for (Thread& t : picture.threads) t.state = StateOf(t, picture.LockOf(t.waits_for));
   std::ranges::stable_sort(picture.threads, {}, [](const Thread& t) {
     return std::pair(t.managed() ? t.managed_id : UINT32_MAX, t.os_id);
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "clr/method_name.h"
 #include "clr/type_name.h"
@@ -63,6 +64,20 @@ std::string WithoutAssemblies(std::string_view raw) {
   return out;
 }
 
+std::vector<uint32_t> NumbersOf(const json& object, const char* name) {
+  std::vector<uint32_t> numbers;
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_array()) return numbers;
+  for (const json& n : *found)
+    if (n.is_number_unsigned()) numbers.push_back(n.get<uint32_t>());
+  return numbers;
+}
+
+std::vector<Thread>::iterator ByInnerId(Picture& picture, uint64_t id) {
+  return std::ranges::find_if(
+      picture.threads, [id](const Thread& t) { return t.inner_id == static_cast<pid_t>(id); });
+}
+
 Frame FrameOf(const json& object) {
   Frame frame;
   frame.raw = TextOf(object, "method");
@@ -75,15 +90,15 @@ Frame FrameOf(const json& object) {
 }
 
 void TakeThread(const json& object, Picture& picture) {
-  const auto id = static_cast<pid_t>(NumberOf(object, "os_id"));
-  const auto at =
-      std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
+  const auto at = ByInnerId(picture, NumberOf(object, "os_id"));
   if (at == picture.threads.end()) return;
   at->managed_id = static_cast<uint32_t>(NumberOf(object, "managed_id"));
   if (std::string name = TextOf(object, "name"); !name.empty()) at->name = std::move(name);
   at->error = TextOf(object, "error");
   at->cut = NumberOf(object, "cut") != 0;
+  at->finalizer = NumberOf(object, "finalizer") != 0;
   at->waits_for = NumberOf(object, "waits_for");
+  at->behind = NumbersOf(object, "behind");
   at->stack.clear();
   const auto frames = object.find("frames");
   if (frames == object.end() || !frames->is_array()) return;
@@ -104,20 +119,29 @@ void TakeThread(const json& object, Picture& picture) {
   if (!at->stack.empty() || at->error.empty()) picture.managed_stacks = true;
 }
 
+// Of a thread that came before: what is known only once all have come.
+void TakeWait(const json& object, Picture& picture) {
+  const auto at = ByInnerId(picture, NumberOf(object, "os_id"));
+  if (at != picture.threads.end()) at->waits_for = NumberOf(object, "waits_for");
+}
+
 // Comes after all threads.
 void TakeLock(const json& object, Picture& picture) {
   Lock lock;
   lock.object = NumberOf(object, "object");
+  lock.kind = LockKindOf(TextOf(object, "kind"));
   lock.type = ReadableType(TextOf(object, "type"));
   lock.waiters = static_cast<uint32_t>(NumberOf(object, "waiters"));
-  lock.owner = static_cast<uint32_t>(NumberOf(object, "owner"));
-  if (NumberOf(object, "owner_is_os_id") != 0) {
-    const auto id = static_cast<pid_t>(lock.owner);
-    const auto at =
-        std::ranges::find_if(picture.threads, [id](const Thread& t) { return t.inner_id == id; });
-    lock.owner = at == picture.threads.end() ? 0 : at->managed_id;
+  lock.more_owners = NumberOf(object, "more_owners") != 0;
+  lock.most = static_cast<uint32_t>(NumberOf(object, "most"));
+  const bool inner_ids = NumberOf(object, "owners_are_os_ids") != 0;
+  for (const uint32_t id : NumbersOf(object, "owners")) {
+    const auto at = inner_ids ? ByInnerId(picture, id) : picture.threads.end();
+    const uint32_t owner = at != picture.threads.end() ? at->managed_id : inner_ids ? 0 : id;
+    if (owner != 0) lock.owners.push_back(owner);
   }
-  if (lock.object != 0 && lock.owner != 0) picture.locks.push_back(std::move(lock));
+  if (lock.object != 0 && (!lock.owners.empty() || lock.more_owners))
+    picture.locks.push_back(std::move(lock));
 }
 
 }  // namespace
@@ -143,6 +167,10 @@ void TakePart(std::string_view text, Picture& picture) {
     TakeThread(*thread, picture);
   if (const auto lock = part.find("lock"); lock != part.end() && lock->is_object())
     TakeLock(*lock, picture);
+  if (const auto wait = part.find("wait"); wait != part.end() && wait->is_object())
+    TakeWait(*wait, picture);
+  if (const auto f = part.find("finalizers"); f != part.end() && f->is_object())
+    picture.finalizers_wait = NumberOf(*f, "waiting");
   if (const auto pool = part.find("pool"); pool != part.end() && pool->is_object()) {
     Pool p;
     p.threads = NumberOf(*pool, "threads");

@@ -2,8 +2,17 @@
 #include "inspect/picture.h"
 
 #include <algorithm>
+#include <array>
 
 namespace clrscope::inspect {
+namespace {
+
+// As the reader process names them (src/dac/locks.cc).
+constexpr std::array<std::string_view, 8> kLockKinds = {
+    "monitor",   "lock",        "reader_writer_lock", "mutex",
+    "semaphore", "wait_handle", "static_constructor", "thread"};
+
+}  // namespace
 
 std::string_view Word(ThreadState state) {
   switch (state) {
@@ -27,10 +36,22 @@ std::string_view Word(ThreadState state) {
   return "blocked_unknown";
 }
 
+std::string_view Word(LockKind kind) { return kLockKinds[static_cast<size_t>(kind)]; }
+
+LockKind LockKindOf(std::string_view word) {
+  const auto found = std::ranges::find(kLockKinds, word);
+  return found == kLockKinds.end() ? LockKind::kMonitor
+                                   : static_cast<LockKind>(found - kLockKinds.begin());
+}
+
 std::string_view Word(FindingKind kind) {
   switch (kind) {
     case FindingKind::kDeadlock:
       return "deadlock";
+    case FindingKind::kMaybeDeadlock:
+      return "maybe_deadlock";
+    case FindingKind::kFinalizersStuck:
+      return "finalizers_stuck";
     case FindingKind::kPoolStarved:
       return "pool_starved";
     case FindingKind::kWaitsBehind:

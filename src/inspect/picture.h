@@ -31,11 +31,28 @@ struct Frame {
   bool stub = false;  // made by the runtime for a call of native code
 };
 
+// What threads can wait for while others hold it.
+enum class LockKind : uint8_t {
+  kMonitor,
+  kLock,              // System.Threading.Lock
+  kReaderWriterLock,  // ReaderWriterLockSlim; owners: who writes, or all who read
+  kMutex,             // its owner is not known, nor are those of the next two
+  kSemaphore,
+  kWaitHandle,         // a mutex, a semaphore or an event
+  kStaticConstructor,  // of a class; owner: who runs it
+  kThread,             // its end; owner: the thread itself
+};
+std::string_view Word(LockKind kind);
+LockKind LockKindOf(std::string_view word);
+
 struct Lock {
-  uint64_t object = 0;
+  uint64_t object = 0;  // of a static constructor the runtime's address of the class
   std::string type;
-  uint32_t owner = 0;  // managed id; 0: nobody that is known
+  std::vector<uint32_t> owners;  // managed ids
   uint32_t waiters = 0;
+  LockKind kind = LockKind::kMonitor;
+  bool more_owners = false;  // or one that is not known
+  uint32_t most = 0;         // how many may hold a semaphore at once; 0: not known
 };
 
 struct Thread {
@@ -49,13 +66,17 @@ struct Thread {
   std::vector<Frame> stack;   // the leaf first
   bool cut = false;           // there are more frames
   std::string error;          // why there is no stack, or not all of it; ""
+  bool finalizer = false;     // it runs finalizers
   uint64_t waits_for = 0;     // the object; 0: none, or not certain
+  // Managed ids: the owners of it that this thread waits for.
+  std::vector<uint32_t> behind;
   std::vector<uint64_t> holds;
 
   // What the kernel says of it.
   char kernel_state = '?';
   int system_call = -1;  // its number, -1: none or not known
   bool stood = false;    // it has not run between the copy of its stack and the end of the look
+  bool waited = false;   // nor before, since the look began
 
   bool managed() const { return managed_id != 0; }
   bool unread() const { return stack.empty() && !error.empty(); }
@@ -67,7 +88,15 @@ struct Pool {
   std::optional<uint64_t> queue_length;
 };
 
-enum class FindingKind : uint8_t { kDeadlock, kPoolStarved, kWaitsBehind, kSpins, kNoDeadlock };
+enum class FindingKind : uint8_t {
+  kDeadlock,
+  kMaybeDeadlock,  // it is one if a lock's owner, which is not known, is who it may be
+  kFinalizersStuck,
+  kPoolStarved,
+  kWaitsBehind,
+  kSpins,
+  kNoDeadlock,
+};
 std::string_view Word(FindingKind kind);
 
 struct Finding {
@@ -79,8 +108,9 @@ struct Finding {
 struct Picture {
   pid_t pid = 0;
   std::vector<Thread> threads;  // by managed id, those without one last
-  std::vector<Lock> locks;      // that somebody holds
+  std::vector<Lock> locks;      // that somebody holds or waits for
   std::optional<Pool> pool;
+  std::optional<uint64_t> finalizers_wait;  // dead objects whose finalizers have not run
   std::vector<Finding> findings;
   std::vector<std::string> notes;  // what could not be seen, one sentence each
   uint64_t stopped_us = 0;         // the longest that any thread was made to stand still

@@ -117,8 +117,8 @@ TEST(Parts, WhatMakesNoSenseIsLeftOut) {
   p.threads.push_back(t);
   for (const char* text :
        {"", "{", "[]", "{\"thread\":3}", "{\"thread\":{\"os_id\":8,\"managed_id\":1}}",
-        "{\"thread\":{\"os_id\":\"7\",\"frames\":{}}}", "{\"lock\":{\"object\":0,\"owner\":1}}",
-        "{\"pool\":[]}"})
+        "{\"thread\":{\"os_id\":\"7\",\"frames\":{}}}", "{\"lock\":{\"object\":0,\"owners\":[1]}}",
+        "{\"wait\":{\"os_id\":9,\"waits_for\":3}}", "{\"pool\":[]}"})
     TakePart(text, p);
   EXPECT_EQ(p.threads[0].managed_id, 0u);
   EXPECT_EQ(p.threads[0].name, "kernel's");
@@ -133,9 +133,28 @@ TEST(Parts, WhatMakesNoSenseIsLeftOut) {
   ASSERT_EQ(p.threads[0].stack.size(), 2u);
   EXPECT_EQ(p.threads[0].stack[0].name, "A.B");
   EXPECT_EQ(p.threads[0].stack[1].name, "[unknown method]");
-  TakePart("{\"lock\":{\"object\":256,\"type\":\"X\",\"owner\":7,\"owner_is_os_id\":1}}", p);
+  TakePart("{\"lock\":{\"object\":256,\"type\":\"X\",\"owners\":[7],\"owners_are_os_ids\":1}}", p);
   ASSERT_EQ(p.locks.size(), 1u);
-  EXPECT_EQ(p.locks[0].owner, 4u);
+  EXPECT_EQ(p.locks[0].owners, (std::vector<uint32_t>{4}));
+}
+
+TEST(Parts, WhatAThreadWaitsForMayComeLater) {
+  Picture p;
+  p.threads.resize(1);
+  p.threads[0].inner_id = 7;
+  TakePart(R"({"thread":{"os_id":7,"managed_id":4,"finalizer":1,"frames":[]}})", p);
+  EXPECT_EQ(p.threads[0].waits_for, 0u);
+  EXPECT_TRUE(p.threads[0].finalizer);
+  TakePart(R"({"wait":{"os_id":7,"waits_for":256}})", p);
+  EXPECT_EQ(p.threads[0].waits_for, 256u);
+  TakePart(R"({"lock":{"object":256,"kind":"static_constructor","type":"A","owners":[5]}})", p);
+  EXPECT_EQ(p.locks.at(0).kind, LockKind::kStaticConstructor);
+  TakePart(R"({"lock":{"object":8,"kind":"semaphore","type":"S","owners":[],"more_owners":1}})", p);
+  EXPECT_TRUE(p.locks.at(1).more_owners);
+  TakePart(R"({"lock":{"object":16,"type":"nobody's","owners":[]}})", p);
+  EXPECT_EQ(p.locks.size(), 2u);
+  TakePart(R"({"finalizers":{"waiting":12}})", p);
+  EXPECT_EQ(p.finalizers_wait, 12u);
 }
 
 TEST(Parts, AThreadWithoutAStackHasItsNumberItsNameAndItsLocks) {
@@ -145,12 +164,12 @@ TEST(Parts, AThreadWithoutAStackHasItsNumberItsNameAndItsLocks) {
   p.threads[1].inner_id = 8;
   TakePart(R"({"thread":{"os_id":7,"managed_id":4,"name":"busy","error":"it runs","frames":[]}})",
            p);
-  TakePart(R"({"lock":{"object":256,"type":"X","owner":7,"owner_is_os_id":1}})", p);
+  TakePart(R"({"lock":{"object":256,"type":"X","owners":[7],"owners_are_os_ids":1}})", p);
   EXPECT_EQ(p.threads[0].managed_id, 4u);
   EXPECT_EQ(p.threads[0].name, "busy");
   EXPECT_EQ(p.threads[0].error, "it runs");
   ASSERT_EQ(p.locks.size(), 1u);
-  EXPECT_EQ(p.locks[0].owner, 4u);
+  EXPECT_EQ(p.locks[0].owners, (std::vector<uint32_t>{4}));
   EXPECT_FALSE(p.managed_stacks);
   TakePart(R"({"thread":{"os_id":8,"managed_id":5,"frames":[]}})", p);
   EXPECT_TRUE(p.managed_stacks);  // it has no managed frames

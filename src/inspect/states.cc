@@ -34,8 +34,10 @@ ThreadState ByLeaf(const Thread& t) {
         name.starts_with("System.Threading.SemaphoreSlim.") ||
         name.starts_with("System.Threading.LowLevelLifoSemaphore") ||
         name.starts_with("System.Threading.Tasks.Task.")) {
-      // Lock waits by an event.
-      if (HasFrame(t, "System.Threading.Lock.", 8)) return ThreadState::kLock;
+      // These wait by an event.
+      if (HasFrame(t, "System.Threading.Lock.", 8) ||
+          HasFrame(t, "System.Threading.ReaderWriterLockSlim.", 8))
+        return ThreadState::kLock;
       return ThreadState::kWait;
     }
     if (name.starts_with("System.Net.Sockets.") || name.starts_with("System.IO.") ||
@@ -65,8 +67,12 @@ bool IsFrameworkFile(std::string_view file) {
          file.starts_with("netstandard") || file.starts_with("mscorlib");
 }
 
-ThreadState StateOf(const Thread& t) {
-  if (t.waits_for != 0) return ThreadState::kLock;
+ThreadState StateOf(const Thread& t, const Lock* lock) {
+  if (lock != nullptr) {
+    const bool locks = lock->kind == LockKind::kMonitor || lock->kind == LockKind::kLock ||
+                       lock->kind == LockKind::kReaderWriterLock || lock->kind == LockKind::kMutex;
+    return locks ? ThreadState::kLock : ThreadState::kWait;
+  }
   if (t.kernel_state == 'R' || t.demand_percent >= 50)
     return t.cpu_percent >= kRuns || t.kernel_state != 'R' ? ThreadState::kRunning
                                                            : ThreadState::kRunnable;

@@ -8,7 +8,8 @@
 
 namespace clrscope::inspect {
 
-ThreadState StateOf(const Thread& thread);
+// `lock`: what it waits for, null where that is not known.
+ThreadState StateOf(const Thread& thread, const Lock* lock = nullptr);
 
 // The innermost method that is not the framework's, else the innermost one; null without a stack.
 const Frame* TellingFrame(const Thread& thread);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every thread does now, and why a program hangs, against programs that hang in a known way."""
+import itertools
 import json
 import os
 import random
@@ -36,8 +37,8 @@ class Stacks(Case):
             self.skipTest(f"{flavour} is not built: tools/build_workloads --self-contained {flavour.partition('-')[0]}")
         return Workload(*args, flavour=flavour, env=env)
 
-    def hang(self, mode, flavour="hangs"):
-        return self.start(flavour, mode)
+    def hang(self, mode, flavour="hangs", env=None):
+        return self.start(flavour, mode, env=env)
 
     def look(self, w, *options, code=0):
         result = clrscope("stacks", "-p", w.pid, "--json", *options)
@@ -125,6 +126,56 @@ class Stacks(Case):
                 picture = self.look(w)
                 self.assertEqual(self.kinds(picture), ["deadlock"])
                 self.check_ring(picture, w, "System.Threading.Lock")
+
+    def test_rings_of_other_kinds(self):
+        # What the second thread of the ring waits for, and what the first one does.
+        rings = {"constructor": ("static_constructor", "monitor"), "generic-constructor": ("static_constructor", "monitor"),
+                 "writers": ("reader_writer_lock", "reader_writer_lock"), "readers": ("monitor", "reader_writer_lock"),
+                 "join": ("thread", "monitor")}
+        for flavour in FLAVOURS:
+            for mode, kinds in rings.items():
+                with self.subTest(flavour=flavour, mode=mode), self.hang(mode, flavour) as w:
+                    picture = self.look(w)
+                    self.assertEqual(self.kinds(picture), ["deadlock"], picture["findings"])
+                    ids = w.ready["threads"]
+                    ring = picture["deadlocks"][0]["threads"]
+                    self.assertEqual([t["managed_id"] for t in ring], [ids["ring-a"], ids["ring-b"]])
+                    self.assertEqual(tuple(t["waits_for"]["kind"] for t in ring), kinds)
+                    threads = self.by_name(picture)
+                    if "constructor" in mode:
+                        name = NAMESPACE + "Rings.Config" + ("<string>" if mode.startswith("generic") else "")
+                        self.assertIn(f"the static constructor of {name}, run by thread {ids['ring-b']} \"ring-b\"", picture["findings"][0]["text"])
+                        self.assertIn("; 2 more threads wait behind them", picture["findings"][0]["text"])
+                        for bystander in ("bystander-0", "bystander-1"):
+                            self.assertEqual(threads[bystander]["waits_for"]["owner_managed_id"], ids["ring-b"])
+                    if mode == "readers":
+                        self.assertEqual(sorted(threads["ring-b"]["waits_for"]["owners"]), sorted([ids["reader"], ids["ring-a"]]))
+
+    def test_rings_whose_owners_are_not_known(self):
+        for flavour in FLAVOURS:
+            for mode, kind in (("mutexes", "mutex"), ("semaphores", "semaphore"), ("semaphore-and-lock", "semaphore")):
+                with self.subTest(flavour=flavour, mode=mode), self.hang(mode, flavour) as w:
+                    picture = self.look(w)
+                    found = picture["findings"][0]
+                    self.assertEqual(found["kind"], "maybe_deadlock", picture["findings"])
+                    self.assertEqual(set(found["threads"]), set(w.ready["threads"].values()))
+                    waits = self.by_name(picture)["ring-b"]["waits_for"]
+                    self.assertEqual((waits["kind"], waits["owners"], waits["more_owners"]), (kind, [], True))
+                    self.assertNotIn("no_deadlock", self.kinds(picture))
+                    self.assertRegex(self.first_lines(w), "^Maybe a deadlock: thread .* not known")
+
+    def test_a_finalizer_that_does_not_go_on(self):
+        for flavour, server in itertools.product(FLAVOURS, "01"):
+            with self.subTest(flavour=flavour, server=server), self.hang("stuck-finalizer", flavour, {"DOTNET_gcServer": server}) as w:
+                picture = self.look(w)
+                self.assertEqual(self.kinds(picture), ["finalizers_stuck", "no_deadlock"], picture["findings"])
+                # Some more belong to the stream that is stuck.
+                self.assertGreaterEqual(picture["finalizers_wait"], w.ready["unfinalized"])
+                self.assertLess(picture["finalizers_wait"], w.ready["unfinalized"] + 20)
+                words = self.first_lines(w, 40)
+                self.assertRegex(words, r"^Finalizers do not run: thread \d+ \"\.NET Finalizer\" waits for input or output in System\.IO\.FileStream\."
+                                        r"Finalize; \d+ objects wait for their finalizers")
+                self.assertRegex(words, r"Thread \d+ \"\.NET Finalizer\": waits for input or output Interop\.Sys\.Write")
 
     def test_a_starved_pool(self):
         for flavour in FLAVOURS:

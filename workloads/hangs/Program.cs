@@ -8,7 +8,8 @@ namespace Clrscope.Workloads.Hangs;
 
 static class Program
 {
-    const string Help = "usage: hangs deadlock|deadlock3|lock-deadlock|starved|spin|owner-sleeps|lock-owner-sleeps|wait|fine";
+    const string Help = "usage: hangs deadlock|deadlock3|lock-deadlock|constructor|generic-constructor|writers|readers|join|mutexes|semaphores|" +
+        "semaphore-and-lock|stuck-finalizer|starved|spin|owner-sleeps|lock-owner-sleeps|wait|fine";
 
     static long beats;
     static int onTheirWay;
@@ -26,6 +27,15 @@ static class Program
             case "deadlock": Deadlocks.Monitors(2, threads); break;
             case "deadlock3": Deadlocks.Monitors(3, threads); break;
             case "lock-deadlock": Deadlocks.Locks(threads); break;
+            case "constructor": Rings.Constructor(threads); break;
+            case "generic-constructor": Rings.GenericConstructor(threads); break;
+            case "writers": Rings.Writers(threads); break;
+            case "readers": Rings.Readers(threads); break;
+            case "join": Rings.Join(threads); break;
+            case "mutexes": Rings.Mutexes(threads); break;
+            case "semaphores": Rings.Semaphores(threads); break;
+            case "semaphore-and-lock": Rings.SemaphoreAndLock(threads); break;
+            case "stuck-finalizer": Rings.StuckFinalizer(); break;
             case "starved": Pool.Starve(threads); break;
             case "spin": Others.Spin(threads); break;
             case "owner-sleeps": Others.OwnerSleeps(threads); break;
@@ -37,7 +47,7 @@ static class Program
                 return 2;
         }
         new Thread(() => { while (true) { Interlocked.Increment(ref beats); Thread.Sleep(1); } }) { IsBackground = true, Name = "heartbeat" }.Start();
-        Console.WriteLine(JsonSerializer.Serialize(new { ready = Environment.ProcessId, mode = args[0], threads, min = Pool.Min, workers = Pool.Workers, queued = Pool.Queued }));
+        Console.WriteLine(JsonSerializer.Serialize(new { ready = Environment.ProcessId, mode = args[0], threads, min = Pool.Min, workers = Pool.Workers, queued = Pool.Queued, unfinalized = Rings.Unfinalized }));
         while (Console.In.ReadLine() != null) Console.WriteLine(Interlocked.Read(ref beats));
         return 0;
     }

@@ -20,8 +20,9 @@ int RunStacks(const Args& args) {
   VerbOptions verb(
       "stacks", "-p PID [options]",
       "Shows what every thread does now: its managed stack, its state, the lock it waits for and "
-      "who holds that lock; deadlocks, a starved thread pool, threads that spin. It works on a "
-      "program that hangs: nothing needs to be prepared, and the program itself takes no part.",
+      "who holds that lock; deadlocks, finalizers that do not run, a starved thread pool, threads "
+      "that spin. It works on a program that hangs: nothing needs to be prepared, and the program "
+      "itself takes no part.",
       "  clrscope stacks -p 1234\n"
       "  clrscope stacks -p 1234 --all              idle workers and the runtime's threads, too\n"
       "  clrscope stacks -p 1234 --json | jq '.findings[].text'\n");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ISOSDacInterface up to the last method that is used, and ISOSDacInterface14 (.NET 9 and later);
-// what is not used only holds its slot. Their methods and structures are frozen: what is new comes
-// as another interface. Checked on .NET 8.0, 9.0 and 10.0 by tests/e2e/stacks.py.
-// Source: dotnet/runtime src/coreclr/inc/sospriv.idl, src/coreclr/inc/dacprivate.h
+// ISOSDacInterface up to the last method that is used, ISOSDacInterface8 (.NET 5 and later) and
+// ISOSDacInterface14 (.NET 9 and later); what is not used only holds its slot. Their methods and
+// structures are frozen: what is new comes as another interface. Checked on .NET 8.0, 9.0 and 10.0
+// by tests/e2e/stacks.py. Source: dotnet/runtime src/coreclr/inc/sospriv.idl,
+// src/coreclr/inc/dacprivate.h
 #pragma once
 
 #include "dac/com/address.h"
@@ -11,6 +12,8 @@ namespace clrscope::dac {
 
 inline constexpr Guid kSosIid = {
     0x436f00f2, 0xb42a, 0x4b9f, {0x87, 0x0c, 0xe7, 0x3d, 0xb6, 0x6a, 0xe9, 0x30}};
+inline constexpr Guid kSos8Iid = {
+    0xc12f35a9, 0xe55c, 0x4520, {0xa8, 0x94, 0xb3, 0xdc, 0x51, 0x65, 0xdf, 0xce}};
 inline constexpr Guid kSos14Iid = {
     0x9aa22aca, 0x6dc6, 0x4a0c, {0xb4, 0xe0, 0x70, 0xd2, 0x41, 0x6b, 0x98, 0x37}};
 
@@ -94,6 +97,19 @@ struct DomainLocalModuleData {
 };
 static_assert(sizeof(DomainLocalModuleData) == 0x30);
 
+struct ThreadLocalModuleData {
+  Address thread = 0;
+  uint64_t module_index = 0;
+  Address class_data = 0, dynamic_classes = 0, gc_statics = 0, other_statics = 0;
+};
+static_assert(sizeof(ThreadLocalModuleData) == 0x30);
+
+struct GcHeapData {
+  int32_t is_server = 0, is_valid = 0;  // valid: no collection is about to change them
+  uint32_t heaps = 0, max_generation = 0;
+};
+static_assert(sizeof(GcHeapData) == 0x10);
+
 struct SyncBlockData {
   Address object = 0;
   int32_t is_free = 0;
@@ -166,8 +182,8 @@ class ISOSDacInterface : public IUnknown {
   virtual HResult GetPEFileBase() = 0;
   virtual HResult GetPEFileName(Address file, uint32_t capacity, char16_t* name,
                                 uint32_t* needed) = 0;
-  virtual HResult GetGCHeapData() = 0;
-  virtual HResult GetGCHeapList() = 0;
+  virtual HResult GetGCHeapData(GcHeapData* data) = 0;
+  virtual HResult GetGCHeapList(uint32_t capacity, Address* heaps, uint32_t* needed) = 0;
   virtual HResult GetGCHeapDetails() = 0;
   virtual HResult GetGCHeapStaticData() = 0;
   virtual HResult GetHeapSegmentData() = 0;
@@ -179,7 +195,8 @@ class ISOSDacInterface : public IUnknown {
   virtual HResult GetDomainLocalModuleDataFromAppDomain() = 0;
   virtual HResult GetDomainLocalModuleDataFromModule(Address module,
                                                      DomainLocalModuleData* data) = 0;
-  virtual HResult GetThreadLocalModuleData() = 0;
+  virtual HResult GetThreadLocalModuleData(Address thread, uint32_t module_index,
+                                           ThreadLocalModuleData* data) = 0;
   virtual HResult GetSyncBlockData(uint32_t number, SyncBlockData* data) = 0;
   virtual HResult GetSyncBlockCleanupData() = 0;
   virtual HResult GetHandleEnum() = 0;
@@ -194,9 +211,22 @@ class ISOSDacInterface : public IUnknown {
   virtual HResult GetUsefulGlobals(UsefulGlobals* data) = 0;
 };
 
+class ISOSDacInterface8 : public IUnknown {
+ public:
+  virtual HResult GetNumberGenerations() = 0;
+  virtual HResult GetGenerationTable() = 0;
+  virtual HResult GetFinalizationFillPointers(uint32_t capacity, Address* pointers,
+                                              uint32_t* needed) = 0;
+  virtual HResult GetGenerationTableSvr() = 0;
+  virtual HResult GetFinalizationFillPointersSvr(Address heap, uint32_t capacity, Address* pointers,
+                                                 uint32_t* needed) = 0;
+};
+
 class ISOSDacInterface14 : public IUnknown {
  public:
   virtual HResult GetStaticBaseAddress(Address type, Address* other, Address* gc) = 0;
+  virtual HResult GetThreadStaticBaseAddress(Address type, Address thread, Address* other,
+                                             Address* gc) = 0;
 };
 // NOLINTEND(readability-identifier-naming)
 

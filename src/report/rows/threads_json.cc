@@ -27,8 +27,12 @@ Json LockJson(const Picture& picture, uint64_t object) {
   const inspect::Lock* lock = picture.LockOf(object);
   Json json{{"object", Hex(object)}, {"type", lock == nullptr ? Json() : Json(lock->type)}};
   if (lock == nullptr) return json;
-  json["owner_thread_id"] = OwnerJson(picture, lock->owner);
-  json["owner_managed_id"] = lock->owner;
+  const uint32_t first = lock->owners.empty() ? 0 : lock->owners.front();
+  json["kind"] = inspect::Word(lock->kind);
+  json["owner_thread_id"] = OwnerJson(picture, first);
+  json["owner_managed_id"] = OrNull(first);
+  json["owners"] = lock->owners;
+  json["more_owners"] = lock->more_owners;
   return json;
 }
 
@@ -58,6 +62,7 @@ Json ThreadsHeadJson(const Picture& picture) {
     }
     head["deadlocks"].push_back({{"threads", ring}});
   }
+  head["finalizers_wait"] = picture.finalizers_wait ? Json(*picture.finalizers_wait) : Json();
   head["pool"] = Json();
   if (picture.pool) {
     const inspect::Pool& p = *picture.pool;

@@ -95,14 +95,11 @@ std::string LockLines(const Picture& picture, const ThreadGroup& group, size_t w
   };
   for (const auto& [object, count] : wanted) {
     const inspect::Lock& lock = *picture.LockOf(object);
-    const Thread* owner = picture.ByManagedId(lock.owner);
-    add(fmt::format(
-        "waits for {}, held by {}", inspect::Called(lock),
-        owner == nullptr ? fmt::format("thread {}", lock.owner) : inspect::Called(*owner)));
+    add("waits for " + inspect::Awaited(picture, lock, lock.owners));
   }
   if (group.threads.size() == 1)
     for (const uint64_t object : group.threads.front()->holds)
-      add("holds " + inspect::Called(*picture.LockOf(object)));
+      add(inspect::Held(*picture.LockOf(object)));
   return lines;
 }
 
