@@ -9,6 +9,7 @@
 
 #include "analysis/families/gc/gc_reasons.h"
 #include "base/saturate.h"
+#include "base/units.h"
 #include "clr/gc_names.h"
 
 namespace clrscope::analysis {
@@ -270,6 +271,32 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
       "DOTNET_GCgen0size"};
 }
 
+// The finalizer's thread says so each time that it has run all that waits. The last collection may
+// have been a moment ago.
+std::optional<GcAdvice> StuckFinalizers(const Observed& o) {
+  if (o.facts.finalized_objects > 0) return {};
+  int64_t waiting = 0, first_ns = -1, last_ns = -1, last = 0;
+  uint64_t by = 0;
+  for (const PackedGc& gc : o.gcs) {
+    const int64_t count = gc.Unpack().finalization_promoted_count;
+    if (count <= 0) continue;
+    ++by;
+    AddTo(waiting, count);
+    if (first_ns < 0) first_ns = gc.end_ns;
+    last_ns = gc.end_ns;
+    last = count;
+  }
+  if (by < 3 || waiting - last < 1000 || last_ns - first_ns < kSecond) return {};
+  return GcAdvice{
+      "stuck_finalizers",
+      fmt::format("{} objects survived {} GCs only to be finalized, and in {:.1f} s the "
+                  "finalizer's thread has not come to an end of them",
+                  waiting, by, static_cast<double>(last_ns - first_ns) / kSecond),
+      "Look at what the finalizer's thread does: a finalizer that waits keeps all other "
+      "objects with one alive.",
+      "clrscope stacks"};
+}
+
 }  // namespace
 
 std::vector<GcAdvice> AdviceFor(std::span<const PackedGc> gcs, const GcFigureList& figures,
@@ -277,7 +304,7 @@ std::vector<GcAdvice> AdviceFor(std::span<const PackedGc> gcs, const GcFigureLis
   const Observed observed{gcs, figures, stats, facts};
   std::vector<GcAdvice> out;
   for (const auto rule : {Induced, LohChurn, Pinning, Fragmentation, SlowSuspension, Gen1Budget,
-                          ServerGcInSmallContainer, MidLifeCrisis})
+                          ServerGcInSmallContainer, MidLifeCrisis, StuckFinalizers})
     if (auto advice = rule(observed)) out.push_back(std::move(*advice));
   return out;
 }

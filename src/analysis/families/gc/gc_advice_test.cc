@@ -199,5 +199,22 @@ TEST(GcAdvice, MidLifeCrisisWhenWhatGen1PromotesDiesInGen2) {
   EXPECT_EQ(Rules(cheap), Names());
 }
 
+TEST(GcAdvice, StuckFinalizersWhenWhatWaitsForThemGrows) {
+  std::vector<GcRecord> gcs;
+  for (uint32_t i = 1; i <= 5; ++i) {
+    gcs.push_back(Gc(i, 0));
+    gcs.back().finalization_promoted_count = 400;
+  }
+  EXPECT_EQ(Rules(gcs), Names{"stuck_finalizers"});
+  GcFacts facts;
+  facts.finalized_objects = 1;
+  EXPECT_EQ(Rules(gcs, facts), Names());
+  auto few = gcs;
+  for (GcRecord& r : few) r.finalization_promoted_count = 40;
+  EXPECT_EQ(Rules(few), Names());
+  gcs.resize(3);  // what the last one found may be run at once
+  EXPECT_EQ(Rules(gcs), Names());
+}
+
 }  // namespace
 }  // namespace clrscope::analysis
