@@ -99,19 +99,15 @@ const Lock* Locks::ManagedLockAt(Address object) {
 
 // Who reads is written with each thread: a list of how often it has which lock, by the lock's
 // number.
-void Locks::AddReaders(Lock& lock) {
-  int64_t id = 0;
-  const Address at = core_.At(lock.object, "_lockID");
-  if (at == 0 || !runtime_.remote().Get(at, &id)) return;
+void Locks::ReadReaders() {
+  readers_.emplace();
   for (const Thread& t : threads_) {
     Address count = core_.ThreadStaticObject(reader_writer_type_, "t_rwc", t.object);
     for (size_t i = 0; count != 0 && i < kMaxCounts; ++i, count = core_.Reference(count, "next")) {
-      int64_t of = 0;
-      const Address of_at = core_.At(count, "lockID");
-      if (of_at == 0 || !runtime_.remote().Get(of_at, &of)) break;
-      if (of != id) continue;
-      if (Number(count, "readercount") > 0) lock.owners.push_back(t.data.managed_id);
-      break;
+      int64_t lock = 0;
+      const Address at = core_.At(count, "lockID");
+      if (at == 0 || !runtime_.remote().Get(at, &lock)) break;
+      if (Number(count, "readercount") > 0) (*readers_)[lock].push_back(t.data.managed_id);
     }
   }
 }
@@ -126,14 +122,18 @@ const Lock* Locks::ReaderWriterAt(Address object) {
     lock.owners = {static_cast<uint32_t>(writer)};
     return Keep(std::move(lock));
   }
-  AddReaders(lock);
+  if (!readers_) ReadReaders();
+  int64_t id = 0;
+  if (const Address at = core_.At(object, "_lockID");
+      at != 0 && runtime_.remote().Get(at, &id) && readers_->contains(id))
+    lock.owners = (*readers_)[id];
   const int32_t upgrader = Number(object, "_upgradeLockOwnerId");
   // Both count as readers.
   const size_t found = lock.owners.size() + (upgrader > 0 ? 1 : 0);
   lock.owners_known = found >= static_cast<size_t>(Number(object, "_owners") & kMaxReaders);
-  if (const auto id = static_cast<uint32_t>(upgrader);
-      upgrader > 0 && std::ranges::find(lock.owners, id) == lock.owners.end())
-    lock.owners.push_back(id);
+  if (const auto own = static_cast<uint32_t>(upgrader);
+      upgrader > 0 && std::ranges::find(lock.owners, own) == lock.owners.end())
+    lock.owners.push_back(own);
   return Keep(std::move(lock));
 }
 

@@ -61,7 +61,7 @@ class Locks {
   const Lock* ByHandle(const Wait& wait);
   const Lock* ThreadAt(Address object);
   const Lock* Keep(Lock lock);
-  void AddReaders(Lock& lock);
+  void ReadReaders();
   int32_t Number(Address object, std::string_view field);
   std::vector<Address> TypesRun(Address method, Address from, Address to);
 
@@ -72,6 +72,9 @@ class Locks {
   std::map<Address, Address> sync_blocks_;  // held ones → object
   Address lock_type_, reader_writer_type_, semaphore_slim_type_, thread_type_, handle_type_;
   std::map<Address, std::string_view> handle_owners_;  // types that have a handle → kind of lock
+
+  // Number of a ReaderWriterLockSlim → managed ids; read once somebody waits for one.
+  std::optional<std::map<int64_t, std::vector<uint32_t>>> readers_;
 
   std::map<Address, uint32_t> run_;  // type → managed id of the thread that runs its constructor
   struct Waiter {

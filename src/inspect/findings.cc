@@ -8,42 +8,13 @@
 #include <set>
 
 #include "inspect/states.h"
+#include "inspect/wait_graph.h"
 
 namespace clrscope::inspect {
 namespace {
 
 constexpr double kSpins = 90;  // percent of a CPU
 constexpr size_t kMaxTold = 5;
-
-// Who holds what `t` waits for, the first of those that are known; null: none is.
-const Thread* OwnerFor(const Picture& picture, const Thread& t) {
-  for (const uint32_t id : t.behind)
-    if (const Thread* owner = picture.ByManagedId(id); owner != nullptr) return owner;
-  return nullptr;
-}
-
-// Whether `t` waits, directly or through others, for one of `ends`.
-bool WaitsBehind(const Picture& picture, const Thread& t, const std::set<uint32_t>& ends) {
-  std::set<uint32_t> seen;
-  std::vector<const Thread*> way{&t};
-  while (!way.empty()) {
-    const Thread* at = way.back();
-    way.pop_back();
-    for (const uint32_t id : at->behind) {
-      if (ends.contains(id)) return true;
-      const Thread* owner = picture.ByManagedId(id);
-      if (owner != nullptr && seen.insert(id).second) way.push_back(owner);
-    }
-  }
-  return false;
-}
-
-std::vector<const Thread*> AllBehind(const Picture& picture, const std::set<uint32_t>& ends) {
-  std::vector<const Thread*> all;
-  for (const Thread& t : picture.threads)
-    if (!ends.contains(t.managed_id) && WaitsBehind(picture, t, ends)) all.push_back(&t);
-  return all;
-}
 
 std::string TellingName(const Thread& t) {
   const Frame* frame = TellingFrame(t);
@@ -77,47 +48,46 @@ std::string Doing(const Thread& t) { return Blocking(t) + In(t); }
 
 // `holds A, B, runs the static constructor of C`: what threads wait for that `owner` has. "": just
 // its end. Who waits for a thread's end waits for its work, as many main threads do.
-std::string HeldUp(const Picture& picture, const Thread& owner,
-                   const std::vector<uint32_t>& waiters) {
+template <class Ids>
+std::string HeldUp(const WaitGraph& graph, const Thread& owner, const Ids& waiters) {
   std::set<uint64_t> locks;
   for (const uint32_t waiter : waiters) {
-    const Thread& t = *picture.ByManagedId(waiter);
-    if (OwnerFor(picture, t) == &owner && picture.LockOf(t.waits_for)->kind != LockKind::kThread)
+    const Thread& t = *graph.ById(waiter);
+    const Lock* lock = graph.WaitedFor(t);
+    if (graph.OwnerFor(t) == &owner && lock != nullptr && lock->kind != LockKind::kThread)
       locks.insert(t.waits_for);
   }
   std::string holds, runs;
   for (const uint64_t object : locks) {
-    const Lock& lock = *picture.LockOf(object);
+    const Lock& lock = *graph.LockOf(object);
     std::string& list = lock.kind == LockKind::kStaticConstructor ? runs : holds;
     list += list.empty() ? Held(lock) : ", " + Called(lock);
   }
   return holds + (holds.empty() || runs.empty() ? "" : ", ") + runs;
 }
 
-void AddDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
-  for (const std::vector<uint32_t>& ring : FindDeadlocks(picture)) {
+void AddDeadlocks(const Picture& picture, const WaitGraph& graph, std::vector<Finding>& findings) {
+  for (const std::vector<uint32_t>& ring : graph.Rings()) {
     Finding f;
     f.kind = FindingKind::kDeadlock;
     f.threads = ring;
-    f.text = "Deadlock: " + Called(*picture.ByManagedId(ring.front()));
-    const Lock& held = *picture.LockOf(picture.ByManagedId(ring.back())->waits_for);
+    f.text = "Deadlock: " + Called(*graph.ById(ring.front()));
+    const Lock& held = *graph.WaitedFor(*graph.ById(ring.back()));
     if (held.kind != LockKind::kThread) f.text += " " + Held(held) + " and";
-    for (size_t i = 0; i < ring.size(); ++i) {
-      const Lock& wanted = *picture.LockOf(picture.ByManagedId(ring[i])->waits_for);
-      f.text += fmt::format("{} waits for {}", i == 0 ? "" : ", which",
-                            Awaited(picture, wanted, {ring[(i + 1) % ring.size()]}));
-    }
-    if (const size_t n = AllBehind(picture, {ring.begin(), ring.end()}).size(); n > 0)
-      f.text += fmt::format("; {} more thread{} behind {}", n, n == 1 ? " waits" : "s wait",
-                            ring.size() == 1 ? "it" : "them");
+    for (size_t i = 0; i < ring.size(); ++i)
+      f.text += fmt::format(
+          "{} waits for {}", i == 0 ? "" : ", which",
+          Awaited(picture, *graph.WaitedFor(*graph.ById(ring[i])), {ring[(i + 1) % ring.size()]}));
+    if (const size_t n = graph.Behind({ring.begin(), ring.end()}).size(); n > 0)
+      f.text += fmt::format("; {} more thread{} behind them", n, n == 1 ? " waits" : "s wait");
     findings.push_back(std::move(f));
   }
 }
 
 // It waits for what somebody holds, or for a task that somebody runs, and who does is not known. It
 // has waited since the look began.
-bool WaitsForUnknown(const Picture& picture, const Thread& t) {
-  const Lock* lock = picture.LockOf(t.waits_for);
+bool WaitsForUnknown(const WaitGraph& graph, const Thread& t) {
+  const Lock* lock = graph.WaitedFor(t);
   return t.waited && (lock == nullptr ? BlocksOnTask(t) : lock->more_owners);
 }
 
@@ -129,29 +99,29 @@ bool HasOwner(const Lock& lock) {
 }
 
 // Rings that close if an owner that is not known is who it may be.
-void AddMaybeDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
+void AddMaybeDeadlocks(const Picture& picture, const WaitGraph& graph,
+                       std::vector<Finding>& findings) {
   std::vector<const Thread*> open;  // nobody waits behind them
   const auto add = [&](std::string text, std::vector<uint32_t> threads) {
     findings.push_back(
         {FindingKind::kMaybeDeadlock, "Maybe a deadlock: " + text, std::move(threads)});
   };
   for (const Thread& t : picture.threads) {
-    if (!WaitsForUnknown(picture, t)) continue;
-    const Lock* wanted = picture.LockOf(t.waits_for);
-    std::vector<uint32_t> threads;
-    for (const Thread* w : AllBehind(picture, {t.managed_id})) threads.push_back(w->managed_id);
-    const std::string held = HeldUp(picture, t, threads);
+    if (!WaitsForUnknown(graph, t)) continue;
+    const Lock* wanted = graph.WaitedFor(t);
+    const std::set<uint32_t> behind = graph.Behind({t.managed_id});
+    const std::string held = HeldUp(graph, t, behind);
     if (held.empty()) {
       if (wanted != nullptr && HasOwner(*wanted)) open.push_back(&t);
       continue;
     }
     const std::string what =
-        wanted == nullptr ? Blocking(t) + In(t) : "waits for " + Awaited(picture, *wanted, {});
+        wanted == nullptr ? Doing(t) : "waits for " + Awaited(picture, *wanted, {});
     const std::string who =
-        threads.size() == 1
-            ? fmt::format("{}, which waits", Called(*picture.ByManagedId(threads.front())))
-            : fmt::format("one of the {} threads that wait", threads.size());
-    threads.insert(threads.begin(), t.managed_id);
+        behind.size() == 1 ? fmt::format("{}, which waits", Called(*graph.ById(*behind.begin())))
+                           : fmt::format("one of the {} threads that wait", behind.size());
+    std::vector<uint32_t> threads{t.managed_id};
+    threads.insert(threads.end(), behind.begin(), behind.end());
     add(fmt::format("{} {} and {}; that may be {} {} behind it", Called(t), held, what,
                     wanted == nullptr ? "the work of" : "held by", who),
         std::move(threads));
@@ -165,7 +135,7 @@ void AddMaybeDeadlocks(const Picture& picture, std::vector<Finding>& findings) {
     threads.push_back(t->managed_id);
     if (threads.size() > kMaxTold) continue;
     text += fmt::format("{}{} waits for {}", text.empty() ? "" : ", ", Called(*t),
-                        Called(*picture.LockOf(t->waits_for)));
+                        Called(*graph.WaitedFor(*t)));
   }
   if (threads.size() > kMaxTold) text += fmt::format(", {} more wait", threads.size() - kMaxTold);
   add(text + "; who holds these is not known", std::move(threads));
@@ -236,28 +206,29 @@ void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
 }
 
 // Threads that wait, directly or through others, for one that waits for no lock.
-void AddChains(const Picture& picture, std::vector<Finding>& findings) {
-  std::set<uint32_t> rings;  // and who may be in one
+void AddChains(const Picture& picture, const WaitGraph& graph, std::vector<Finding>& findings) {
+  std::set<uint32_t> told;  // who is in a ring or waits behind it
   for (const Finding& f : findings)
     if (f.kind == FindingKind::kDeadlock || f.kind == FindingKind::kMaybeDeadlock)
-      rings.insert(f.threads.begin(), f.threads.end());
+      told.insert(f.threads.begin(), f.threads.end());
+  told.merge(graph.Behind(told));
   std::map<uint32_t, std::vector<uint32_t>> behind;  // who is waited for at the end → who waits
   for (const Thread& t : picture.threads) {
-    if (rings.contains(t.managed_id) || WaitsBehind(picture, t, rings)) continue;
-    const Thread* owner = OwnerFor(picture, t);
+    if (told.contains(t.managed_id)) continue;
+    const Thread* owner = graph.OwnerFor(t);
     std::set<uint32_t> seen;
     while (owner != nullptr && seen.insert(owner->managed_id).second) {
-      const Thread* next = OwnerFor(picture, *owner);
+      const Thread* next = graph.OwnerFor(*owner);
       if (next == nullptr) break;
       owner = next;
     }
-    if (owner == nullptr || OwnerFor(picture, *owner) != nullptr) continue;
+    if (owner == nullptr || graph.OwnerFor(*owner) != nullptr) continue;
     behind[owner->managed_id].push_back(t.managed_id);
   }
   std::vector<Finding> chains;
   for (auto& [id, waiters] : behind) {
-    const Thread& owner = *picture.ByManagedId(id);
-    const std::string held = HeldUp(picture, owner, waiters);
+    const Thread& owner = *graph.ById(id);
+    const std::string held = HeldUp(graph, owner, waiters);
     if (held.empty()) continue;
     Finding f;
     f.kind = FindingKind::kWaitsBehind;
@@ -325,41 +296,14 @@ std::string Awaited(const Picture& picture, const Lock& lock, const std::vector<
   return fmt::format("{}, {} by {}", Called(lock), constructor ? "run" : "held", who);
 }
 
-std::vector<std::vector<uint32_t>> FindDeadlocks(const Picture& picture) {
-  std::vector<std::vector<uint32_t>> rings;
-  std::set<uint32_t> done;
-  for (const Thread& start : picture.threads) {
-    if (!start.managed() || start.behind.empty() || done.contains(start.managed_id)) continue;
-    // The shortest way back, by breadth.
-    std::map<uint32_t, uint32_t> from;  // who is waited for → who waits
-    std::vector<uint32_t> way{start.managed_id};
-    for (size_t i = 0; i < way.size() && !from.contains(start.managed_id); ++i) {
-      const Thread* t = picture.ByManagedId(way[i]);
-      if (t == nullptr) continue;
-      for (const uint32_t owner : t->behind)
-        if (from.try_emplace(owner, way[i]).second) way.push_back(owner);
-    }
-    if (!from.contains(start.managed_id)) continue;
-    std::vector<uint32_t> ring;
-    for (uint32_t at = from[start.managed_id]; at != start.managed_id; at = from[at])
-      ring.push_back(at);
-    ring.push_back(start.managed_id);
-    std::ranges::reverse(ring);
-    std::ranges::rotate(ring, std::ranges::min_element(ring));
-    done.insert(ring.begin(), ring.end());
-    rings.push_back(std::move(ring));
-  }
-  return rings;
-}
-
 namespace {
 
 // Threads that wait for what somebody may hold, by calls of the program's own: the framework's
 // workers wait for work that way.
-std::vector<uint32_t> WaitForNobodyKnown(const Picture& picture) {
+std::vector<uint32_t> WaitForNobodyKnown(const Picture& picture, const WaitGraph& graph) {
   std::vector<uint32_t> threads;
   for (const Thread& t : picture.threads) {
-    if (t.waits_for == 0 || !WaitsForUnknown(picture, t)) continue;
+    if (t.waits_for == 0 || !WaitsForUnknown(graph, t)) continue;
     const auto caller = std::ranges::find_if(
         t.stack, [](const Frame& f) { return !f.name.starts_with("System.Threading."); });
     if (caller != t.stack.end() && !IsFrameworkFile(caller->file)) threads.push_back(t.managed_id);
@@ -367,11 +311,11 @@ std::vector<uint32_t> WaitForNobodyKnown(const Picture& picture) {
   return threads;
 }
 
-Finding NoDeadlock(const Picture& picture) {
+Finding NoDeadlock(const Picture& picture, const WaitGraph& graph) {
   Finding f;
   f.kind = FindingKind::kNoDeadlock;
   f.text = "No deadlock seen among locks, static constructors and threads' ends";
-  f.threads = WaitForNobodyKnown(picture);
+  f.threads = WaitForNobodyKnown(picture, graph);
   if (const size_t n = f.threads.size(); n > 0) {
     std::string ids;
     for (size_t i = 0; i < std::min(n, kMaxTold); ++i)
@@ -394,14 +338,15 @@ Finding NoDeadlock(const Picture& picture) {
 
 std::vector<Finding> FindReasons(const Picture& picture) {
   std::vector<Finding> findings;
-  AddDeadlocks(picture, findings);
-  AddMaybeDeadlocks(picture, findings);
+  const WaitGraph graph(picture);
+  AddDeadlocks(picture, graph, findings);
+  AddMaybeDeadlocks(picture, graph, findings);
   const bool deadlock = !findings.empty();
   AddStuckFinalizers(picture, findings);
   AddStarvation(picture, findings);
-  AddChains(picture, findings);
+  AddChains(picture, graph, findings);
   AddSpinners(picture, findings);
-  if (!deadlock && picture.managed_stacks) findings.push_back(NoDeadlock(picture));
+  if (!deadlock && picture.managed_stacks) findings.push_back(NoDeadlock(picture, graph));
   return findings;
 }
 

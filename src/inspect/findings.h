@@ -9,10 +9,6 @@
 
 namespace clrscope::inspect {
 
-// Rings of threads that wait for each other: managed ids, each waiting for what the next one holds;
-// the smallest id first. Of rings that share a thread the shortest through each are found.
-std::vector<std::vector<uint32_t>> FindDeadlocks(const Picture& picture);
-
 // The worst first. When no thread waits for another in a ring, that is said, too.
 std::vector<Finding> FindReasons(const Picture& picture);
 
