@@ -90,6 +90,83 @@ class Launch(Case):
         self.assertEqual(clrscope("record", "-f", "-o", self.path(), "--", "/etc/passwd").returncode, 126)
 
 
+class Unheard(Case):
+    """Programs whose runtime, or whose agent, does not come to clrscope: it is said, with the reason, and no empty capture passes for a recording."""
+
+    def launch(self, *args, code, says, env=None, options=()):
+        r = clrscope("record", *options, "-f", "-o", self.path(), "--", *args, env={**os.environ, **(env or {})})
+        self.assertEqual(r.returncode, code, r.stderr)
+        self.assertIn(says, r.stderr)
+        return r
+
+    def script(self, line, **more):
+        return self.launch("sh", "-c", f"{line}; exit 0", **more)
+
+    def test_variables_that_switch_diagnostics_off(self):
+        """A .NET program is not started; a script may change them."""
+        for flavour in FLAVOURS:
+            program = [*command(flavour), "--bytes", "2000000"]
+            for variable in ("DOTNET_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics", "COMPlus_EnableDiagnostics_IPC"):
+                with self.subTest(f"{flavour} {variable}"):
+                    r = self.launch(*program, env={variable: "0"}, code=6, says=f"{variable}=0 stands in the environment")
+                    self.assertEqual(r.stdout, "")
+                    self.assertFalse(os.path.exists(self.path()))
+            for variable in ("DOTNET_EnableDiagnostics_Debugger", "DOTNET_EnableDiagnostics_Profiler"):
+                with self.subTest(f"{flavour} {variable}"):
+                    self.launch(*program, env={variable: "0"}, code=0, says="Next: clrscope report")
+                    self.assertEqual(len(report(self.path())["processes"]), 1)
+        off = {"DOTNET_EnableDiagnostics": "0"}
+        self.launch(*command("alloc"), env={"DOTNET_EnableDiagnostics": "1", "COMPlus_EnableDiagnostics": "0"}, options=("-d", "1s"), code=0, says="Next:")
+        r = self.script(alloc("--seconds", 2), env=off, code=6, says="nothing was recorded, as no .NET runtime connected to clrscope")
+        self.assertIn("note: DOTNET_EnableDiagnostics=0 stands in the environment", r.stderr)
+        self.script(f"DOTNET_EnableDiagnostics=1 {alloc('--bytes', 2000000)}", env=off, code=0, says="Next: clrscope report")
+
+    def test_what_a_script_does_is_seen_while_it_runs(self):
+        self.script(f"DOTNET_EnableDiagnostics=0 {alloc('--seconds', 3)}", code=6, says="has its diagnostics switched off by DOTNET_EnableDiagnostics=0")
+        self.script(f"env -u DOTNET_DiagnosticPorts {alloc('--seconds', 6)}", code=6, says="was started without clrscope's port in its environment")
+
+    def test_no_dotnet_program_at_all(self):
+        r = self.launch("true", code=3, says="nothing was recorded, as no .NET runtime connected to clrscope: true is no .NET program")
+        self.assertNotIn("Next:", r.stderr)
+        self.launch("true", options=("-q",), code=3, says="nothing was recorded")
+
+    def test_the_agent_cannot_come(self):
+        program = [*command("alloc"), "--bytes", "2000000"]
+        long = self.path("long" * 30)
+        os.mkdir(long)
+        live = {"options": ("--live",)}
+        self.launch(*program, env={"DOTNET_EnableDiagnostics_Profiler": "0"}, code=6, says="DOTNET_EnableDiagnostics_Profiler=0 stands in the environment", **live)
+        self.launch(*program, env={"TMPDIR": long}, code=6, says="name a shorter folder by TMPDIR", **live)
+        # A program of two seconds: what clrscope waits for has not come by then.
+        line = alloc("--seconds", 2)
+        for change, reason in (("DOTNET_EnableDiagnostics_Profiler=0", "DOTNET_EnableDiagnostics_Profiler=0 stands in its environment"),
+                               ("CORECLR_ENABLE_PROFILING=0", "it was started with another environment"),
+                               (f"TMPDIR={long}", "is too long for the path of a socket"),
+                               (f"TMPDIR={self.path('gone')}", "does not exist"),
+                               ("CORECLR_PROFILER_PATH=/no/such/library.so", "it had not answered when the process, or the recording, ended")):
+            with self.subTest(change):
+                r = self.script(f"{change} {line}", code=0, says="no allocations and live objects of process ", **live)
+                self.assertIn(reason, r.stderr)
+
+    def test_another_profiler_gives_way_to_the_agent(self):
+        other = {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": "{846F5F1C-F9AE-4B07-969E-05C26BC060D8}", "CORECLR_PROFILER_PATH_64": "/no/other.so", "CORECLR_PROFILER_PATH_ARM64": "/no/other.so"}
+        self.launch(*command("alloc"), "--seconds", "1", env=other, options=("--live",), code=0, says="the program runs without the profiler that its environment names")
+        self.assertGreater(report(self.path())["totals"]["bytes"], 0)
+
+    def test_folders_for_sockets(self):
+        """clrscope's port is elsewhere; the agent's socket lies where the runtime's would."""
+        long, blank = self.path("long" * 30), self.path("with blank")
+        os.mkdir(long)
+        os.mkdir(blank)
+        program = [*command("alloc"), "--bytes", "2000000"]
+        for folder in (long, blank, self.path("gone"), os.path.relpath(blank)):
+            self.launch(*program, env={"TMPDIR": folder}, code=0, says="Next: clrscope report")
+        for folder in (blank, os.path.relpath(blank)):
+            self.launch(*program, env={"TMPDIR": folder}, options=("--live",), code=0, says="Next: clrscope report")
+            self.assertGreater(report(self.path())["totals"]["bytes"], 0)
+        self.launch(*program, env={"TMPDIR": self.path("gone")}, options=("--live",), code=1, says="name another folder by TMPDIR")
+
+
 class LeftBehind(Case):
     """What a launch leaves running can start .NET programs at any time, with the environment that it inherited."""
 

@@ -26,7 +26,8 @@ class AgentFeed final : public Feed {
   // them gets nothing.
   //   options: of the agent, without "owned"
   static Result<std::unique_ptr<AgentFeed>> Load(pid_t pid, std::string_view options);
-  // The agent is loaded as the process starts; it is connected to as soon as it listens.
+  // The agent is loaded as the process starts; it is connected to as soon as it listens. Where it
+  // does not come, a note says so, and why.
   static std::unique_ptr<AgentFeed> Expect(pid_t pid);
 
   // Its process is the one at `index` of the recording. Before anything is pumped; all must outlive
@@ -52,6 +53,7 @@ class AgentFeed final : public Feed {
  private:
   explicit AgentFeed(pid_t pid) : pid_(pid) {}
   void Connect();
+  void NoteMissing(std::string_view why);
   bool Read();
 
   pid_t pid_;
@@ -59,6 +61,7 @@ class AgentFeed final : public Feed {
   ipc::Deadline deadline_ = ipc::Deadline::Never();
   ipc::Deadline next_try_ = ipc::Deadline::Never();
   std::unique_ptr<analysis::IntervalFold> fold_;
+  std::string missing_;  // why it will not come, where that is known at the start
   bool last_ = false;    // nothing comes any more
   std::string trouble_;  // that it told last
   uint64_t samples_ = 0;

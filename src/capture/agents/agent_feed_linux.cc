@@ -16,6 +16,9 @@ constexpr auto kConnectEvery = 20ms;
 constexpr auto kCommandPatience = 5s;
 constexpr auto kLastWords = 700ms;  // of the agent in a process that ends
 
+constexpr std::string_view kTooLate =
+    "it had not answered when the process, or the recording, ended";
+
 }  // namespace
 
 Result<std::unique_ptr<AgentFeed>> AgentFeed::Load(pid_t pid, std::string_view options) {
@@ -32,6 +35,7 @@ std::unique_ptr<AgentFeed> AgentFeed::Expect(pid_t pid) {
   std::unique_ptr<AgentFeed> feed(new AgentFeed(pid));
   feed->deadline_ = ipc::Deadline::After(kExpectPatience);
   feed->next_try_ = ipc::Deadline::After(0ms);
+  feed->missing_ = WhyNotAtStart(pid);
   return feed;
 }
 
@@ -54,9 +58,15 @@ void AgentFeed::Connect() {
     link_ = link.Take();
     return;
   }
-  if (!deadline_.expired() && link.error().code == ErrorCode::kNotFound) return;
+  if (missing_.empty() && !deadline_.expired() && link.error().code == ErrorCode::kNotFound) return;
+  NoteMissing(missing_.empty() ? link.error().message : missing_);
+}
+
+void AgentFeed::NoteMissing(std::string_view why) {
   last_ = true;
-  notes_.push_back(fmt::format("no live objects of process {}: {}", pid_, link.error().message));
+  notes_.push_back(fmt::format("no {} of process {}, which the agent would report: {}",
+                               counts_ ? "allocations and live objects" : "live objects", pid_,
+                               why));
 }
 
 bool AgentFeed::Read() {
@@ -95,7 +105,7 @@ bool AgentFeed::Pump() {
 void AgentFeed::BeginStop() {
   if (last_) return;
   if (link_ == nullptr)
-    last_ = true;
+    NoteMissing(kTooLate);
   else
     (void)link_->Command("detach", ipc::Deadline::After(kCommandPatience));
 }
@@ -111,6 +121,7 @@ void AgentFeed::Abandon(std::string_view why) {
 void AgentFeed::EndOfProcess() {
   if (last_) return;
   const auto deadline = ipc::Deadline::After(kLastWords);
+  if (link_ == nullptr) NoteMissing(kTooLate);
   while (!last_ && link_ != nullptr && !deadline.expired()) {
     pollfd p{link_->fd(), POLLIN, 0};
     (void)::poll(&p, 1, deadline.poll_timeout_ms());

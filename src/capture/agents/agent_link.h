@@ -29,6 +29,10 @@ Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline);
 // trying.
 std::string WhyNoAgent(const ipc::DotnetProcess& process);
 
+// Why a process does not load the agent at its start, one sentence; "" where nothing is known that
+// keeps it from that.
+std::string WhyNotAtStart(pid_t pid);
+
 // Where the agent of a process listens, as we reach it; there may be none.
 Result<std::string> AgentSocket(pid_t pid);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -186,6 +187,25 @@ std::string WhyNoAgent(const ipc::DotnetProcess& process) {
   const auto on = ipc::FindVariable(facts->environ, "CORECLR_ENABLE_PROFILING");
   if (on && *on == "1") return "another profiler was loaded when the process began";
   return WhyNoPlace(*facts);
+}
+
+std::string WhyNotAtStart(pid_t pid) {
+  const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(pid);
+  if (!facts.ok()) return {};
+  if (facts->environ_readable && !facts->environ.empty()) {
+    if (const std::string by = ipc::SwitchedOffBy(facts->environ, ipc::kProfilers); !by.empty())
+      return fmt::format("{} stands in its environment", by);
+    const auto on = ipc::FindVariable(facts->environ, "CORECLR_ENABLE_PROFILING");
+    const auto clsid = ipc::FindVariable(facts->environ, "CORECLR_PROFILER");
+    if (on != "1" || clsid != kAgentClsidText)
+      return "it was started with another environment, which does not name the agent "
+             "(CORECLR_PROFILER)";
+  }
+  if (SocketOf(*facts).size() >= sizeof(sockaddr_un{}.sun_path))
+    return fmt::format("its TMPDIR ({}) is too long for the path of a socket", facts->tmp_dir);
+  if (facts->socket_path.empty() && !facts->tmp_dir_exists)
+    return fmt::format("its TMPDIR ({}) does not exist", facts->tmp_dir);
+  return {};
 }
 
 Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {

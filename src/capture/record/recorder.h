@@ -40,6 +40,8 @@ struct RecordOptions {
   std::optional<std::string> agent;
   // Called when the recording is complete and the launched program goes on, which is waited for.
   std::function<void()> on_waiting;
+  // A note that is of no use at the end.
+  std::function<void(const std::string&)> on_note = [](const std::string&) {};
 };
 
 // What a progress display needs; valid during the call.
@@ -60,6 +62,7 @@ struct RecordSummary {
   uint64_t happenings = 0;           // throws and waits
   profile::Overhead overhead;        // of all processes together
   size_t processes = 0;
+  std::optional<Error> nothing;  // why nothing was recorded of a program that was launched
   int64_t duration_ns = 0;
   std::vector<std::string> kept;  // files of raw streams
 };
@@ -107,7 +110,10 @@ class Recorder final : private SessionObserver {
   void Suspend();
   bool KeepWaiting();
   bool Over(SteadyClock::time_point now);
+  Status CheckEnvironment();
   Status PlaceForLaunch(Launch::Variables& environment);
+  void LookForUnheard(SteadyClock::time_point now);
+  Error WhyNothing() const;
   void NoteSkipped();
   Progress Snapshot(bool stopping) const;
 
@@ -124,6 +130,9 @@ class Recorder final : private SessionObserver {
   bool over_ = false;    // nobody is joined any more
   bool closed_ = false;  // the engine is
   SteadyClock::time_point start_;
+  std::string off_by_;                 // what in our environment keeps runtimes from dialling
+  std::string unheard_;                // why one that runs below the program has not
+  std::chrono::seconds next_look_{1};  // for such a one, after the start
   std::vector<ipc::ReverseRuntime> waiting_;  // at their start
   SteadyClock::time_point next_release_;
   // Of processes that have to settle: when they have.

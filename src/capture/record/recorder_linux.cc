@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,11 @@
 #include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_permission.h"
 #include "capture/kernel/trace_right.h"
+#include "capture/proc/program_file.h"
 #include "capture/record/recorder.h"
+#include "capture/record/unheard.h"
 #include "capture/sessions/settling.h"
+#include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_stat.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
@@ -60,6 +64,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Start(RecordOptions options) {
   r->start_ = SteadyClock::now();
   if (!r->options_.command.empty()) {
     Launch::Variables environment;
+    RETURN_IF_ERROR(r->CheckEnvironment());
     if (r->options_.agent) RETURN_IF_ERROR(r->PlaceForLaunch(environment));
     ASSIGN_OR_RETURN(
         r->launch_,
@@ -161,6 +166,38 @@ Status Recorder::CreateOutput(pid_t pid) {
   return OkStatus();
 }
 
+// What the environment that the command inherits rules out. A .NET host takes it as it is; anything
+// else may change it before it starts a runtime.
+Status Recorder::CheckEnvironment() {
+  std::vector<std::string> variables;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+    variables.emplace_back(*entry);
+  const std::string& program = options_.command.front();
+  off_by_ = ipc::SwitchedOffBy(variables, ipc::kIpc);
+  std::string what = "nothing";
+  std::string by = off_by_;
+  std::string what_else;
+  if (by.empty() && options_.agent) {
+    by = ipc::SwitchedOffBy(variables, ipc::kProfilers);
+    what = "nothing that needs the agent (live objects, exact counts)";
+    what_else =
+        ", or record without --live and --exact; a runtime that has started takes the agent "
+        "all the same (`clrscope record --live -p PID`)";
+  }
+  if (by.empty()) return OkStatus();
+  if (IsDotnetHost(program))
+    return Error{
+        ErrorCode::kRefused,
+        fmt::format("{} stands in the environment: with it {} can be recorded of {}; start "
+                    "it without that variable{}",
+                    by, what, program, what_else)};
+  summary_.notes.push_back(
+      fmt::format("{} stands in the environment: {} can be recorded of a .NET program that {} "
+                  "starts with it",
+                  by, what, program));
+  return OkStatus();
+}
+
 // The runtimes of a launched program load the agent themselves.
 Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
   ASSIGN_OR_RETURN(const ipc::ProcessFacts self, ipc::GatherSocketFacts(::getpid()));
@@ -169,6 +206,13 @@ Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
         ErrorCode::kIo,
         fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
                     self.tmp_dir, strerror(errno))};
+  ASSIGN_OR_RETURN(const std::string socket, AgentSocket(::getpid()));
+  if (socket.size() >= sizeof(sockaddr_un{}.sun_path))
+    return Error{
+        ErrorCode::kRefused,
+        fmt::format("the agent's socket would lie in {}, and its path would have more than {} "
+                    "bytes; name a shorter folder by TMPDIR",
+                    self.tmp_dir, sizeof(sockaddr_un{}.sun_path) - 1)};
   const std::string& program = options_.command.front();
   const Libc libc = LibcOfProgram(program);
   if (!HasAgentFor(libc))
@@ -181,6 +225,16 @@ Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
       {"CORECLR_PROFILER", kAgentClsidText},
       {"CORECLR_PROFILER_PATH", placed_agent_->path()},
       {"CLRSCOPE_OPTS", options_.agent->empty() ? "owned=1" : "owned=1," + *options_.agent}};
+  // These go before it where they are set.
+  for (const char* name : {"CORECLR_PROFILER_PATH_64", "CORECLR_PROFILER_PATH_ARM64"})
+    if (::getenv(name) != nullptr) environment.emplace_back(name, placed_agent_->path());
+  if (const auto other = ipc::FindVariable(self.environ, "CORECLR_PROFILER");
+      other && *other != kAgentClsidText &&
+      ipc::FindVariable(self.environ, "CORECLR_ENABLE_PROFILING") == "1")
+    summary_.notes.push_back(
+        fmt::format("the program runs without the profiler that its environment names "
+                    "(CORECLR_PROFILER={}): a runtime takes one, and here that is the agent",
+                    *other));
   return OkStatus();
 }
 
@@ -391,6 +445,35 @@ bool Recorder::Over(SteadyClock::time_point now) {
   return !launch_ || launch_->ExitCode().has_value();
 }
 
+// Each look reads a file of every process.
+void Recorder::LookForUnheard(SteadyClock::time_point now) {
+  if (!unheard_.empty() || now - start_ < next_look_ || launch_->ExitCode()) return;
+  next_look_ *= 2;
+  if (!launch_->server().Runtimes().empty()) return;
+  unheard_ = WhyUnheard(launch_->pid(), launch_->server().path());
+  if (!unheard_.empty()) options_.on_note(unheard_);
+}
+
+Error Recorder::WhyNothing() const {
+  const std::string& program = options_.command.front();
+  if (!launch_->server().Runtimes().empty())
+    return {ErrorCode::kEmpty, "nothing was recorded: no .NET process could be joined"};
+  const auto because = [](const std::string& why) {
+    return Error{
+        ErrorCode::kRefused,
+        fmt::format("nothing was recorded, as no .NET runtime connected to clrscope: {}", why)};
+  };
+  if (!unheard_.empty()) return because(unheard_);
+  if (!off_by_.empty()) return because(fmt::format("{} stands in the environment", off_by_));
+  return {
+      ErrorCode::kEmpty,
+      fmt::format("nothing was recorded, as no .NET runtime connected to clrscope: {} is no .NET "
+                  "program, or "
+                  "starts one where clrscope's port does not reach (env -i, sudo, a container); "
+                  "`clrscope record -p PID` records such a one while it runs",
+                  program)};
+}
+
 Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
   auto next_progress = start_ + kProgressEvery;
   bool waiting_told = false;
@@ -405,8 +488,10 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
       on_progress(Snapshot(false));
       next_progress = now + kProgressEvery;
     }
-    if (launch_ && summary_.processes == 0 && now - start_ > kRuntimePatience && !waiting_told) {
-      summary_.notes.emplace_back("no .NET runtime has started in 30 s: is this a .NET program?");
+    if (launch_ && summary_.processes == 0) LookForUnheard(now);
+    if (launch_ && summary_.processes == 0 && unheard_.empty() && now - start_ > kRuntimePatience &&
+        !waiting_told) {
+      options_.on_note("no .NET runtime has started in 30 s: is this a .NET program?");
       waiting_told = true;
     }
   }
@@ -430,6 +515,7 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   for (const auto& p : engine_->recording().processes) summary_.overhead += p->info.overhead;
   output_->Finish(summary_.duration_ns);
   summary_.write_error = output_->error();
+  if (launch_ && summary_.processes == 0) summary_.nothing = WhyNothing();
   if (launch_ && !launch_->ExitCode() && options_.on_waiting) options_.on_waiting();
   // The program goes on without us: its later children are let go, its exit code is ours.
   while (launch_ && !launch_->ExitCode() && stop_requests_ < 2) Wait(200ms);

@@ -239,7 +239,10 @@ int RunRecord(const RecordArguments& arguments) {
   const auto duration = options->duration;
   const bool launching = !options->command.empty();
   const bool allocations = options->target.allocations;
-  if (!arguments.quiet) options->on_waiting = [exact = arguments.exact] { SayWaiting(exact); };
+  if (!arguments.quiet) {
+    options->on_waiting = [exact = arguments.exact] { SayWaiting(exact); };
+    options->on_note = [](const std::string& note) { fmt::print(stderr, "note: {}\n", note); };
+  }
   if (options->target.types != profile::CountMode::kUnknown && !arguments.quiet)
     fmt::print(stderr, "{}", SlowDown(options->target.types));
   // As bench/requests.py measures it.
@@ -303,7 +306,12 @@ int RunRecord(const RecordArguments& arguments) {
       fmt::print(stderr, "{}\n", said);
     for (const std::string& raw : summary->kept)
       fmt::print(stderr, "Kept {} ({})\n", raw, FileSize(raw));
-    if (!to_stdout) fmt::print(stderr, "Next: clrscope report {}\n", file);
+    if (!to_stdout && !summary->nothing) fmt::print(stderr, "Next: clrscope report {}\n", file);
+  }
+  if (summary->nothing) {
+    const int code = FailRecording(*summary->nothing);
+    // A program that failed says more.
+    return summary->exit_code.value_or(0) != 0 ? *summary->exit_code : code;
   }
   if (summary->exit_code) return *summary->exit_code;
   if (summary->interrupted_twice) return 130;

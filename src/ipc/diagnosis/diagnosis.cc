@@ -24,6 +24,11 @@ class Checks {
   void Fail(std::string name, ErrorCode code, std::string what, std::string fix) {
     list_.push_back({std::move(name), Verdict::kFail, std::move(what), std::move(fix), code});
   }
+  bool Failed(std::string_view name) const {
+    return std::any_of(list_.begin(), list_.end(), [name](const Check& c) {
+      return c.name == name && c.verdict == Verdict::kFail;
+    });
+  }
   std::vector<Check> Take() { return std::move(list_); }
 
  private:
@@ -31,16 +36,6 @@ class Checks {
 };
 
 bool MayUse(const ProcessFacts& facts, uid_t us) { return us == 0 || us == facts.uid; }
-
-// The variable by which the runtime's socket was switched off, as "NAME=0"; "" when it was not.
-std::string SwitchedOffBy(const ProcessFacts& facts) {
-  for (const std::string_view name : {"EnableDiagnostics", "EnableDiagnostics_IPC"}) {
-    if (FindClrNumber(facts.environ, name) != 0u) continue;
-    const bool modern = FindVariable(facts.environ, fmt::format("DOTNET_{}", name)).has_value();
-    return fmt::format("{}_{}=0", modern ? "DOTNET" : "COMPlus", name);
-  }
-  return {};
-}
 
 void CheckRuntime(const ProcessFacts& facts, Checks& out) {
   switch (facts.runtime) {
@@ -86,10 +81,10 @@ void CheckUser(const ProcessFacts& facts, uid_t us, Checks& out) {
 }
 
 void CheckSwitchedOff(const ProcessFacts& facts, Checks& out) {
-  const std::string by = SwitchedOffBy(facts);
+  const std::string by = SwitchedOffBy(facts.environ, kIpc);
   if (!by.empty())
     out.Fail("diagnostics", ErrorCode::kRefused,
-             fmt::format("its diagnostics are switched off by {}", by),
+             fmt::format("has its diagnostics switched off by {}", by),
              "start it again without that variable; a running process cannot be changed");
   else if (facts.environ_readable)
     out.Ok("diagnostics", "diagnostics are switched on");
@@ -108,15 +103,17 @@ void CheckNamespaces(const ProcessFacts& facts, Checks& out) {
 void CheckTmpDir(const ProcessFacts& facts, Checks& out) {
   if (facts.socket_name_too_long)
     out.Fail("tmpdir", ErrorCode::kRefused,
-             fmt::format("its TMPDIR ({}) is too long: the runtime makes no socket where the path "
-                         "would have more than 107 bytes",
-                         facts.tmp_dir),
+             fmt::format(
+                 "has a TMPDIR ({}) that is too long: the runtime makes no socket where the path "
+                 "would have more than 107 bytes",
+                 facts.tmp_dir),
              "start it with a shorter TMPDIR");
   else if (!facts.tmp_dir_exists)
-    out.Fail("tmpdir", ErrorCode::kRefused,
-             fmt::format("its TMPDIR ({}) does not exist, so the runtime could make no socket",
-                         facts.tmp_dir),
-             "create the folder and start it again");
+    out.Fail(
+        "tmpdir", ErrorCode::kRefused,
+        fmt::format("has a TMPDIR ({}) that does not exist, so the runtime could make no socket",
+                    facts.tmp_dir),
+        "create the folder and start it again");
   else if (facts.tmp_dir != "/tmp/")
     out.Ok("tmpdir", fmt::format("keeps its socket in {}", facts.tmp_dir));
 }
@@ -308,7 +305,8 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
   if (facts.root_denied && MayUse(facts, us)) CheckReach(facts, us, out);
   if (!facts.root_denied || !facts.socket_path.empty()) {
     if (facts.socket_path.empty()) CheckTmpDir(facts, out);
-    CheckSocket(facts, out);
+    // Why there is none is said then.
+    if (!out.Failed("diagnostics") && !out.Failed("tmpdir")) CheckSocket(facts, out);
   }
   CheckState(facts, out);
   CheckStart(facts, out);

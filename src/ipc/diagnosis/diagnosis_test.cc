@@ -120,6 +120,7 @@ TEST(DiagnosisTest, SwitchedOffByEachVariable) {
     facts.environ.push_back(variable);
     const std::string name = std::string(variable).substr(0, std::string(variable).find('='));
     ExpectFailure(facts, "diagnostics", ErrorCode::kRefused, name);
+    EXPECT_EQ(Find(Judge(facts), "socket"), nullptr) << "one reason is enough";
   }
   ProcessFacts facts = Healthy();
   facts.environ = {"COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics=1"};

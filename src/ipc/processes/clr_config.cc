@@ -6,7 +6,8 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
+#include <cstdlib>
 
 namespace clrscope::ipc {
 namespace {
@@ -36,7 +37,9 @@ std::optional<std::string> FindVariable(const std::vector<std::string>& environ,
 std::optional<std::string> FindClrVariable(const std::vector<std::string>& environ,
                                            std::string_view name) {
   for (const std::string_view prefix : {"DOTNET_", "COMPlus_"})
-    if (auto value = FindVariable(environ, fmt::format("{}{}", prefix, name))) return value;
+    if (auto value = FindVariable(environ, fmt::format("{}{}", prefix, name));
+        value && !value->empty())
+      return value;
   return std::nullopt;
 }
 
@@ -44,13 +47,24 @@ std::optional<uint32_t> FindClrNumber(const std::vector<std::string>& environ,
                                       std::string_view name) {
   const std::optional<std::string> value = FindClrVariable(environ, name);
   if (!value) return std::nullopt;
-  std::string_view digits = *value;
-  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  uint32_t number = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
+  errno = 0;
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(value->c_str(), &end, 16);
+  // A negative number is one that begins anew at the other end: "-0" is 0.
+  if (end == value->c_str() || errno == ERANGE || number > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(number);
+}
+
+std::string SwitchedOffBy(const std::vector<std::string>& environ, std::string_view part) {
+  for (const std::string& name :
+       {std::string("EnableDiagnostics"), fmt::format("EnableDiagnostics_{}", part)}) {
+    if (FindClrNumber(environ, name) != 0u) continue;
+    for (const std::string_view prefix : {"DOTNET_", "COMPlus_"})
+      if (const auto value = FindVariable(environ, fmt::format("{}{}", prefix, name));
+          value && !value->empty())
+        return fmt::format("{}{}={}", prefix, name, *value);
+  }
+  return {};
 }
 
 std::optional<bool> FindJsonBool(std::string_view json, std::string_view key) {

@@ -15,13 +15,21 @@ namespace clrscope::ipc {
 // `environ` holds "NAME=value" entries. nullopt when the variable is not there.
 std::optional<std::string> FindVariable(const std::vector<std::string>& environ,
                                         std::string_view name);
-// DOTNET_`name`, or else COMPlus_`name`.
+// DOTNET_`name`, or else COMPlus_`name`; one that is empty counts as absent.
 std::optional<std::string> FindClrVariable(const std::vector<std::string>& environ,
                                            std::string_view name);
-// The same as a number, which the runtime reads as *hexadecimal*; text that is none counts as
-// absent.
+// The same as a number, which the runtime reads as *hexadecimal*, as strtoul(3) does: what follows
+// the digits is ignored; text without any, and what has no room in 32 bits, counts as absent.
 std::optional<uint32_t> FindClrNumber(const std::vector<std::string>& environ,
                                       std::string_view name);
+
+// What a runtime has for other tools, each with a variable of its own (.NET 8 and later) beside
+// EnableDiagnostics, which stands for all. No runtimeconfig.json can switch them off (.NET 8 to
+// 10).
+inline constexpr std::string_view kIpc = "IPC";             // its socket, the ports that it dials
+inline constexpr std::string_view kProfilers = "Profiler";  // libraries that it loads, as our agent
+// The variable that switches `part` off, as "NAME=value"; "" when it is on.
+std::string SwitchedOffBy(const std::vector<std::string>& environ, std::string_view part);
 
 // "key": true|false in a runtimeconfig.json, wherever it stands.
 std::optional<bool> FindJsonBool(std::string_view json, std::string_view key);

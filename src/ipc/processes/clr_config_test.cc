@@ -14,6 +14,28 @@ TEST(ClrConfigTest, NumbersAreHexadecimalAndDotnetComesFirst) {
   EXPECT_EQ(FindClrNumber({"DOTNET_X="}, "X"), std::nullopt);
 }
 
+// As .NET 10 reads them.
+TEST(ClrConfigTest, NumbersAreReadAsTheRuntimeReadsThem) {
+  for (const char* zero : {"0", "00", "0x0", " 0", "0z", "-0"})
+    EXPECT_EQ(FindClrNumber({std::string("DOTNET_X=") + zero}, "X"), 0u) << zero;
+  EXPECT_EQ(FindClrNumber({"DOTNET_X=", "COMPlus_X=0"}, "X"), 0u);
+  EXPECT_EQ(FindClrNumber({"DOTNET_X=no", "COMPlus_X=0"}, "X"), std::nullopt);
+  EXPECT_EQ(FindClrNumber({"DOTNET_X=100000000"}, "X"), std::nullopt);
+  EXPECT_EQ(FindClrNumber({"DOTNET_X=10000000000000000"}, "X"), std::nullopt);
+}
+
+TEST(ClrConfigTest, WhatIsSwitchedOffAndByWhat) {
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics=0"}, kIpc), "DOTNET_EnableDiagnostics=0");
+  EXPECT_EQ(SwitchedOffBy({"COMPlus_EnableDiagnostics=00"}, kProfilers),
+            "COMPlus_EnableDiagnostics=00");
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics_IPC=0"}, kIpc),
+            "DOTNET_EnableDiagnostics_IPC=0");
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics_IPC=0"}, kProfilers), "");
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics_Profiler=0"}, kIpc), "");
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics_Debugger=0"}, kIpc), "");
+  EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics=1", "COMPlus_EnableDiagnostics=0"}, kIpc), "");
+}
+
 TEST(ClrConfigTest, JsonBools) {
   constexpr std::string_view kJson =
       R"({"runtimeOptions": {"configProperties": {"System.GC.Server" : true,

@@ -59,6 +59,8 @@ ProcStatus ParseProcStatus(std::string_view text) {
     } else if (key == "Gid:") {
       NextWord(line);
       ToNumber(NextWord(line), status.gid);
+    } else if (key == "PPid:") {
+      ToNumber(NextWord(line), status.parent);
     } else if (key == "TracerPid:") {
       ToNumber(NextWord(line), status.tracer_pid);
     } else if (key == "CapEff:") {  // "0000003fffffffff"

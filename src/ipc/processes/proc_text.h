@@ -26,8 +26,9 @@ constexpr bool HasEnded(char state) { return state == 'Z' || state == 'X'; }
 Result<ProcStat> ParseProcStat(std::string_view text);
 
 struct ProcStatus {
-  uid_t uid = 0;         // effective
-  gid_t gid = 0;         // effective
+  uid_t uid = 0;  // effective
+  gid_t gid = 0;  // effective
+  pid_t parent = 0;
   pid_t inner_pid = 0;   // last of NSpid: how the process sees itself; 0 = not told
   bool nested = false;   // NSpid has several values: another pid namespace
   pid_t tracer_pid = 0;  // who traces it (gdb, strace); 0: nobody that is seen from here

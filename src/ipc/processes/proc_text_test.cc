@@ -20,8 +20,10 @@ TEST(ProcTextTest, StatIsReadAfterTheLastParenthesis) {
 
 TEST(ProcTextTest, StatusGivesTheInnermostPid) {
   const ProcStatus status = ParseProcStatus(
-      "Name:\tUid: 5\nUid:\t1000\t1001\t1000\t1000\nTracerPid:\t31\nNSpid:\t680\t50\t7\nVmRSS:\t   "
+      "Name:\tUid: "
+      "5\nPPid:\t77\nUid:\t1000\t1001\t1000\t1000\nTracerPid:\t31\nNSpid:\t680\t50\t7\nVmRSS:\t   "
       "2048 kB\n");
+  EXPECT_EQ(status.parent, 77);
   EXPECT_EQ(status.uid, 1001u);
   EXPECT_EQ(status.inner_pid, 7);
   EXPECT_TRUE(status.nested);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <vector>
+
+#include "capture/record/unheard.h"
+#include "ipc/diagnosis/diagnosis.h"
+#include "ipc/processes/clr_config.h"
+#include "ipc/processes/proc_linux.h"
+#include "ipc/processes/process_facts.h"
+
+namespace clrscope::capture {
+namespace {
+
+constexpr double kStartsFor = 2;  // seconds
+
+// `program` and what runs below it. What has lost its parent is not found.
+std::vector<pid_t> Family(pid_t program) {
+  std::map<pid_t, pid_t> parents;
+  for (const pid_t pid : ipc::ListPids())
+    if (const auto status = ipc::ReadProcStatus(pid); status.ok()) parents[pid] = status->parent;
+  std::vector<pid_t> family;
+  for (const auto& [pid, parent] : parents) {
+    pid_t above = pid;
+    for (size_t i = 0; i < parents.size() && above != program; ++i) {
+      const auto it = parents.find(above);
+      if (it == parents.end() || it->second == 0) break;
+      above = it->second;
+    }
+    if (above == program) family.push_back(pid);
+  }
+  return family;
+}
+
+std::string WhySilent(const ipc::ProcessFacts& facts, const std::string& port) {
+  const std::string who = fmt::format("process {} ({})", facts.pid, facts.comm);
+  if (!facts.environ_readable) return {};
+  if (const std::string by = ipc::SwitchedOffBy(facts.environ, ipc::kIpc); !by.empty())
+    return fmt::format("{} has its diagnostics switched off by {}", who, by);
+  if (facts.uptime_s < kStartsFor) return {};
+  const auto blocker = ipc::Diagnose(facts, false, std::chrono::milliseconds(0)).blocker();
+  const std::vector<ipc::DiagnosticPort> ports =
+      ipc::ParsePorts(ipc::FindClrVariable(facts.environ, "DiagnosticPorts").value_or(""));
+  if (std::none_of(ports.begin(), ports.end(),
+                   [&](const ipc::DiagnosticPort& p) { return p.path == port; }))
+    return fmt::format(
+        "{} was started without clrscope's port in its environment (DOTNET_DiagnosticPorts){}", who,
+        blocker ? "" : fmt::format("; `clrscope record -p {}` records it", facts.pid));
+  // With the port, it does not take a socket of its own.
+  if (facts.runtime == ipc::RuntimeKind::kNativeAot && blocker) return blocker->message;
+  if (facts.other_mount_namespace)
+    return fmt::format("{} runs in a container, in which clrscope's port does not lie", who);
+  return {};
+}
+
+}  // namespace
+
+std::string WhyUnheard(pid_t program, const std::string& port) {
+  for (const pid_t pid : Family(program)) {
+    const auto facts = ipc::GatherFacts(pid);
+    if (!facts.ok() || facts->runtime == ipc::RuntimeKind::kNone) continue;
+    if (std::string why = WhySilent(*facts, port); !why.empty()) return why;
+  }
+  return {};
+}
+
+}  // namespace clrscope::capture
