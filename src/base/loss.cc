@@ -31,7 +31,9 @@ constexpr LossInfo kTable[] = {
     {"series_capped",
      "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
     {"target_lost",
-     "targets that died in the middle of their stream; what they had not sent yet is missing"},
+     "targets that died in the middle of their stream; what they did last is missing, as a rule "
+     "0.1 "
+     "s, of what the agent reports 1 s, and with it an exception that ended them"},
     {"rundown_incomplete", "rundowns that ended early; some frames may be without a name"},
     {"ticks_stalled",
      "times that AllocationTick fell silent while the program went on, as another tool's "

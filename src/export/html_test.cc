@@ -349,6 +349,8 @@ TEST_F(WriteHtmlTest, WritesPagesForTheBrowserTest) {
   write("shop.html", shop.profile());
   AddEventsTo(shop.profile());
   write("events.html", shop.profile());
+  shop.profile().losses = {};
+  write("events-whole.html", shop.profile());
   FillShop(tick, Source::kTick);
   tick.profile().shown().counts_known = false;
   write("tick.html", tick.profile());

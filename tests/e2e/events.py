@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions, locks and waits of live processes, against programs that count them themselves."""
 import json
+import shlex
 import unittest
 
 from clock import clock
-from harness import Case, Workload, clrscope, loss, report, sockets, wait_until
+from harness import Case, Workload, clrscope, command, loss, report, sockets, wait_until
 
 # Long beside what a thread does before it waits.
 LONG = ("--hold-ms", "200", "--rounds", "2")
@@ -219,6 +220,20 @@ class Events(Case):
         p = report(self.path(), "--by", "type")
         self.assertNotIn("storm", p)
         self.assertEqual(p["totals"], {"count": truth["throws"], "rethrows": 0, "inner": 0, "nested": 0})
+
+    def test_of_a_program_that_died_none_came(self):
+        """Its stream ends in the middle: what the runtime had not sent, perhaps the exception that killed it, is not there, which is not the same as that there was none."""
+        script = f"{shlex.join(command('alloc'))} --seconds 60 --rate 1000000 > {self.path('said')} & p=$!; until grep -q ready {self.path('said')}; do sleep 0.05; done; sleep 0.5; kill -9 $p; wait $p"
+        r = clrscope("record", "--exceptions", "--locks", "-o", self.path(), "--", "sh", "-c", script)
+        self.assertEqual(r.returncode, 137, r.stderr)
+        self.assertEqual(loss(report(self.path()), "target_lost"), 1)
+        for measure, missing in (("exceptions", "what it did last, an exception that ended it included, is missing"), ("locks", "what it did last is missing")):
+            for verb in (("report",), ("convert", "-o", self.path("x.pb.gz")), ("diff", self.path())):
+                r = clrscope(*verb, "--measure", measure, self.path())
+                self.assertEqual(r.returncode, 3, r.stderr)
+                self.assertIn("ended in the middle of its stream", r.stderr)
+                self.assertIn(missing, r.stderr)
+                self.assertNotIn("there were none", r.stderr)
 
     def test_a_program_that_does_neither_has_none(self):
         with Workload("--seconds", "30", "--rate", "20000000") as w:

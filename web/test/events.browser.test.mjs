@@ -48,7 +48,7 @@ for (const theme of ["light", "dark"]) {
     await shot(page, `events-locks-${theme}`);
 
     await show(page, "Waits");
-    assert.match(await text(page, ".graph"), /There were no waits\./);
+    assert.match(await text(page, ".graph"), /No waits came; what was lost on the way stands above\./);
     assert.equal(await page.locator(".timeline").count(), 0);
 
     await show(page, "Allocated");
@@ -56,6 +56,11 @@ for (const theme of ["light", "dark"]) {
     assert.ok(!page.url().includes("shows="));
   });
 }
+
+check("where nothing was lost there was nothing", "events-whole.html", {}, async (page) => {
+  await show(page, "Waits");
+  assert.match(await text(page, ".graph"), /There were no waits\./);
+});
 
 check("what is picked in one measure does not hide another", "events.html", {}, async (page) => {
   await page.locator(".table-sheet .row", { hasText: "byte[]" }).click();

@@ -76,12 +76,13 @@ bool AgentFeed::Read() {
     const Result<bool> next = link_->Next(frame);
     if (!next.ok()) {
       last_ = true;
-      notes_.push_back(fmt::format("process {}: {}; what it said before is in the capture", pid_,
-                                   next.error().message));
+      notes_.push_back(fmt::format(
+          "process {}: {}; {}", pid_, next.error().message,
+          heard_ ? "what it said before is in the capture" : "it had not reported anything yet"));
       return any;
     }
     if (!*next) return any;
-    any = true;
+    any = heard_ = true;
     last_ = frame.last;
     if (counts_) samples_ += frame.meter.samples;
     if (tell_overhead_ && frame.overhead.limit > 0) tell_overhead_(frame.overhead);

@@ -169,11 +169,18 @@ Status CheckSources(const std::vector<report::DiffInput>& before,
                         first->name, profile::EventName(first->input.profile.shown().source),
                         i.name, profile::EventName(i.input.profile.shown().source))};
     }
-  if (first == nullptr)
+  if (first == nullptr) {
+    std::string missing;
+    for (const auto* side : {&before, &after})
+      for (const report::DiffInput& i : *side)
+        if (missing.empty())
+          missing = report::ButMissing(i.input.profile, i.input.damage.has_value());
     return Error{ErrorCode::kEmpty,
-                 measure == profile::Measure::kAllocations
-                     ? "neither side holds an allocation that matches"
-                     : fmt::format("neither side holds {} that match", SpecOf(measure).title)};
+                 (measure == profile::Measure::kAllocations
+                      ? "neither side holds an allocation that matches"
+                      : fmt::format("neither side holds {} that match", SpecOf(measure).title)) +
+                     missing};
+  }
   return OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "export/gc_json.h"
 #include "report/gc/text.h"
 #include "report/input/gc_input.h"
+#include "report/input/input.h"
 #include "report/input/parse.h"
 #include "report/rows/losses.h"
 
@@ -302,8 +303,8 @@ int RunGcStats(const Args& args) {
     if (input->damage) Warn(input->damage->message);
     return Fail({input->damage ? ErrorCode::kTruncated : ErrorCode::kEmpty,
                  fmt::format("{} holds no collections: none ran, or it was recorded without GC "
-                             "events (keyword 0x1)",
-                             o.file)});
+                             "events (keyword 0x1){}",
+                             o.file, report::ButMissing(p, input->damage.has_value()))});
   }
   auto sink = SinkFor(o);
   if (!sink.ok()) return Fail(sink.error());

@@ -237,6 +237,24 @@ Result<Input> LoadInput(const InputOptions& given) {
   return input;
 }
 
+std::string ButMissing(const profile::Profile& profile, bool damaged) {
+  const LossCounters& losses = profile.losses;
+  std::string out;
+  if (losses[Loss::kTargetLost] != 0)
+    out += fmt::format(
+        "; a program ended in the middle of its stream, and what it did last{} is missing",
+        profile.measure() == profile::Measure::kExceptions
+            ? ", an exception that ended it included,"
+            : "");
+  if (damaged || losses[Loss::kTruncatedInput] != 0) out += "; what follows the damage is missing";
+  static constexpr Loss kLost[] = {Loss::kEventsDropped, Loss::kBytesDiscarded,
+                                   Loss::kBlocksDiscarded, Loss::kAgentFrames, Loss::kAgentEvents};
+  if (std::any_of(std::begin(kLost), std::end(kLost),
+                  [&losses](Loss loss) { return losses[loss] != 0; }))
+    out += "; events were lost on the way";
+  return out;
+}
+
 Status ShowMeasure(const InputOptions& options, Input& input) {
   profile::Profile& p = input.profile;
   const std::string file = options.path == "-" ? "the trace" : options.path;
@@ -277,10 +295,12 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
     p.shown_index = i;
     return OkStatus();
   }
+  // The agent's first words come after a second.
+  const std::string missing = ButMissing(p, input.damage.has_value());
   if (spec->id == profile::Measure::kGcCpu)
     return Error{ErrorCode::kEmpty,
-                 fmt::format("{} does not know {}{}: {}", file, spec->title,
-                             input.ranged ? " in that span of time" : "", spec->none)};
+                 fmt::format("{} does not know {}{}: {}{}", file, spec->title,
+                             input.ranged ? " in that span of time" : "", spec->none, missing)};
   const std::string modes = profile::ModesNote(p);
   if (spec->id == profile::Measure::kCpu && !modes.empty())
     return Error{ErrorCode::kEmpty, fmt::format("{} holds no CPU time. {}", file, modes)};
@@ -289,20 +309,23 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
 
 Error NoLiveObjects(const Input& input, const InputOptions& options) {
   const std::string file = options.path == "-" ? "the trace" : options.path;
+  const std::string missing = ButMissing(input.profile, input.damage.has_value());
   // The agent's figures are in these where it was there, but perhaps at another time.
   if (input.ranged)
     return {ErrorCode::kEmpty,
             fmt::format("{} holds no live objects in that span of time: either none of the agent's "
-                        "intervals lies in it, or it was recorded without --live",
-                        file)};
+                        "intervals lies in it, or it was recorded without --live{}",
+                        file, missing)};
   return {ErrorCode::kEmpty,
-          fmt::format("{} holds no live objects: `clrscope record --live` follows them", file)};
+          fmt::format("{} holds no live objects: `clrscope record --live` follows them{}", file,
+                      missing)};
 }
 
 std::optional<Error> EmptyReason(const Input& input, const InputOptions& options) {
   const profile::Profile& p = input.profile;
   if (!p.shown().cells.empty()) return std::nullopt;
   const std::string file = options.path == "-" ? "the trace" : options.path;
+  const std::string missing = ButMissing(p, input.damage.has_value());
   const profile::Filter& f = options.filter;
   if (!options.event.empty() && !p.shown().also.empty())
     return Error{ErrorCode::kEmpty, fmt::format("{} holds no {} events, but {}: use --event {}",
@@ -324,19 +347,22 @@ std::optional<Error> EmptyReason(const Input& input, const InputOptions& options
   add("--to", options.to);
   add("--older-than", options.older_than);
   if (!given.empty())
-    return Error{ErrorCode::kEmpty, fmt::format("nothing in {} matches {}", file, given)};
-  if (profile::IsEvent(p.shown().source))
-    return Error{ErrorCode::kEmpty, fmt::format("{} was recorded with {}, and there were none",
-                                                file, p.shown().spec().title)};
-  if (options.live || options.measure == "live")
     return Error{ErrorCode::kEmpty,
-                 fmt::format("none of the objects that {} follows has survived a GC yet", file)};
+                 fmt::format("nothing in {} matches {}{}", file, given, missing)};
+  if (profile::IsEvent(p.shown().source))
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("{} was recorded with {}, and {}{}", file, p.shown().spec().title,
+                             missing.empty() ? "there were none" : "none came", missing)};
+  if (options.live || options.measure == "live")
+    return Error{
+        ErrorCode::kEmpty,
+        fmt::format("none of the objects that {} follows has survived a GC yet{}", file, missing)};
   return Error{
       ErrorCode::kEmpty,
       fmt::format(
           "{} holds no allocation samples: it was recorded without them (`clrscope inspect` shows "
-          "what it holds; `clrscope record` samples allocations), or nothing was allocated",
-          file)};
+          "what it holds; `clrscope record` samples allocations), or nothing was allocated{}",
+          file, missing)};
 }
 
 }  // namespace clrscope::report

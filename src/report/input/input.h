@@ -69,6 +69,10 @@ Error UnfinishedCapture(const std::string& path, int64_t end_ns);
 // recorded)
 Status ShowMeasure(const InputOptions& options, Input& input);
 
+// What may be missing where something was not recorded, as the end of a sentence that says so; ""
+// where nothing is known to be. `damaged`: as Input::damage.
+std::string ButMissing(const profile::Profile& profile, bool damaged);
+
 // That nobody followed live objects, or not within the time that was asked for.
 Error NoLiveObjects(const Input& input, const InputOptions& options);
 

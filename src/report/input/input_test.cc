@@ -70,5 +70,40 @@ TEST(ShowMeasureTest, ATypeThatNothingHasDoesNotLeadToAMeasureWithoutTypes) {
   EXPECT_EQ(Shown(input, {.type = "NoSuchType"}), Measure::kAllocations);
 }
 
+TEST(EmptyReasonTest, NothingIsSaidToHaveBeenWhereTheStreamWasCut) {
+  InputOptions options;
+  options.path = "x";
+  for (const bool lost : {false, true}) {
+    Input input = WithALock();
+    for (profile::Figure& figure : input.profile.figures) figure.cells.clear();
+    input.profile.shown_index = 1;
+    if (lost) input.profile.losses.Add(Loss::kTargetLost);
+    EXPECT_EQ(EmptyReason(input, options)->message,
+              lost ? "x was recorded with waits for locks, and none came; a program ended in the "
+                     "middle of its stream, and what it did last is missing"
+                   : "x was recorded with waits for locks, and there were none");
+    input.profile.shown().measure = Measure::kExceptions;
+    EXPECT_EQ(EmptyReason(input, options)->message.find("an exception that ended it") !=
+                  std::string::npos,
+              lost);
+    input.profile.shown_index = 0;
+    EXPECT_EQ(EmptyReason(input, options)->message.find("is missing") != std::string::npos, lost);
+    EXPECT_EQ(NoLiveObjects(input, options).message.find("is missing") != std::string::npos, lost);
+  }
+}
+
+TEST(EmptyReasonTest, WhatElseWasLost) {
+  InputOptions options;
+  options.path = "x";
+  Input input = WithALock();
+  input.profile.figures[1].cells.clear();
+  input.profile.shown_index = 1;
+  input.damage = Error{ErrorCode::kTruncated, "x ends early"};
+  input.profile.losses.Add(Loss::kEventsDropped);
+  EXPECT_EQ(EmptyReason(input, options)->message,
+            "x was recorded with waits for locks, and none came; what follows the damage is "
+            "missing; events were lost on the way");
+}
+
 }  // namespace
 }  // namespace clrscope::report

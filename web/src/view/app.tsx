@@ -2,7 +2,7 @@
 // The page: header, time, toolbar, icicle and tables.
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { ViewName } from "../data/profile.ts";
+import type { Meta, ViewName } from "../data/profile.ts";
 import { kRoot } from "../model/tree.ts";
 import type { State } from "../model/state.ts";
 import { AgeChart } from "./age_chart.tsx";
@@ -24,20 +24,28 @@ const kEmpty: Partial<Record<ViewName, string>> = {
   "gc-cpu": "The agent did not see any CPU time.",
 };
 
+// Losses with which there may have been some all the same; the page's head says what they are.
+const kLost = new Set(["target_lost", "truncated_input", "events_dropped", "bytes_discarded", "blocks_discarded", "agent_frames_lost", "agent_events_lost"]);
+
+function nothingCame(meta: Meta): string {
+  const lost = !meta.complete || meta.losses.some((loss) => kLost.has(loss.name));
+  return lost ? `No ${meta.title} came; what was lost on the way stands above.` : `There were no ${meta.title}.`;
+}
+
 function nothingText(state: State): string {
   const { meta, cells } = state.data;
-  if (cells.node.length === 0) return kEmpty[meta.shows] ?? `There were no ${meta.title}.`;
+  if (cells.node.length === 0) return kEmpty[meta.shows] ?? nothingCame(meta);
   const others = meta.heaps ? "process, heap, age or type" : meta.typed ? "process or type" : "process";
   return `${nothingHere(meta)} Another ${others} may have some.`;
 }
 
 function Nothing({ state }: { state: State }) {
   if (!state.views.some((view) => view.meta.shows === "allocated")) {
-    const { title } = state.data.meta;
+    const { meta } = state.data;
     return (
       <div class="nothing">
-        <h2>No {title} recorded</h2>
-        <p>There were no {title} while the program was watched.</p>
+        <h2>No {meta.title} recorded</h2>
+        <p>{nothingCame(meta)}</p>
       </div>
     );
   }
