@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -49,7 +50,9 @@ std::string WhySilent(const ipc::ProcessFacts& facts, const std::string& port) {
     return fmt::format(
         "{} was started without clrscope's port in its environment (DOTNET_DiagnosticPorts){}", who,
         blocker ? "" : fmt::format("; `clrscope record -p {}` records it", facts.pid));
-  // With the port, it does not take a socket of its own.
+  if (facts.uid != ::geteuid() && facts.uid != 0)
+    return fmt::format("{} runs as user {}, for whom clrscope's port is not", who, facts.uid);
+  // A socket of its own is of no use to it, nor is the lack of one a reason.
   if (facts.runtime == ipc::RuntimeKind::kNativeAot && blocker) return blocker->message;
   if (facts.other_mount_namespace)
     return fmt::format("{} runs in a container, in which clrscope's port does not lie", who);
