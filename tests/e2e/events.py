@@ -226,6 +226,7 @@ class Events(Case):
         script = f"{shlex.join(command('alloc'))} --seconds 60 --rate 1000000 > {self.path('said')} & p=$!; until grep -q ready {self.path('said')}; do sleep 0.05; done; sleep 0.5; kill -9 $p; wait $p"
         r = clrscope("record", "--exceptions", "--locks", "-o", self.path(), "--", "sh", "-c", script)
         self.assertEqual(r.returncode, 137, r.stderr)
+        self.assertRegex(r.stderr, r"note: process \d+ died; what it did last")
         self.assertEqual(loss(report(self.path()), "target_lost"), 1)
         for measure, missing in (("exceptions", "what it did last, an exception that ended it included, is missing"), ("locks", "what it did last is missing")):
             for verb in (("report",), ("convert", "-o", self.path("x.pb.gz")), ("diff", self.path())):

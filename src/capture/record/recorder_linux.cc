@@ -249,6 +249,10 @@ void Recorder::OnEnded(const Target& target) {
     summary_.notes.push_back(
         fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
                     target.process().pid));
+  else if (target.cut_off() && launch_)
+    summary_.notes.push_back(
+        fmt::format("process {} died; what it did last, about a tenth of a second, is missing",
+                    target.process().pid));
 }
 
 void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) {
