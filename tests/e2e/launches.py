@@ -164,7 +164,7 @@ class Unheard(Case):
         for folder in (blank, os.path.relpath(blank)):
             self.launch(*program, env={"TMPDIR": folder}, options=("--live",), code=0, says="Next: clrscope report")
             self.assertGreater(report(self.path())["totals"]["bytes"], 0)
-        self.launch(*program, env={"TMPDIR": self.path("gone")}, options=("--live",), code=1, says="name another folder by TMPDIR")
+        self.launch(*program, env={"TMPDIR": self.path("gone")}, options=("--live",), code=6, says="name another folder by TMPDIR")
 
 
 class LeftBehind(Case):

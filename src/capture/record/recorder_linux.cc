@@ -203,7 +203,7 @@ Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
   ASSIGN_OR_RETURN(const ipc::ProcessFacts self, ipc::GatherSocketFacts(::getpid()));
   if (::access(self.tmp_dir.c_str(), W_OK) != 0)
     return Error{
-        ErrorCode::kIo,
+        ErrorCode::kRefused,
         fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
                     self.tmp_dir, strerror(errno))};
   ASSIGN_OR_RETURN(const std::string socket, AgentSocket(::getpid()));

@@ -311,7 +311,7 @@ int RunRecord(const RecordArguments& arguments) {
   if (summary->nothing) {
     const int code = FailRecording(*summary->nothing);
     // A program that failed says more.
-    return summary->exit_code.value_or(0) != 0 ? *summary->exit_code : code;
+    if (summary->exit_code.value_or(0) == 0 && !summary->interrupted_twice) return code;
   }
   if (summary->exit_code) return *summary->exit_code;
   if (summary->interrupted_twice) return 130;
