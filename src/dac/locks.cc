@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source of fields: dotnet/runtime src/libraries/System.Private.CoreLib/src/System/Threading/
-// Lock.cs, ReaderWriterLockSlim.cs, SemaphoreSlim.cs
+// Lock.cs, ReaderWriterLockSlim.cs
 #include "dac/locks.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void Locks::ReadSyncBlocks() {
     count = data.count;
     if (data.is_free != 0 || data.owner == 0 || data.object == 0) continue;
     const auto owner = ids.find(data.owner);
-    if (owner == ids.end() || locks_.size() == kMaxLocks) continue;
+    if (owner == ids.end() || full()) continue;
     Lock lock;
     lock.object = data.object;
     lock.kind = "monitor";
@@ -71,10 +71,14 @@ void Locks::ReadSyncBlocks() {
   }
 }
 
-// Null when there are too many.
+bool Locks::full() const { return locks_.size() == kMaxLocks; }
+
+// Null when there are too many, and for an object that is known as a monitor.
 const Lock* Locks::Keep(Lock lock) {
+  const auto known = locks_.find(lock.object);
+  if (known != locks_.end()) return known->second.kind == lock.kind ? &known->second : nullptr;
+  if (full()) return nullptr;
   const Address object = lock.object;
-  if (locks_.size() == kMaxLocks) return nullptr;
   return &locks_.emplace(object, std::move(lock)).first->second;
 }
 
@@ -143,9 +147,6 @@ const Lock* Locks::SemaphoreAt(Address object) {
   lock.kind = "semaphore";
   lock.type = "System.Threading.SemaphoreSlim";
   lock.owners_known = false;
-  const int32_t most = Number(object, "m_maxCount");
-  // The default is as good as none.
-  if (most > 0 && most != INT32_MAX) lock.most = static_cast<uint32_t>(most);
   return Keep(std::move(lock));
 }
 
@@ -205,8 +206,7 @@ const Lock* Locks::ByScan(const Thread& thread, const Wait& wait, LockAt lock_at
   return found;
 }
 
-WaitsFor Locks::WaitedFor(const Thread& thread, const ThreadStack& stack) {
-  const Wait wait = WaitOf(runtime_, thread, stack);
+WaitsFor Locks::WaitedFor(const Thread& thread, const Wait& wait) {
   const auto of_type = [&](Address type, auto make) {
     return ByScan(thread, wait, [&](Address object) -> const Lock* {
       if (type == 0 || core_.TypeOf(object) != type) return nullptr;
@@ -250,6 +250,12 @@ WaitsFor Locks::WaitedFor(const Thread& thread, const ThreadStack& stack) {
   return waits;
 }
 
+bool Locks::SameDefinition(Address type, const MethodTableData& as) {
+  MethodTableData data;
+  return Succeeds([&] { return runtime_.sos().GetMethodTableData(type, &data); }) &&
+         data.token == as.token && data.module == as.module;
+}
+
 // Types whose static constructor the method is. One of a generic type is shared by instantiations:
 // which one is made ready is on the stack, where the runtime called it from.
 std::vector<Address> Locks::TypesRun(Address method, Address from, Address to) {
@@ -263,17 +269,14 @@ std::vector<Address> Locks::TypesRun(Address method, Address from, Address to) {
   for (Address at = from & ~Address{7}; at < to; at += 8) {
     const Address word = runtime_.remote().Word(at);
     if (word < 4096 || word % 8 != 0 || word == type) continue;
-    MethodTableData data;
-    if (!Succeeds([&] { return runtime_.sos().GetMethodTableData(word, &data); })) continue;
-    if (data.token != shared.token || data.module != shared.module) continue;
-    if (std::ranges::find(types, word) == types.end()) types.push_back(word);
+    if (SameDefinition(word, shared) && std::ranges::find(types, word) == types.end())
+      types.push_back(word);
   }
   return types;
 }
 
-void Locks::NoteConstructors(const Thread& thread, const ThreadStack& stack) {
+void Locks::NoteConstructors(const Thread& thread, const ThreadStack& stack, const Wait& wait) {
   constexpr Address kMaxCall = 16 << 10;  // what the runtime has on a stack for a call
-  const Wait wait = WaitOf(runtime_, thread, stack);
   if (wait.kind == WaitKind::kConstructor)
     waiters_.push_back({thread.data.os_id, thread.data.managed_id, wait});
   for (size_t i = 0; i < stack.frames.size(); ++i) {
@@ -298,16 +301,20 @@ void Locks::NoteConstructors(const Thread& thread, const ThreadStack& stack) {
 
 std::vector<Locks::ConstructorWait> Locks::ConstructorsWaitedFor() {
   std::vector<ConstructorWait> waits;
+  if (run_.empty()) return waits;
   for (const Waiter& waiter : waiters_) {
-    const Address entered =
-        waiter.wait.entered == 0 ? 0 : runtime_.TypeOfMethod(waiter.wait.entered);
+    // A method that the runtime was about to run is of the class that it makes ready.
+    MethodTableData entered;
+    const Address of = waiter.wait.entered == 0 ? 0 : runtime_.TypeOfMethod(waiter.wait.entered);
+    if (of != 0 && !Succeeds([&] { return runtime_.sos().GetMethodTableData(of, &entered); }))
+      continue;
     Address found = 0;
     bool certain = true;
     for (Address at = waiter.wait.from & ~Address{7}; at < waiter.wait.to; at += 8) {
       const Address word = runtime_.remote().Word(at);
       const auto run = run_.find(word);
       if (run == run_.end() || run->second == 0 || run->second == waiter.managed_id) continue;
-      if (entered != 0 && entered != word) continue;
+      if (of != 0 && !SameDefinition(word, entered)) continue;
       certain &= found == 0 || found == word;
       found = word;
     }

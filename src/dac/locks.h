@@ -25,7 +25,6 @@ struct Lock {
   bool owners_known = true;      // there is no other owner
   uint32_t recursion = 0;
   uint32_t waiters = 0;  // as the lock itself counts them
-  uint32_t most = 0;     // how many may hold a semaphore at once; 0: not known
 };
 
 struct WaitsFor {
@@ -38,12 +37,14 @@ class Locks {
   Locks(Runtime& runtime, CoreLibrary& core, const std::vector<Thread>& threads);
 
   const std::map<Address, Lock>& all() const { return locks_; }
+  // There may be more than are kept.
+  bool full() const;
   // The one lock that the thread's innermost frames wait for; none when there is none or it is not
   // certain which. Of a static constructor nothing is said here.
-  WaitsFor WaitedFor(const Thread& thread, const ThreadStack& stack);
+  WaitsFor WaitedFor(const Thread& thread, const Wait& wait);
 
   // The thread has been walked: it may run static constructors, or wait for one.
-  void NoteConstructors(const Thread& thread, const ThreadStack& stack);
+  void NoteConstructors(const Thread& thread, const ThreadStack& stack, const Wait& wait);
   struct ConstructorWait {
     uint32_t os_id = 0;
     const Lock* lock = nullptr;
@@ -63,6 +64,7 @@ class Locks {
   const Lock* Keep(Lock lock);
   void ReadReaders();
   int32_t Number(Address object, std::string_view field);
+  bool SameDefinition(Address type, const MethodTableData& as);
   std::vector<Address> TypesRun(Address method, Address from, Address to);
 
   Runtime& runtime_;

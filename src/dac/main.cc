@@ -61,13 +61,14 @@ void TellThread(Runtime& runtime, CoreLibrary& core, Locks& locks, const Thread&
   if (stack.cut) json.Add("cut", 1);
   AddFrames(runtime, stack, json);
   if (thread.object == runtime.FinalizerThread()) json.Add("finalizer", 1);
-  if (const WaitsFor waits = locks.WaitedFor(thread, stack); waits.lock != nullptr) {
+  const Wait wait = WaitOf(runtime, thread, stack);
+  if (const WaitsFor waits = locks.WaitedFor(thread, wait); waits.lock != nullptr) {
     json.Add("waits_for", waits.lock->object);
     AddNumbers("behind", waits.behind, json);
   }
   json.Close();
   Tell(runtime.remote(), json);
-  locks.NoteConstructors(thread, stack);
+  locks.NoteConstructors(thread, stack, wait);
 }
 
 // Only once all threads have been walked it is known who runs which.
@@ -87,7 +88,7 @@ void TellLocks(Remote& remote, const Locks& locks) {
     AddNumbers("owners", lock.owners, json);
     if (lock.kind == "lock") json.Add("owners_are_os_ids", 1);
     if (!lock.owners_known) json.Add("more_owners", 1);
-    json.Add("most", lock.most).Close();
+    json.Close();
     Tell(remote, json);
   }
 }
@@ -158,6 +159,7 @@ int Run(int socket, const char* library, Address base) {
     if (t.data.os_id != 0) TellThread(runtime, core, locks, t);
   TellConstructors(remote, locks);
   TellLocks(remote, locks);
+  if (locks.full()) TellError(remote, "there are more locks than are looked at");
   TellFinalizers(runtime);
   TellPool(runtime, core);
   remote.Done();

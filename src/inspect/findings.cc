@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kSpins = 90;  // percent of a CPU
 constexpr size_t kMaxTold = 5;
+constexpr std::string_view kMaybe = "Maybe a deadlock: ";
 
 std::string TellingName(const Thread& t) {
   const Frame* frame = TellingFrame(t);
@@ -54,8 +55,8 @@ std::string HeldUp(const WaitGraph& graph, const Thread& owner, const Ids& waite
   for (const uint32_t waiter : waiters) {
     const Thread& t = *graph.ById(waiter);
     const Lock* lock = graph.WaitedFor(t);
-    if (graph.OwnerFor(t) == &owner && lock != nullptr && lock->kind != LockKind::kThread)
-      locks.insert(t.waits_for);
+    const bool behind = std::ranges::find(t.behind, owner.managed_id) != t.behind.end();
+    if (behind && lock != nullptr && lock->kind != LockKind::kThread) locks.insert(t.waits_for);
   }
   std::string holds, runs;
   for (const uint64_t object : locks) {
@@ -69,9 +70,8 @@ std::string HeldUp(const WaitGraph& graph, const Thread& owner, const Ids& waite
 void AddDeadlocks(const Picture& picture, const WaitGraph& graph, std::vector<Finding>& findings) {
   for (const std::vector<uint32_t>& ring : graph.Rings()) {
     Finding f;
-    f.kind = FindingKind::kDeadlock;
     f.threads = ring;
-    f.text = "Deadlock: " + Called(*graph.ById(ring.front()));
+    f.text = Called(*graph.ById(ring.front()));
     const Lock& held = *graph.WaitedFor(*graph.ById(ring.back()));
     if (held.kind != LockKind::kThread) f.text += " " + Held(held) + " and";
     for (size_t i = 0; i < ring.size(); ++i)
@@ -80,70 +80,100 @@ void AddDeadlocks(const Picture& picture, const WaitGraph& graph, std::vector<Fi
           Awaited(picture, *graph.WaitedFor(*graph.ById(ring[i])), {ring[(i + 1) % ring.size()]}));
     if (const size_t n = graph.Behind({ring.begin(), ring.end()}).size(); n > 0)
       f.text += fmt::format("; {} more thread{} behind them", n, n == 1 ? " waits" : "s wait");
+    const auto timed =
+        std::ranges::find_if(ring, [&](uint32_t id) { return graph.ById(id)->timed; });
+    const bool ends = timed != ring.end();
+    if (ends) f.text += fmt::format("; {} waits for a limited time", Called(*graph.ById(*timed)));
+    f.kind = ends ? FindingKind::kMaybeDeadlock : FindingKind::kDeadlock;
+    f.text.insert(0, ends ? kMaybe : "Deadlock: ");
     findings.push_back(std::move(f));
   }
 }
 
-// It waits for what somebody holds, or for a task that somebody runs, and who does is not known. It
-// has waited since the look began.
+// It waits for what somebody holds that is not known, and has done so since the look began. Of
+// tasks only those that a static constructor waits for are looked at: whoever holds a lock over a
+// call may wait for a task for long, and for nobody's class.
 bool WaitsForUnknown(const WaitGraph& graph, const Thread& t) {
-  const Lock* lock = graph.WaitedFor(t);
-  return t.waited && (lock == nullptr ? BlocksOnTask(t) : lock->more_owners);
+  if (!t.waited) return false;
+  if (const Lock* lock = graph.WaitedFor(t); lock != nullptr) return lock->more_owners;
+  const bool constructs = std::ranges::any_of(t.holds, [&](uint64_t object) {
+    const Lock* held = graph.LockOf(object);
+    return held != nullptr && held->kind == LockKind::kStaticConstructor;
+  });
+  return constructs && BlocksOnTask(t);
 }
 
-// Whether who waits for it is sure to be let on by a thread that has it, as of a lock. A semaphore
-// that lets several in may be a signal: whoever gives it may never have taken it.
-bool HasOwner(const Lock& lock) {
-  if (lock.kind == LockKind::kSemaphore) return lock.most == 1;
-  return lock.kind != LockKind::kWaitHandle;
+// Who is in a ring that was told, or waits behind it.
+std::set<uint32_t> Told(const WaitGraph& graph, const std::vector<Finding>& findings) {
+  std::set<uint32_t> told;
+  for (const Finding& f : findings)
+    if (f.kind == FindingKind::kDeadlock || f.kind == FindingKind::kMaybeDeadlock)
+      told.insert(f.threads.begin(), f.threads.end());
+  told.merge(graph.Behind(told));
+  return told;
+}
+
+// Keeps those with the most threads.
+void AddLargest(std::vector<Finding> some, std::vector<Finding>& findings) {
+  std::ranges::stable_sort(some, std::greater{}, [](const Finding& f) { return f.threads.size(); });
+  if (some.size() > kMaxTold) some.resize(kMaxTold);
+  std::ranges::move(some, std::back_inserter(findings));
 }
 
 // Rings that close if an owner that is not known is who it may be.
 void AddMaybeDeadlocks(const Picture& picture, const WaitGraph& graph,
                        std::vector<Finding>& findings) {
-  std::vector<const Thread*> open;  // nobody waits behind them
+  const std::set<uint32_t> told = Told(graph, findings);
+  std::vector<Finding> maybe;
+  std::vector<const Thread*> for_mutexes;  // nobody waits behind them
   const auto add = [&](std::string text, std::vector<uint32_t> threads) {
-    findings.push_back(
-        {FindingKind::kMaybeDeadlock, "Maybe a deadlock: " + text, std::move(threads)});
+    maybe.push_back({FindingKind::kMaybeDeadlock, std::string(kMaybe) + text, std::move(threads)});
   };
   for (const Thread& t : picture.threads) {
-    if (!WaitsForUnknown(graph, t)) continue;
+    if (!WaitsForUnknown(graph, t) || told.contains(t.managed_id)) continue;
     const Lock* wanted = graph.WaitedFor(t);
     const std::set<uint32_t> behind = graph.Behind({t.managed_id});
     const std::string held = HeldUp(graph, t, behind);
     if (held.empty()) {
-      if (wanted != nullptr && HasOwner(*wanted)) open.push_back(&t);
+      if (wanted != nullptr && wanted->kind == LockKind::kMutex) for_mutexes.push_back(&t);
       continue;
     }
     const std::string what =
-        wanted == nullptr ? Doing(t) : "waits for " + Awaited(picture, *wanted, {});
+        wanted == nullptr ? Doing(t) : "waits for " + Awaited(picture, *wanted, t.behind);
     const std::string who =
         behind.size() == 1 ? fmt::format("{}, which waits", Called(*graph.ById(*behind.begin())))
                            : fmt::format("one of the {} threads that wait", behind.size());
     std::vector<uint32_t> threads{t.managed_id};
     threads.insert(threads.end(), behind.begin(), behind.end());
-    add(fmt::format("{} {} and {}; that may be {} {} behind it", Called(t), held, what,
-                    wanted == nullptr ? "the work of" : "held by", who),
+    add(fmt::format("{} {} and {}; who could end that may be {} behind it", Called(t), held, what,
+                    who),
         std::move(threads));
   }
+  // Each may wait for what the other has. Of semaphores that is not said: threads that wait for
+  // work by them do so, too.
   std::set<uint64_t> objects;
-  for (const Thread* t : open) objects.insert(t->waits_for);
-  if (objects.size() < 2) return;
-  std::string text;
-  std::vector<uint32_t> threads;
-  for (const Thread* t : open) {
-    threads.push_back(t->managed_id);
-    if (threads.size() > kMaxTold) continue;
-    text += fmt::format("{}{} waits for {}", text.empty() ? "" : ", ", Called(*t),
-                        Called(*graph.WaitedFor(*t)));
+  for (const Thread* t : for_mutexes) objects.insert(t->waits_for);
+  if (objects.size() >= 2) {
+    std::string text;
+    std::vector<uint32_t> threads;
+    for (const Thread* t : for_mutexes) {
+      threads.push_back(t->managed_id);
+      if (threads.size() > kMaxTold) continue;
+      text += fmt::format("{}{} waits for {}", text.empty() ? "" : ", ", Called(*t),
+                          Called(*graph.WaitedFor(*t)));
+    }
+    if (const size_t more = threads.size() - std::min(threads.size(), kMaxTold); more > 0)
+      text += fmt::format(", {} more {} for mutexes", more, more == 1 ? "waits" : "wait");
+    add(text + "; who holds these is not known", std::move(threads));
   }
-  if (threads.size() > kMaxTold) text += fmt::format(", {} more wait", threads.size() - kMaxTold);
-  add(text + "; who holds these is not known", std::move(threads));
+  AddLargest(std::move(maybe), findings);
 }
 
 void AddStuckFinalizers(const Picture& picture, std::vector<Finding>& findings) {
   for (const Thread& t : picture.threads) {
-    if (!t.finalizer || t.stack.empty() || !t.waited) continue;
+    // While a collection runs it is not known how many wait, and finalizers wait for it.
+    if (!t.finalizer || t.stack.empty() || !t.waited || picture.finalizers_wait.value_or(0) == 0)
+      continue;
     // The finalizer itself says more than what the framework does for it.
     const Frame* frame = TellingFrame(t);
     if (IsFrameworkFile(frame->file))
@@ -153,11 +183,9 @@ void AddStuckFinalizers(const Picture& picture, std::vector<Finding>& findings) 
     f.kind = FindingKind::kFinalizersStuck;
     f.threads = {t.managed_id};
     f.text = fmt::format("Finalizers do not run: {} {} in {}", Called(t), Blocking(t), frame->name);
-    if (picture.finalizers_wait)
-      f.text += fmt::format("; {} object{} for {} finalizer{}", *picture.finalizers_wait,
-                            *picture.finalizers_wait == 1 ? " waits" : "s wait",
-                            *picture.finalizers_wait == 1 ? "its" : "their",
-                            *picture.finalizers_wait == 1 ? "" : "s");
+    const uint64_t n = *picture.finalizers_wait;
+    f.text += n == 1 ? "; 1 object waits for its finalizer"
+                     : fmt::format("; {} objects wait for their finalizers", n);
     findings.push_back(std::move(f));
   }
 }
@@ -169,7 +197,7 @@ void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
   for (const Thread& t : picture.threads) {
     // One that could not be made to stand still runs.
     const bool unread = t.managed() && t.unread() && t.name == ".NET TP Worker";
-    if (!unread && !t.pool_worker()) continue;
+    if (!t.managed() || (!unread && !t.pool_worker())) continue;
     ++workers;
     if (unread || t.state == ThreadState::kRunning || t.state == ThreadState::kRunnable ||
         t.state == ThreadState::kIdle)
@@ -207,11 +235,7 @@ void AddStarvation(const Picture& picture, std::vector<Finding>& findings) {
 
 // Threads that wait, directly or through others, for one that waits for no lock.
 void AddChains(const Picture& picture, const WaitGraph& graph, std::vector<Finding>& findings) {
-  std::set<uint32_t> told;  // who is in a ring or waits behind it
-  for (const Finding& f : findings)
-    if (f.kind == FindingKind::kDeadlock || f.kind == FindingKind::kMaybeDeadlock)
-      told.insert(f.threads.begin(), f.threads.end());
-  told.merge(graph.Behind(told));
+  const std::set<uint32_t> told = Told(graph, findings);
   std::map<uint32_t, std::vector<uint32_t>> behind;  // who is waited for at the end → who waits
   for (const Thread& t : picture.threads) {
     if (told.contains(t.managed_id)) continue;
@@ -238,10 +262,7 @@ void AddChains(const Picture& picture, const WaitGraph& graph, std::vector<Findi
                     waiters.size() == 1 ? " waits" : "s wait", Called(owner), held, Doing(owner));
     chains.push_back(std::move(f));
   }
-  std::ranges::stable_sort(chains, std::greater{},
-                           [](const Finding& f) { return f.threads.size(); });
-  if (chains.size() > kMaxTold) chains.resize(kMaxTold);
-  std::ranges::move(chains, std::back_inserter(findings));
+  AddLargest(std::move(chains), findings);
 }
 
 void AddSpinners(const Picture& picture, std::vector<Finding>& findings) {
@@ -292,6 +313,7 @@ std::string Awaited(const Picture& picture, const Lock& lock, const std::vector<
   if (owners.size() > kMaxTold) who += fmt::format(" and {} more", owners.size() - kMaxTold);
   if (lock.kind == LockKind::kThread) return "the end of " + who;
   if (owners.empty()) return Called(lock) + ", whose owner is not known";
+  if (lock.more_owners) who += " and others that are not known";
   const bool constructor = lock.kind == LockKind::kStaticConstructor;
   return fmt::format("{}, {} by {}", Called(lock), constructor ? "run" : "held", who);
 }
@@ -321,8 +343,8 @@ Finding NoDeadlock(const Picture& picture, const WaitGraph& graph) {
     for (size_t i = 0; i < std::min(n, kMaxTold); ++i)
       ids += fmt::format("{}{}", i > 0 ? ", " : "", f.threads[i]);
     f.text += fmt::format(
-        "; thread{} {}{} {} for semaphores or handles whose owners are not known, and may be in "
-        "one",
+        "; thread{} {}{} {} for what has no owner that is known (semaphores, mutexes, events), and "
+        "may be in one",
         n == 1 ? "" : "s", ids, n > kMaxTold ? ", …" : "", n == 1 ? "waits" : "wait");
   }
   const auto unread = std::ranges::count_if(

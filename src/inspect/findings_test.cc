@@ -140,6 +140,24 @@ TEST(Findings, OneOfSeveralReadersInARingIsEnough) {
   EXPECT_EQ(Rings(p).size(), 2u);
 }
 
+TEST(Findings, ARingInWhichOneGivesUpAfterATimeMayEnd) {
+  Picture p = Ring(2);
+  p.threads[1].timed = true;
+  const auto findings = FindReasons(p);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, FindingKind::kMaybeDeadlock);
+  EXPECT_TRUE(findings[0].text.ends_with("; thread 11 \"worker\" waits for a limited time"));
+}
+
+// Not all who read are known.
+TEST(Findings, ARingIsToldOnce) {
+  Picture p = Ring(2);
+  p.locks[0].more_owners = true;
+  const auto findings = FindReasons(p);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, FindingKind::kDeadlock);
+}
+
 TEST(Findings, AStaticConstructorIsRunByAThread) {
   Picture p = Ring(2);
   p.locks[1] = {0x200, "Shop.Config", {11}, 0, LockKind::kStaticConstructor};
@@ -176,8 +194,8 @@ TEST(Findings, WhoWaitsForTheEndOfAThreadThatWorksIsNoFinding) {
   EXPECT_EQ(findings[0].kind, FindingKind::kNoDeadlock);
 }
 
-Lock Ownerless(uint64_t object, LockKind kind, uint32_t most = 0) {
-  return {object, "M", {}, 1, kind, /*more_owners=*/true, most};
+Lock Ownerless(uint64_t object, LockKind kind) {
+  return {object, "M", {}, 1, kind, /*more_owners=*/true};
 }
 
 TEST(Findings, WhereAnOwnerIsNotKnownItMayBeADeadlock) {
@@ -190,8 +208,8 @@ TEST(Findings, WhereAnOwnerIsNotKnownItMayBeADeadlock) {
   EXPECT_EQ(
       findings[0].text,
       "Maybe a deadlock: thread 11 \"worker\" holds Shop.Account 0x200 and waits for M 0x100, "
-      "whose owner is not known; that may be held by thread 10 \"worker\", which waits behind "
-      "it");
+      "whose owner is not known; who could end that may be thread 10 \"worker\", which waits "
+      "behind it");
   EXPECT_EQ(findings[0].threads, (std::vector<uint32_t>{11, 10}));
   EXPECT_TRUE(std::ranges::none_of(
       findings, [](const Finding& f) { return f.kind == FindingKind::kNoDeadlock; }));
@@ -211,14 +229,18 @@ TEST(Findings, WhoWaitsForATaskMayWaitForWhoWaitsBehindIt) {
   p.threads[0].state = ThreadState::kWait;
   p.threads[0].waited = true;
   p.locks.push_back({0x100, "Shop.Config", {1}, 0, LockKind::kStaticConstructor});
+  p.threads[0].holds = {0x100};
   EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kNoDeadlock);
   Waits(p, 4, 0x100);
   const auto findings = FindReasons(p);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].text,
             "Maybe a deadlock: thread 1 \"main\" runs the static constructor of Shop.Config and "
-            "waits for a task in Shop.Orders.Load; that may be the work of thread 4 \".NET TP "
+            "waits for a task in Shop.Orders.Load; who could end that may be thread 4 \".NET TP "
             "Worker\", which waits behind it");
+  // A lock that is held over a call.
+  p.locks[0].kind = LockKind::kMonitor;
+  EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kWaitsBehind);
 }
 
 TEST(Findings, TwoMutexesMayBeARingAndTwoSignalsAreNotCalledOne) {
@@ -235,13 +257,11 @@ TEST(Findings, TwoMutexesMayBeARingAndTwoSignalsAreNotCalledOne) {
   Waits(p, 11, 0x200);  // both wait for the same: neither has it
   EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kNoDeadlock);
   Waits(p, 11, 0x100);
-  for (Lock& l : p.locks) l = Ownerless(l.object, LockKind::kSemaphore, 1);
-  EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kMaybeDeadlock);
   for (Lock& l : p.locks) l = Ownerless(l.object, LockKind::kSemaphore);
   EXPECT_EQ(FindReasons(p).at(0).text,
             std::string(kNone) +
-                "; threads 10, 11 wait for semaphores or handles whose owners are not known, and "
-                "may be in one");
+                "; threads 10, 11 wait for what has no owner that is known (semaphores, mutexes, "
+                "events), and may be in one");
   // The framework's own workers wait for work that way.
   for (Thread& t : p.threads) t.stack[1] = FrameOf("System.Queue.Take", "System.Queue.dll");
   EXPECT_EQ(FindReasons(p).at(0).text, kNone);
@@ -259,17 +279,20 @@ TEST(Findings, AFinalizerThatStandsStillIsToldWithWhatWaitsForIt) {
   t.state = ThreadState::kIo;
   EXPECT_FALSE(IsRuntimeThread(t));
   p.threads = {t};
+  p.finalizers_wait = 5002;
   EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kNoDeadlock) << "it may go on";
   p.threads[0].waited = true;
-  p.finalizers_wait = 5002;
   EXPECT_EQ(FindReasons(p).at(0).text,
             "Finalizers do not run: thread 2 \".NET Finalizer\" waits for input or output in "
             "System.IO.FileStream.Finalize; 5002 objects wait for their finalizers");
   p.threads[0].stack.insert(p.threads[0].stack.begin(), FrameOf("Shop.Close", "shop.dll"));
-  p.finalizers_wait = std::nullopt;
-  EXPECT_EQ(FindReasons(p).at(0).text,
-            "Finalizers do not run: thread 2 \".NET Finalizer\" waits for input or output in "
-            "Shop.Close");
+  p.finalizers_wait = 1;
+  EXPECT_TRUE(FindReasons(p).at(0).text.ends_with(
+      "input or output in Shop.Close; 1 object waits for its finalizer"));
+  for (const auto waiting : {std::optional<uint64_t>(0), std::optional<uint64_t>()}) {
+    p.finalizers_wait = waiting;
+    EXPECT_EQ(FindReasons(p).at(0).kind, FindingKind::kNoDeadlock);
+  }
 }
 
 TEST(Findings, ADeadlockNamesThreadsAndLocks) {

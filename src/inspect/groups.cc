@@ -41,7 +41,7 @@ GroupedThreads GroupThreads(const Picture& picture, bool all) {
   GroupedThreads grouped;
   std::map<std::vector<std::string>, size_t> places;
   for (const Thread& t : picture.threads) {
-    const bool busy = t.state == ThreadState::kRunning || t.waits_for != 0;
+    const bool busy = t.state == ThreadState::kRunning || !t.behind.empty();
     if (!all && t.state == ThreadState::kIdle) {
       grouped.idle_workers.push_back(&t);
       continue;

@@ -20,7 +20,8 @@ namespace clrscope::inspect {
 struct SystemCall {
   enum class Kind : uint8_t { kUnknown, kRunning, kInside, kOutside };
   Kind kind = Kind::kUnknown;
-  int number = -1;  // kInside
+  int number = -1;     // kInside
+  bool timed = false;  // a wait (futex) that gives up after a time
   uint64_t sp = 0, pc = 0;
   bool operator==(const SystemCall&) const = default;
 };

@@ -35,6 +35,8 @@ uint64_t Number(std::string_view word) {
 }
 
 constexpr int kCallArguments = 6;
+constexpr int kFutex = 202,
+              kFutexTimeout = 3;  // x64; FUTEX_WAIT: where its limit of time lies, or 0
 
 // It could run both times and never gave its CPU up to wait in between.
 bool NeverBlocked(const KernelThread& before, const KernelThread& now) {
@@ -54,7 +56,10 @@ SystemCall ParseSystemCall(std::string_view text) {
   call.kind = first == "-1" ? SystemCall::Kind::kOutside : SystemCall::Kind::kInside;
   if (call.kind == SystemCall::Kind::kInside) {
     call.number = static_cast<int>(Number(first));
-    for (int i = 0; i < kCallArguments; ++i) NextWord(text);
+    for (int i = 0; i < kCallArguments; ++i) {
+      const uint64_t argument = Number(NextWord(text));
+      if (i == kFutexTimeout && call.number == kFutex) call.timed = argument != 0;
+    }
   }
   call.sp = Number(NextWord(text));
   call.pc = Number(NextWord(text));

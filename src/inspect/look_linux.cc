@@ -28,6 +28,7 @@ using KernelView = std::map<pid_t, KernelThread>;
 
 constexpr size_t kMaxThreads = dac::kMaxThreads;
 constexpr int kMaxWatches = 5;
+constexpr std::chrono::seconds kLongerWatch{1};
 
 Error MayNotRead(pid_t pid, int error) {
   const auto refusal = capture::WhyNotRead(pid);
@@ -101,26 +102,35 @@ void KeepWhatStood(const StackCopies& copies, const KernelThreads& kernel, const
   for (Thread& t : picture.threads) {
     if (const auto missed = copies.missed.find(t.os_id); missed != copies.missed.end())
       t.error = missed->second;
-    const auto seen = copies.seen.find(t.os_id);
-    if (seen == copies.seen.end()) continue;
-    t.kernel_state = seen->second.state;
-    t.stood = kernel.ReadOne(t.os_id).switches == seen->second.switches;
-    const auto then = before.find(t.os_id);
-    t.waited = t.stood && then != before.end() && then->second.switches == seen->second.switches;
-    if (!t.stood) t.waits_for = 0;
+    if (const auto seen = copies.seen.find(t.os_id); seen != copies.seen.end()) {
+      t.kernel_state = seen->second.state;
+      t.timed = seen->second.call.timed;
+      t.stood = kernel.ReadOne(t.os_id).switches == seen->second.switches;
+      const auto then = before.find(t.os_id);
+      t.waited = t.stood && then != before.end() && then->second.switches == seen->second.switches;
+    }
+    if (!t.stood || !t.managed()) t.waits_for = 0;
   }
+  std::map<uint32_t, Thread*> managed;
+  for (Thread& t : picture.threads)
+    if (t.managed()) managed.try_emplace(t.managed_id, &t);
+  for (const Lock& l : picture.locks) {
+    if (l.kind == LockKind::kThread) continue;
+    for (const uint32_t owner : l.owners)
+      if (const auto at = managed.find(owner); at != managed.end())
+        at->second->holds.push_back(l.object);
+  }
+  std::map<uint64_t, const Lock*> locks;
+  for (const Lock& l : picture.locks) locks.try_emplace(l.object, &l);
   for (Thread& t : picture.threads) {
-    const Lock* lock = t.waits_for == 0 ? nullptr : picture.LockOf(t.waits_for);
+    const auto found = locks.find(t.waits_for);
+    const Lock* lock = found == locks.end() ? nullptr : found->second;
     if (lock != nullptr && t.behind.empty()) t.behind = lock->owners;
     std::erase(t.behind, t.managed_id);
     if (lock == nullptr || (t.behind.empty() && !lock->more_owners)) {
       t.waits_for = 0;
       t.behind.clear();
     }
-    for (const Lock& l : picture.locks)
-      if (t.managed() && l.kind != LockKind::kThread &&
-          std::ranges::find(l.owners, t.managed_id) != l.owners.end())
-        t.holds.push_back(l.object);
   }
 }
 
@@ -158,6 +168,13 @@ void ReadManaged(const ipc::ProcessFacts& facts, uint64_t base, const KernelThre
   picture.stopped_us = copies.longest_stop_us;
   picture.stopped_threads = copies.stopped;
   KeepWhatStood(copies, kernel, before, picture);
+}
+
+// What may only be busy for a moment is watched for longer.
+bool NeedsALongerLook(const Picture& picture) {
+  return std::ranges::any_of(FindReasons(picture), [](const Finding& f) {
+    return f.kind == FindingKind::kMaybeDeadlock || f.kind == FindingKind::kFinalizersStuck;
+  });
 }
 
 }  // namespace
@@ -205,6 +222,11 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
         "there are no managed stacks: the program is a single file, and the library that tells how "
         "its runtime keeps its threads is not beside it");
   for (Thread& t : picture.threads) t.state = StateOf(t, picture.LockOf(t.waits_for));
+  if (NeedsALongerLook(picture)) {
+    std::this_thread::sleep_until(begin + kLongerWatch);
+    for (Thread& t : picture.threads)
+      if (t.waited) t.waited = kernel.ReadOne(t.os_id).switches == before.at(t.os_id).switches;
+  }
   std::ranges::stable_sort(picture.threads, {}, [](const Thread& t) {
     return std::pair(t.managed() ? t.managed_id : UINT32_MAX, t.os_id);
   });

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr size_t kMaxName = 1024;
 constexpr size_t kMaxErrors = 20;
+constexpr size_t kMaxOwners = 1000;  // of a lock
 
 uint64_t NumberOf(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -64,12 +65,19 @@ std::string WithoutAssemblies(std::string_view raw) {
   return out;
 }
 
-std::vector<uint32_t> NumbersOf(const json& object, const char* name) {
+// `more`: set where there are too many.
+std::vector<uint32_t> NumbersOf(const json& object, const char* name, bool& more) {
   std::vector<uint32_t> numbers;
   const auto found = object.find(name);
   if (found == object.end() || !found->is_array()) return numbers;
-  for (const json& n : *found)
-    if (n.is_number_unsigned()) numbers.push_back(n.get<uint32_t>());
+  for (const json& n : *found) {
+    if (!n.is_number_unsigned()) continue;
+    if (numbers.size() == kMaxOwners) {
+      more = true;
+      break;
+    }
+    numbers.push_back(n.get<uint32_t>());
+  }
   return numbers;
 }
 
@@ -98,7 +106,8 @@ void TakeThread(const json& object, Picture& picture) {
   at->cut = NumberOf(object, "cut") != 0;
   at->finalizer = NumberOf(object, "finalizer") != 0;
   at->waits_for = NumberOf(object, "waits_for");
-  at->behind = NumbersOf(object, "behind");
+  bool more = false;
+  at->behind = NumbersOf(object, "behind", more);
   at->stack.clear();
   const auto frames = object.find("frames");
   if (frames == object.end() || !frames->is_array()) return;
@@ -133,13 +142,12 @@ void TakeLock(const json& object, Picture& picture) {
   lock.type = ReadableType(TextOf(object, "type"));
   lock.waiters = static_cast<uint32_t>(NumberOf(object, "waiters"));
   lock.more_owners = NumberOf(object, "more_owners") != 0;
-  lock.most = static_cast<uint32_t>(NumberOf(object, "most"));
-  const bool inner_ids = NumberOf(object, "owners_are_os_ids") != 0;
-  for (const uint32_t id : NumbersOf(object, "owners")) {
-    const auto at = inner_ids ? ByInnerId(picture, id) : picture.threads.end();
-    const uint32_t owner = at != picture.threads.end() ? at->managed_id : inner_ids ? 0 : id;
-    if (owner != 0) lock.owners.push_back(owner);
+  lock.owners = NumbersOf(object, "owners", lock.more_owners);
+  if (NumberOf(object, "owners_are_os_ids") != 0 && !lock.owners.empty()) {
+    const auto at = ByInnerId(picture, lock.owners.front());
+    lock.owners = {at == picture.threads.end() ? 0 : at->managed_id};
   }
+  std::erase(lock.owners, 0);
   if (lock.object != 0 && (!lock.owners.empty() || lock.more_owners))
     picture.locks.push_back(std::move(lock));
 }

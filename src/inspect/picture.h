@@ -52,7 +52,6 @@ struct Lock {
   uint32_t waiters = 0;
   LockKind kind = LockKind::kMonitor;
   bool more_owners = false;  // or one that is not known
-  uint32_t most = 0;         // how many may hold a semaphore at once; 0: not known
 };
 
 struct Thread {
@@ -68,7 +67,7 @@ struct Thread {
   std::string error;          // why there is no stack, or not all of it; ""
   bool finalizer = false;     // it runs finalizers
   uint64_t waits_for = 0;     // the object; 0: none, or not certain
-  // Managed ids: the owners of it that this thread waits for.
+  // Managed ids of other threads: the owners of it that this one waits for.
   std::vector<uint32_t> behind;
   std::vector<uint64_t> holds;
 
@@ -77,6 +76,7 @@ struct Thread {
   int system_call = -1;  // its number, -1: none or not known
   bool stood = false;    // it has not run between the copy of its stack and the end of the look
   bool waited = false;   // nor before, since the look began
+  bool timed = false;    // it waits for a limited time
 
   bool managed() const { return managed_id != 0; }
   bool unread() const { return stack.empty() && !error.empty(); }

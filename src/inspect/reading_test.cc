@@ -31,6 +31,10 @@ TEST(SystemCall, IsReadFromTheKernelsLine) {
   EXPECT_EQ(inside.number, 202);
   EXPECT_EQ(inside.sp, 0x7ffd10u);
   EXPECT_EQ(inside.pc, 0x7f6ad0u);
+  EXPECT_FALSE(inside.timed);
+  EXPECT_TRUE(
+      ParseSystemCall("202 0x7f 0x189 0x0 0x7f10 0x0 0xffffffff 0x7ffd10 0x7f6ad0\n").timed);
+  EXPECT_FALSE(ParseSystemCall("0 0x7f 0x189 0x0 0x7f10 0x0 0xffffffff 0x7ffd10 0x7f6ad0\n").timed);
   EXPECT_EQ(ParseSystemCall("running\n").kind, SystemCall::Kind::kRunning);
   const SystemCall outside = ParseSystemCall("-1 0x7ffd10 0x7f6ad0\n");
   EXPECT_EQ(outside.kind, SystemCall::Kind::kOutside);

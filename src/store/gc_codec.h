@@ -31,6 +31,7 @@ void ForEachGcFact(Facts& f, Visit&& visit) {
   visit("other_suspensions", f.other_suspensions);
   visit("other_suspended_ns", f.other_suspended_ns);
   visit("finalized_objects", f.finalized_objects);
+  visit("finalized_ns", f.finalized_ns);
   visit("startup_flags", f.startup_flags);
   visit("server_threads", f.server_threads);
   visit("server_cpu_ns", f.server_cpu_ns);

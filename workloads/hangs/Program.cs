@@ -9,7 +9,7 @@ namespace Clrscope.Workloads.Hangs;
 static class Program
 {
     const string Help = "usage: hangs deadlock|deadlock3|lock-deadlock|constructor|generic-constructor|writers|readers|join|mutexes|semaphores|" +
-        "semaphore-and-lock|stuck-finalizer|starved|spin|owner-sleeps|lock-owner-sleeps|wait|fine";
+        "semaphore-and-lock|healthy|stuck-finalizer|starved|spin|owner-sleeps|lock-owner-sleeps|wait|fine";
 
     static long beats;
     static int onTheirWay;
@@ -35,6 +35,7 @@ static class Program
             case "mutexes": Rings.Mutexes(threads); break;
             case "semaphores": Rings.Semaphores(threads); break;
             case "semaphore-and-lock": Rings.SemaphoreAndLock(threads); break;
+            case "healthy": Rings.Healthy(threads); break;
             case "stuck-finalizer": Rings.StuckFinalizer(); break;
             case "starved": Pool.Starve(threads); break;
             case "spin": Others.Spin(threads); break;

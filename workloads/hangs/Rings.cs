@@ -128,11 +128,41 @@ static class Rings
     public const int Unfinalized = 5000;
     static AnonymousPipeServerStream? pipe;
 
+    /// <summary>Nothing is wrong: consumers wait for work, a lock is held over a task for a moment, finalizers take some time.</summary>
+    public static void Healthy(Dictionary<string, int> threads)
+    {
+        for (int i = 0; i < 2; i++)
+        {
+            var work = new SemaphoreSlim(0, 1);
+            Program.Run($"consumer-{i}", threads, ready => { ready(); while (true) Take(work); });
+        }
+        var signal = new AutoResetEvent(false);
+        Program.Run("signalled", threads, ready => { ready(); while (true) signal.WaitOne(); });
+        var gate = new object();
+        for (int i = 0; i < 2; i++)
+            Program.Run($"caller-{i}", threads, ready => { ready(); while (true) lock (gate) Task.Delay(300).Wait(); });
+        Program.Run("collector", threads, ready => { ready(); while (true) { DropSlow(); GC.Collect(0); Thread.Sleep(500); } });
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void DropSlow()
+    {
+        for (int i = 0; i < 3; i++) _ = new Slow();
+    }
+
+    sealed class Slow
+    {
+        ~Slow() => Thread.Sleep(300);
+    }
+
     /// <summary>The finalizer's thread writes into a pipe that is full, by frames of the framework's alone.</summary>
     public static void StuckFinalizer()
     {
         pipe = new AnonymousPipeServerStream(PipeDirection.Out);
-        for (int i = 0; i < 16; i++) pipe.Write(new byte[4096]);
+        // How much there is room for differs; who writes more stands still.
+        long written = 0;
+        new Thread(() => { while (true) { pipe.Write(new byte[4096]); Interlocked.Add(ref written, 4096); } }) { IsBackground = true, Name = "writer" }.Start();
+        for (long before = -1; before != Interlocked.Read(ref written); Thread.Sleep(200)) before = Interlocked.Read(ref written);
         Forget();
         GC.Collect();
         Thread.Sleep(500);

@@ -217,6 +217,7 @@ struct GcFacts {
   uint64_t other_suspensions = 0;
   int64_t other_suspended_ns = 0;
   uint64_t finalized_objects = 0;  // by the finalizer thread (GCFinalizersEnd)
+  int64_t finalized_ns = -1;       // when it last had run all that waited
   int64_t startup_flags = -1;      // RuntimeStart: 1 concurrent GC, 0x1000 server GC
 
   // CPU time of the GC's own threads, read from the system while recording; -1 = not read.

@@ -23,15 +23,18 @@ Json OwnerJson(const Picture& picture, uint32_t managed_id) {
   return owner == nullptr ? Json() : Json(owner->os_id);
 }
 
-Json LockJson(const Picture& picture, uint64_t object) {
+// `some`: the owners that matter; all of them by default.
+Json LockJson(const Picture& picture, uint64_t object,
+              const std::vector<uint32_t>* some = nullptr) {
   const inspect::Lock* lock = picture.LockOf(object);
   Json json{{"object", Hex(object)}, {"type", lock == nullptr ? Json() : Json(lock->type)}};
   if (lock == nullptr) return json;
-  const uint32_t first = lock->owners.empty() ? 0 : lock->owners.front();
+  const std::vector<uint32_t>& owners = some == nullptr ? lock->owners : *some;
+  const uint32_t first = owners.empty() ? 0 : owners.front();
   json["kind"] = inspect::Word(lock->kind);
   json["owner_thread_id"] = OwnerJson(picture, first);
   json["owner_managed_id"] = OrNull(first);
-  json["owners"] = lock->owners;
+  json["owners"] = owners;
   json["more_owners"] = lock->more_owners;
   return json;
 }
@@ -58,7 +61,7 @@ Json ThreadsHeadJson(const Picture& picture) {
       ring.push_back({{"id", t.os_id},
                       {"managed_id", id},
                       {"name", t.name},
-                      {"waits_for", LockJson(picture, t.waits_for)}});
+                      {"waits_for", LockJson(picture, t.waits_for, &t.behind)}});
     }
     head["deadlocks"].push_back({{"threads", ring}});
   }
@@ -78,7 +81,7 @@ Json ThreadJson(const Picture& picture, const Thread& t) {
   json["state"] = Word(t.state);
   json["cpu_percent"] = std::round(10 * t.cpu_percent) / 10;
   json["pool_worker"] = t.pool_worker();
-  json["waits_for"] = t.waits_for == 0 ? Json() : LockJson(picture, t.waits_for);
+  json["waits_for"] = t.waits_for == 0 ? Json() : LockJson(picture, t.waits_for, &t.behind);
   json["holds"] = Json::array();
   for (const uint64_t object : t.holds) json["holds"].push_back(LockJson(picture, object));
   json["stack"] = Json::array();

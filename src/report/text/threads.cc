@@ -86,17 +86,15 @@ std::string Title(const ThreadGroup& group) {
 
 // What the threads of a group wait for, and what one thread holds.
 std::string LockLines(const Picture& picture, const ThreadGroup& group, size_t width) {
-  std::map<uint64_t, size_t> wanted;
+  std::map<uint64_t, const Thread*> wanted;
   for (const Thread* t : group.threads)
-    if (t->waits_for != 0) ++wanted[t->waits_for];
+    if (t->waits_for != 0) wanted.try_emplace(t->waits_for, t);
   std::string lines;
   const auto add = [&](const std::string& text) {
     lines += "    " + Wrap(Printable(text), 4, 6, width);
   };
-  for (const auto& [object, count] : wanted) {
-    const inspect::Lock& lock = *picture.LockOf(object);
-    add("waits for " + inspect::Awaited(picture, lock, lock.owners));
-  }
+  for (const auto& [object, t] : wanted)
+    add("waits for " + inspect::Awaited(picture, *picture.LockOf(object), t->behind));
   if (group.threads.size() == 1)
     for (const uint64_t object : group.threads.front()->holds)
       add(inspect::Held(*picture.LockOf(object)));

@@ -274,12 +274,11 @@ std::optional<GcAdvice> MidLifeCrisis(const Observed& o) {
 // The finalizer's thread says so each time that it has run all that waits. The last collection may
 // have been a moment ago.
 std::optional<GcAdvice> StuckFinalizers(const Observed& o) {
-  if (o.facts.finalized_objects > 0) return {};
   int64_t waiting = 0, first_ns = -1, last_ns = -1, last = 0;
   uint64_t by = 0;
   for (const PackedGc& gc : o.gcs) {
     const int64_t count = gc.Unpack().finalization_promoted_count;
-    if (count <= 0) continue;
+    if (count <= 0 || gc.end_ns <= o.facts.finalized_ns) continue;
     ++by;
     AddTo(waiting, count);
     if (first_ns < 0) first_ns = gc.end_ns;
@@ -289,11 +288,11 @@ std::optional<GcAdvice> StuckFinalizers(const Observed& o) {
   if (by < 3 || waiting - last < 1000 || last_ns - first_ns < kSecond) return {};
   return GcAdvice{
       "stuck_finalizers",
-      fmt::format("{} objects survived {} GCs only to be finalized, and in {:.1f} s the "
+      fmt::format("{} GCs found {} objects that live on only to be finalized, and in {:.1f} s the "
                   "finalizer's thread has not come to an end of them",
-                  waiting, by, static_cast<double>(last_ns - first_ns) / kSecond),
-      "Look at what the finalizer's thread does: a finalizer that waits keeps all other "
-      "objects with one alive.",
+                  by, waiting, static_cast<double>(last_ns - first_ns) / kSecond),
+      "Look at what the finalizer's thread does: a finalizer that waits keeps all other objects "
+      "with one alive.",
       "clrscope stacks"};
 }
 

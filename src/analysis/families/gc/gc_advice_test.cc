@@ -207,8 +207,10 @@ TEST(GcAdvice, StuckFinalizersWhenWhatWaitsForThemGrows) {
   }
   EXPECT_EQ(Rules(gcs), Names{"stuck_finalizers"});
   GcFacts facts;
-  facts.finalized_objects = 1;
+  facts.finalized_ns = gcs[2].end_ns + 1;  // it went on then
   EXPECT_EQ(Rules(gcs, facts), Names());
+  facts.finalized_ns = gcs[0].start_ns;  // and not since
+  EXPECT_EQ(Rules(gcs, facts), Names{"stuck_finalizers"});
   auto few = gcs;
   for (GcRecord& r : few) r.finalization_promoted_count = 40;
   EXPECT_EQ(Rules(few), Names());

@@ -69,6 +69,7 @@ void GcTimeline::OnEvent(const clr::RawEvent& event, int64_t now_ns, uint32_t no
       clr::GcFinalizersEnd end;
       if (!clr::Decode(event, end)) return losses_->Add(Loss::kUnsupportedVersion);
       facts_->finalized_objects += end.count;
+      facts_->finalized_ns = now_ns;
       return;
     }
     case EventTag::kGcSettings:
