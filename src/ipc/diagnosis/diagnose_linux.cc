@@ -58,6 +58,7 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
   process.name = clr::ProcessName(facts.argv, process.entry_assembly, facts.comm);
   process.sampling = SamplingEventOf(process.clr_version);
   process.gc = DetectGc(facts);
+  process.event_sources_off = EventSourcesOff(facts);
   return process;
 }
 

@@ -269,6 +269,18 @@ void CheckSessions(const ProcessFacts& facts, const std::string& version, Checks
       "AllocationSampled itself, both get their samples as they are");
 }
 
+void CheckEventSources(const ProcessFacts& facts, Checks& out) {
+  if (!EventSourcesOff(facts)) return;
+  out.Warn("events",
+           fmt::format("has EventSource switched off ({} is false in its runtimeconfig.json): "
+                       "requests (--requests) and the runtime's counters (--pool, and the totals "
+                       "of --max-overhead and of storms of exceptions) cannot be recorded; "
+                       "everything else can",
+                       kEventSourceSwitch),
+           "build it with <EventSourceSupport>true</EventSourceSupport>, or set that property to "
+           "true in the file, and start it again");
+}
+
 void CheckProfiler(const ProcessFacts& facts, Checks& out) {
   for (const std::string_view prefix : {"CORECLR", "DOTNET"}) {
     const auto on = FindVariable(facts.environ, fmt::format("{}_ENABLE_PROFILING", prefix));
@@ -313,6 +325,7 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
   if (answer) CheckAnswer(facts, *answer, out);
   CheckVersion(answer && answer->ok() ? (*answer)->clr_version : "", out);
   CheckSessions(facts, answer && answer->ok() ? (*answer)->clr_version : "", out);
+  CheckEventSources(facts, out);
   CheckProfiler(facts, out);
   return out.Take();
 }

@@ -95,6 +95,17 @@ TEST(DiagnosisTest, RootWithoutItsCapabilitiesIsToldWhoMayReachAContainer) {
   EXPECT_EQ(other.blocker()->code, ErrorCode::kPermission);
 }
 
+TEST(DiagnosisTest, EventSourceThatIsOffIsAWarning) {
+  ProcessFacts facts = Healthy();
+  EXPECT_EQ(Find(Judge(facts), "events"), nullptr);
+  facts.runtime_config = R"("System.Diagnostics.Tracing.EventSource.IsSupported": false)";
+  const Diagnosis off = Judge(facts);
+  ASSERT_NE(Find(off, "events"), nullptr);
+  EXPECT_EQ(Find(off, "events")->verdict, Verdict::kWarn);
+  EXPECT_NE(Find(off, "events")->fix.find("<EventSourceSupport>true"), std::string::npos);
+  EXPECT_FALSE(off.blocker().has_value());
+}
+
 TEST(DiagnosisTest, NotDotnet) {
   ProcessFacts facts = Healthy();
   facts.runtime = RuntimeKind::kNone;

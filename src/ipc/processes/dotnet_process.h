@@ -54,6 +54,7 @@ struct DotnetProcess {
   size_t open_sessions = 0;    // of other tools
   SamplingEvent sampling = SamplingEvent::kUnknown;
   GcFlavour gc;
+  bool event_sources_off = false;  // by its runtimeconfig.json, where that is seen
 };
 
 }  // namespace clrscope::ipc

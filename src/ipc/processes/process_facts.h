@@ -37,6 +37,7 @@ struct ProcessFacts {
   std::vector<std::string> argv;
   bool environ_readable = false;
   std::vector<std::string> environ;  // as it was when the program started
+  std::string runtime_config;        // the text of its runtimeconfig.json; "": it is not seen
 
   RuntimeKind runtime = RuntimeKind::kNone;
   std::string coreclr_path;          // as the target sees it
@@ -77,8 +78,20 @@ RuntimeKind KindOfExecutable(const std::string& path);
 // All pids in /proc, ascending.
 std::vector<pid_t> ListPids();
 
+// The runtimeconfig.json of a process; "" where it cannot be found: in a single-file program it is
+// inside of the executable, Native AOT has none, and a host of its own may have another.
+std::string ReadRuntimeConfig(const ProcessFacts& facts);
+
 // Server or workstation, concurrent or not: by the runtime's threads, its environment and its
 // runtimeconfig.json, in this order.
 GcFlavour DetectGc(const ProcessFacts& facts);
+
+// The runtime writes no event of a managed EventSource then: no request, no task, no counter. Its
+// own events, which are native, go on. No variable of the environment has this switch. Source:
+// dotnet/runtime src/libraries/System.Private.CoreLib/src/System/Diagnostics/Tracing/EventSource.cs
+inline constexpr std::string_view kEventSourceSwitch =
+    "System.Diagnostics.Tracing.EventSource.IsSupported";
+// By its runtimeconfig.json; false where that is not seen.
+bool EventSourcesOff(const ProcessFacts& facts);
 
 }  // namespace clrscope::ipc

@@ -130,6 +130,7 @@ Result<ProcessFacts> GatherFacts(pid_t pid) {
 
 void GatherRuntimeFacts(ProcessFacts& facts) {
   FindRuntime(fmt::format("/proc/{}", facts.pid), facts);
+  if (facts.runtime != RuntimeKind::kNone) facts.runtime_config = ReadRuntimeConfig(facts);
   if (facts.runtime != RuntimeKind::kNone && facts.socket_path.empty()) FindOtherSockets(facts);
   if (!facts.socket_path.empty()) CountSessions(fmt::format("/proc/{}", facts.pid), facts);
   if (facts.suspended_at_start()) FindUnheardPorts(fmt::format("/proc/{}", facts.pid), facts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executable with the runtime inside it is, by the names that it exports.
+// What an executable with the runtime inside it is, by the names that it exports, and what a
+// runtimeconfig.json says.
 #include "ipc/processes/process_facts.h"
 
 #include <gtest/gtest.h>
@@ -47,6 +48,39 @@ TEST_F(KindOfExecutableTest, OnlyWholeNamesCount) {
   EXPECT_EQ(KindOf("My.DotNetRuntimeDebugHeader\0"s), RuntimeKind::kUndetermined);
   EXPECT_EQ(KindOf(""), RuntimeKind::kUndetermined);
   EXPECT_EQ(KindOfExecutable(dir_.path() + "/none"), RuntimeKind::kUndetermined);
+}
+
+TEST(RuntimeConfig, ItIsTheOneThatTheHostReads) {
+  const testing::TempDir dir;
+  const auto write = [&dir](const std::string& name) {
+    std::ofstream(dir.path() + "/" + name) << name;
+    return dir.path() + "/" + name;
+  };
+  write("App.runtimeconfig.json");
+  const std::string other = write("other.json");
+  ProcessFacts facts;
+  facts.exe = dir.path() + "/App";
+  facts.argv = {"./App", "--runtimeconfig", other};
+  EXPECT_EQ(ReadRuntimeConfig(facts), "App.runtimeconfig.json");
+  facts.exe = "/usr/bin/dotnet";
+  facts.argv = {"dotnet", dir.path() + "/App.dll", "--runtimeconfig", other};
+  EXPECT_EQ(ReadRuntimeConfig(facts), "App.runtimeconfig.json") << "the option is the program's";
+  facts.argv = {"dotnet", "exec", "--runtimeconfig", other, dir.path() + "/App.dll"};
+  EXPECT_EQ(ReadRuntimeConfig(facts), "other.json");
+  facts.argv = {"dotnet", dir.path() + "/None.dll"};
+  EXPECT_EQ(ReadRuntimeConfig(facts), "");
+}
+
+TEST(RuntimeConfig, EventSourceIsOffWhereItSaysSo) {
+  const auto off = [](const std::string& value) {
+    ProcessFacts facts;
+    facts.runtime_config = R"({"runtimeOptions": {"configProperties": {)" + value + "}}}";
+    return EventSourcesOff(facts);
+  };
+  EXPECT_TRUE(off(R"("System.Diagnostics.Tracing.EventSource.IsSupported": false)"));
+  EXPECT_FALSE(off(R"("System.Diagnostics.Tracing.EventSource.IsSupported": true)"));
+  EXPECT_FALSE(off(""));
+  EXPECT_FALSE(EventSourcesOff({})) << "it is not seen";
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GC a process runs, without asking it: the protocol has no command for that.
+// What a process's runtime was configured to, without asking it: the protocol has no command for
+// that.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "clr/process_name.h"
@@ -14,25 +16,32 @@ namespace {
 
 Tristate ToTristate(bool yes) { return yes ? Tristate::kYes : Tristate::kNo; }
 
-// The runtimeconfig.json beside the entry assembly; "" when there is none to be found.
-std::string ReadRuntimeConfig(const ProcessFacts& facts) {
-  std::string assembly = clr::EntryAssemblyArgument(facts.argv);
-  if (assembly.empty()) {
-    assembly = facts.exe + ".dll";  // an apphost: App.dll beside App
-  } else if (assembly.front() != '/') {
-    assembly = ReadLink(fmt::format("/proc/{}/cwd", facts.pid)) + "/" + assembly;
-  }
-  const size_t dot = assembly.rfind('.');
-  const std::string path = facts.root + assembly.substr(0, dot) + ".runtimeconfig.json";
-  Result<std::string> text = ReadFile(path, 1u << 20);
-  return text.ok() ? text.Take() : std::string();
+// The runtimeconfig.json that `dotnet` was given, or the one beside the entry assembly.
+std::string PathOfConfig(const ProcessFacts& facts) {
+  const std::string assembly = clr::EntryAssemblyArgument(facts.argv);
+  if (assembly.empty()) return facts.exe + ".runtimeconfig.json";  // an apphost: App.dll beside App
+  std::string path = assembly.substr(0, assembly.rfind('.')) + ".runtimeconfig.json";
+  const auto end = std::find(facts.argv.begin(), facts.argv.end(), assembly);
+  const auto given = std::find(facts.argv.begin(), end, "--runtimeconfig");
+  if (given != end && given + 1 != end) path = given[1];
+  if (path.front() == '/') return path;
+  return ReadLink(fmt::format("/proc/{}/cwd", facts.pid)) + "/" + path;
 }
 
 }  // namespace
 
+std::string ReadRuntimeConfig(const ProcessFacts& facts) {
+  Result<std::string> text = ReadFile(facts.root + PathOfConfig(facts), 1u << 20);
+  return text.ok() ? text.Take() : std::string();
+}
+
+bool EventSourcesOff(const ProcessFacts& facts) {
+  return FindJsonBool(facts.runtime_config, kEventSourceSwitch) == false;
+}
+
 GcFlavour DetectGc(const ProcessFacts& facts) {
   GcFlavour gc;
-  const std::string json = ReadRuntimeConfig(facts);
+  const std::string& json = facts.runtime_config;
   // The runtime itself asks the environment first and runtimeconfig.json second; without either it
   // takes workstation and concurrent.
   const auto configured = [&](std::string_view variable, std::string_view key, bool otherwise) {
