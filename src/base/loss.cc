@@ -108,6 +108,18 @@ constexpr LossInfo kTable[] = {
     {"requests_uncounted",
      "times that another tool's session changed what the runtime counts of requests; numbers by "
      "status may be incomplete"},
+    {"event_sources_off",
+     "processes that have EventSource switched off (System.Diagnostics.Tracing.EventSource."
+     "IsSupported is false in their runtimeconfig.json): nothing is known of their requests, and "
+     "no counter of the runtime tells their totals"},
+    {"event_sources_silent",
+     "processes that sent no event of an EventSource: they answered no request, are no programs of "
+     "ASP.NET Core, or have EventSource switched off (System.Diagnostics.Tracing.EventSource."
+     "IsSupported), and then nothing is known of their requests"},
+    {"request_counts_missing",
+     "processes whose runtime did not count their requests, as where System.Diagnostics.Metrics."
+     "Meter.IsSupported is false: errors and statuses are not known, and where requests were "
+     "tracked in windows of time neither is how many there were, nor what others cost"},
     {"requests_forgotten",
      "requests that were forgotten before the agent told what they left alive: that is in "
      "(no request)"},

@@ -56,6 +56,9 @@ enum class Loss : uint8_t {
   kRoutesCapped,          // requests that count as (other): too many routes
   kOperationsCapped,      // operations that count as (other), or not at all: too many
   kRequestsUncounted,     // seconds in which another tool kept the runtime from counting requests
+  kEventSourcesOff,       // processes that have EventSource switched off: no request, no counter
+  kEventSourcesSilent,    // … that may have, as no event of an EventSource came
+  kRequestCountsMissing,  // processes whose runtime does not count their requests
   kRequestsForgotten,     // requests that ended too long before the agent told what lives of them
   kCpuSamplesLost,        // samples of CPU time that found no room, or came too late
   kCpuSamplesDropped,     // … that clrscope had no room for

@@ -13,6 +13,7 @@ from collecting import Collecting  # noqa: F401  (these are run with the others)
 from cpu_hazards import CpuHazards  # noqa: F401
 from cpu_names import CpuNames  # noqa: F401
 from cpu_time import CpuTime  # noqa: F401
+from event_sources import EventSources  # noqa: F401
 from events import Events  # noqa: F401
 from every_process import EveryProcess  # noqa: F401
 from stacks import Stacks  # noqa: F401

@@ -78,7 +78,9 @@ def evidence_of(pid):
 
 
 def command(flavour):
-    """What starts a workload: "alloc" on the machine's runtime, "alloc-net8" with its own."""
+    """What starts a workload: "alloc" on the machine's runtime, "alloc-net8" with its own, or an executable by its path."""
+    if os.path.isabs(flavour):
+        return [flavour]
     program, _, runtime = flavour.partition("-")
     native = os.path.join(WORKLOADS, flavour, program)
     if runtime and not os.path.exists(native):

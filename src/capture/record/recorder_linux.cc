@@ -141,7 +141,8 @@ void Recorder::Follow(std::unique_ptr<AgentFeed> agent, uint32_t index) {
   profile::IntervalSink* sink = output_->intervals();
   if (options_.target.requests)
     for (const auto& target : engine_->targets())
-      if (target->index() == index) sink = target->fold().requests().FollowLive(sink);
+      if (target->index() == index && target->fold().requests().on())
+        sink = target->fold().requests().FollowLive(sink);
   // What is allocated is told by a session then.
   agent->Follow(&engine_->recording(), index, sink, /*counts=*/!options_.target.requests);
   for (const auto& target : engine_->targets()) {

@@ -52,9 +52,10 @@ OpenedTarget::~OpenedTarget() {
 }
 
 Result<OpenedTarget> OpenTarget(const ipc::DotnetProcess& process,
-                                std::shared_ptr<RuntimeLink> link, const TargetOptions& options,
+                                std::shared_ptr<RuntimeLink> link, const TargetOptions& asked,
                                 bool fresh) {
   using Kind = OpenedTarget::Kind;
+  const TargetOptions options = WhatCanBeAsked(asked, process);
   OpenedTarget out;
   out.process = process;
   out.link = std::move(link);

@@ -342,5 +342,66 @@ TEST_F(TickTest, GcsThatTheProgramAsksForSayNothingOfTicks) {
   EXPECT_TRUE(listener.notes.empty());
 }
 
+class EventSourcesTest : public EngineTest {
+ protected:
+  static EngineOptions WithRequests() {
+    EngineOptions options = Options();
+    options.target.requests = options.target.fold.requests = options.target.pool = true;
+    return options;
+  }
+  EventSourcesTest() : EngineTest(WithRequests()) {}
+  const profile::ProcessTables& tables() { return *engine.recording().processes[0]; }
+  size_t Said(std::string_view what) const {
+    return static_cast<size_t>(std::count_if(
+        listener.notes.begin(), listener.notes.end(),
+        [&](const std::string& note) { return note.find(what) != std::string::npos; }));
+  }
+};
+
+TEST_F(EventSourcesTest, WhoHasThemSwitchedOffIsNotAskedAndHasNoRequests) {
+  auto off = machine.Start(11, "off");
+  off->process.event_sources_off = true;
+  WorkUntilIdle();
+  const int opened = off->opened;
+  Pass(10 * kSecond);
+  EXPECT_FALSE(tables().info.Recorded(profile::Measure::kRequests));
+  EXPECT_TRUE(tables().info.Recorded(profile::Measure::kAllocations));
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesOff], 1u);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesSilent], 0u);
+  EXPECT_EQ(Said("has EventSource switched off"), 1u);
+  (void)engine.Rotate();
+  Pass(2 * kSecond);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesOff], 1u) << "each recording says so";
+  EXPECT_EQ(Said("has EventSource switched off"), 1u);
+
+  auto on = machine.Start(12, "on");
+  WorkUntilIdle();
+  EXPECT_EQ(on->opened, opened + 4) << "requests, their tasks, their counts; the pool";
+}
+
+TEST_F(EventSourcesTest, SilenceIsToldAsWhatItMayBe) {
+  auto silent = machine.Start(11, "silent");
+  WorkUntilIdle();
+  Pass(4 * kSecond);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesSilent], 0u);
+  EXPECT_EQ(Said("or has EventSource switched off"), 0u);
+  Pass(10 * kSecond);
+  EXPECT_TRUE(tables().info.Recorded(profile::Measure::kRequests));
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesSilent], 1u);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesOff], 0u);
+  EXPECT_EQ(Said("no counter of the runtime comes"), 1u);
+}
+
+TEST_F(EventSourcesTest, AProcessThatEndsSoonerMayHaveToldNothing) {
+  auto brief = machine.Start(11, "brief");
+  WorkUntilIdle();
+  Pass(kSecond);
+  brief->End();
+  machine.Remove(*brief);
+  Pass(kSecond);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesSilent], 1u);
+  EXPECT_EQ(Said("EventSource"), 0u);
+}
+
 }  // namespace
 }  // namespace clrscope::capture

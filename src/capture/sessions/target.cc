@@ -50,7 +50,7 @@ bool PassesBy(OpenedTarget::Kind kind) {
 Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& options)
     : process_(opened.process),
       home_(home),
-      options_(options),
+      options_(WhatCanBeAsked(options, process_)),
       gc_threads_(process_.pid),
       image_reader_(process_.pid),
       storm_watch_(std::random_device{}()),
@@ -80,6 +80,7 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         "another tool has a session open on process {}: while this recording goes on it gets no "
         "AllocationTick (--sampling tick would leave it alone)",
         process_.pid));
+  if (process_.event_sources_off && options.event_sources()) MissEventSources();
   if (options_.lines) lines_ = std::make_unique<LineBook>(process_.pid, options_.symbol_folders);
   if (home_.module_types != nullptr && opened.files)
     type_namer_ = std::make_unique<TypeNamer>(std::make_unique<OwnerFinder>(
@@ -177,6 +178,7 @@ void Target::AddSession(OpenedStream opened, Kind kind) {
     limits.chunk_bytes = 4 << 10;
     limits.retained_bytes = 0;
   }
+  if (process_.event_sources_off && OfEventSources(kind)) MissEventSources();
   auto decoder =
       std::make_unique<StreamDecoder>(opened.ring, fold_.get(), home_.clock, limits, Keep(kind));
   sessions_.push_back({opened.id, kind, std::move(opened.ring), std::move(decoder), {}, {}});
@@ -302,6 +304,7 @@ void Target::Settle() {
       continue;
     }
     NoteLosses(*it);
+    sources_tell_ |= OfEventSources(it->kind) && d.told();
     if (it->kind == Kind::kWindow) EndStormWindow(*it);
     if (it->kind == Kind::kAllocationWindow) EndAllocationWindow(*it);
     if (it->kind == Kind::kRequestWindow) EndRequestWindow(*it);
@@ -448,6 +451,7 @@ void Target::Tick(int64_t now_ns) {
     fold_->cpu().Advance(now_ns);
   fold_->wall().Advance(now_ns);
   for (Live& s : sessions_) NoteLosses(s);
+  WatchEventSources(now_ns);
   if (lines_ != nullptr) lines_->Tick(now_ns, *home_.workers, home_.recording->strings, *tables_);
   tables_->code.Settle();
   tables_->info.end_ns = std::max(tables_->info.end_ns, fold_->last_ns());
@@ -493,6 +497,7 @@ void Target::RepairTicks() {
 
 void Target::Finish() {
   if (state_ == State::kEnded) NoteEnd();
+  if (options_.requests && !SourcesTell()) tables_->losses.Set(Loss::kEventSourcesSilent, 1);
   FlushCpu();
   fold_->Finish(state_ == State::kRecording);
 }

@@ -258,6 +258,11 @@ class Target final : public Feed {
   void BeginTasks(const Live& live);
   void EndTasks(const Live& live);
   void StopRequests();
+  // Programs that have EventSource switched off: target_event_sources.cc
+  static bool OfEventSources(Kind kind);
+  void MissEventSources();
+  bool SourcesTell();
+  void WatchEventSources(int64_t now_ns);
   // CPU time: target_cpu.cc
   bool samples_cpu() const { return cpu_ != nullptr || stops_ != nullptr; }
   void BeginCpu();
@@ -353,6 +358,15 @@ class Target final : public Feed {
   int64_t rated_ns_ = 0;
   double whole_allocations_ = 0;  // a second, while all are recorded
   double whole_tasks_ = 0;        // … their events
+  struct Silence {
+    int64_t since_ns = -1;  // -1: there is none
+    bool told = false;      // the user knows
+    // Whether there is one, for longer than anything that tells would be silent.
+    bool Lasts(int64_t now_ns, bool silent);
+  };
+  bool sources_missed_ = false;               // the user knows
+  bool sources_tell_ = false;                 // an event of them came
+  Silence sources_silence_, counts_silence_;  // of them, and of the histogram of requests
   // Who samples CPU time from outside: one of the two, or none.
   std::unique_ptr<KernelSampler> cpu_;
   std::unique_ptr<StopSampler> stops_;

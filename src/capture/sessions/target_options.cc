@@ -5,6 +5,11 @@
 
 namespace clrscope::capture {
 
+TargetOptions WhatCanBeAsked(TargetOptions options, const ipc::DotnetProcess& process) {
+  if (process.event_sources_off) options.requests = options.fold.requests = options.pool = false;
+  return options;
+}
+
 // The runtime has one filter for what DiagnosticListeners tell: with activities, it is in theirs.
 RequestExtras ExtrasOf(const TargetOptions& options) {
   return {.activities = options.activities,

@@ -8,6 +8,7 @@
 
 #include "analysis/process_fold.h"
 #include "capture/sessions/providers.h"
+#include "ipc/processes/dotnet_process.h"
 #include "profile/estimate/counting.h"
 #include "profile/tables/process_tables.h"
 
@@ -53,6 +54,9 @@ struct TargetOptions {
   StreamKeeper* keeper = nullptr;
   analysis::FoldOptions fold;
 };
+
+// What a process that has EventSource switched off can be asked: not what EventSources alone tell.
+TargetOptions WhatCanBeAsked(TargetOptions options, const ipc::DotnetProcess& process);
 
 // What it asks of requests, and what that takes the process, of its CPU time, for each.
 RequestExtras ExtrasOf(const TargetOptions& options);

@@ -46,11 +46,16 @@ class StreamDecoder final : public nettrace::EventSink {
   // Allocations and exceptions that were left out.
   uint64_t late() const { return late_; }
 
+  // An event of a provider that the session asked for has come: not that of EventPipe itself, which
+  // names the process in every session.
+  bool told() const { return told_; }
+
   // When the session began, on the machine's clock; 0: its head has not been read.
   int64_t start_ns() const { return start_ns_; }
 
   void OnStream(const nettrace::StreamInfo& info) override { start_ns_ = clock_->StartOf(info); }
   void OnEvent(const clr::RawEvent& event) override {
+    told_ |= event.kind->provider != clr::Provider::kEventPipe;
     if (event.time_ns > length_ns_) [[unlikely]] {
       using clr::EventTag;
       const EventTag tag = event.kind->tag;
@@ -74,7 +79,7 @@ class StreamDecoder final : public nettrace::EventSink {
   int64_t start_ns_ = 0;  // on our clock
   int64_t length_ns_ = INT64_MAX;
   uint64_t late_ = 0;
-  bool finished_ = false;
+  bool finished_ = false, told_ = false;
   bool any_since_rest_ = false;
   std::optional<Error> damage_;
 };

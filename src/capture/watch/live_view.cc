@@ -70,6 +70,7 @@ void LiveView::OnJoined(const Target& target) {
   processes_[id].index = target.index();
   processes_[id].runtime = strings.Get(info.runtime);
   processes_[id].measures = info.measures;
+  processes_[id].event_sources_off = target.process().event_sources_off;
   if (!requests_ && info.Recorded(profile::Measure::kRequests)) {
     requests_ = true;
     if (!slices_) BeginAggregates();

@@ -53,7 +53,8 @@ class LiveView final : public SessionObserver {
     double cpu_s_before = -1;                           // a second ago
     std::array<double, profile::kFrameKinds> cpu_ns{};  // where sampled, by whose code the leaf is
     std::array<double, profile::kThreadStates + 1> wall_ns{};  // by state; idle ones aside
-    double pool_threads = -1, pool_queue = -1;                 // -1: nobody asked
+    double pool_threads = -1, pool_queue = -1;                 // -1: nobody asked, or told
+    bool event_sources_off = false;                            // so nobody tells of requests
     // Of these, what earlier recordings counted.
     uint64_t earlier_pauses = 0, earlier_samples = 0, earlier_dropped = 0;
     int64_t earlier_pause_ns = 0;

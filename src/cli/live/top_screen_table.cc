@@ -52,7 +52,10 @@ const char* WhyEmpty(const TopModel& m) {
   return !m.filter.empty() || m.typing  ? "nothing matches the filter"
          : m.view().processes().empty() ? "no .NET process yet"
          : m.by == LiveBy::kRequest && !m.Recorded(profile::Measure::kRequests)
-             ? "requests are not recorded: start top with --requests"
+             ? std::any_of(m.view().processes().begin(), m.view().processes().end(),
+                           [](const auto& p) { return p.event_sources_off; })
+                   ? "requests are not known: the program has EventSource switched off"
+                   : "requests are not recorded: start top with --requests"
          : m.measure == profile::Measure::kCpu && !m.KnowsWhatRuns() &&
                  m.Recorded(profile::Measure::kWall)
              ? "the runtime's sampler does not report here what runs (w: wall time)"

@@ -91,7 +91,7 @@ Result<report::DiffInput> Load(const std::string& name, const DiffOptions& o) {
     if (p.Find(profile::Measure::kRequests) == nullptr)
       return Error{ErrorCode::kEmpty,
                    fmt::format("--per request: {} holds no requests: {}", name,
-                               profile::SpecOf(profile::Measure::kRequests).none)};
+                               report::WhyNotHeld(p, profile::Measure::kRequests))};
     RETURN_IF_ERROR(report::CheckView(p, o.view, o.filter));
     out.exposure = report::RequestCount(p);
   }

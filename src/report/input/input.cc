@@ -16,6 +16,7 @@
 #include "report/input/fill_lines.h"
 #include "report/input/parse.h"
 #include "report/input/pprof_input.h"
+#include "report/rows/losses.h"
 #include "report/text/humanize.h"
 #include "store/capture_reader.h"
 
@@ -252,6 +253,10 @@ std::string ButMissing(const profile::Profile& profile, bool damaged) {
   if (std::any_of(std::begin(kLost), std::end(kLost),
                   [&losses](Loss loss) { return losses[loss] != 0; }))
     out += "; events were lost on the way";
+  if (profile.measure() == profile::Measure::kRequests && losses[Loss::kEventSourcesSilent] != 0)
+    out +=
+        "; a program that has EventSource switched off (System.Diagnostics.Tracing.EventSource."
+        "IsSupported) does not tell of any";
   return out;
 }
 
@@ -304,7 +309,8 @@ Status ShowMeasure(const InputOptions& options, Input& input) {
   const std::string modes = profile::ModesNote(p);
   if (spec->id == profile::Measure::kCpu && !modes.empty())
     return Error{ErrorCode::kEmpty, fmt::format("{} holds no CPU time. {}", file, modes)};
-  return Error{ErrorCode::kEmpty, fmt::format("{} holds no {}: {}", file, spec->title, spec->none)};
+  return Error{ErrorCode::kEmpty,
+               fmt::format("{} holds no {}: {}", file, spec->title, WhyNotHeld(p, spec->id))};
 }
 
 Error NoLiveObjects(const Input& input, const InputOptions& options) {

@@ -27,4 +27,11 @@ std::string LossesText(const LossCounters& losses, size_t width) {
   return out;
 }
 
+std::string_view WhyNotHeld(const profile::Profile& p, profile::Measure measure) {
+  if (measure == profile::Measure::kRequests && p.losses[Loss::kEventSourcesOff] != 0)
+    return "the program has EventSource switched off (System.Diagnostics.Tracing.EventSource."
+           "IsSupported is false in its runtimeconfig.json)";
+  return profile::SpecOf(measure).none;
+}
+
 }  // namespace clrscope::report

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "profile/views/root_by_request.h"
+#include "report/rows/losses.h"
 
 namespace clrscope::report {
 namespace {
@@ -125,7 +126,7 @@ Status CheckKnowsRequests(const Profile& p, std::string_view asked) {
                  fmt::format("{}: which request wall time belongs to is not kept", asked)};
   if (p.Find(Measure::kRequests) == nullptr)
     return Error{ErrorCode::kEmpty, fmt::format("{}: {} holds no requests: {}", asked, p.origin,
-                                                profile::SpecOf(Measure::kRequests).none)};
+                                                WhyNotHeld(p, Measure::kRequests))};
   if (p.measure() == Measure::kLive && !p.shown().by_request()) return NotToldOfLive(p, asked);
   if (p.shown().clocked() && !p.shown().by_request())
     return Error{ErrorCode::kEmpty,
