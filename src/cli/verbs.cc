@@ -68,7 +68,8 @@ constexpr std::string_view kExitCodes =
     "8 incomplete data (clrscope showed what it could read).\n"
     "`record -- COMMAND` has the code of the command: 128 + signal if a signal\n"
     "ended it, 126 if it cannot be run, 127 if it was not found. 130: interrupted\n"
-    "twice. 3 or 6 if the command succeeded and nothing of it was recorded.\n";
+    "twice. 3 or 6 if the command succeeded and nothing of it was recorded,\n"
+    "6 also if it was not started, as nothing of it could be recorded.\n";
 constexpr std::string_view kEnvironment =
     "every option can be given as CLRSCOPE_ and its long name in\n"
     "capitals, with _ for -: CLRSCOPE_MAX_OVERHEAD=1%.\n";

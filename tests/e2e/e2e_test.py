@@ -158,7 +158,7 @@ class Survival(Case):
             w.process.kill()
             _, words = recording.communicate(timeout=60)
             self.assertEqual(recording.returncode, 0, words)
-            self.assertIn("ended while it was recorded", words)
+            self.assertIn(f"process {w.pid} died; what it did last", words)
         p = report(self.path(), "--by", "site")
         self.assertGreater(p["totals"]["samples"], 100)
         self.assertEqual(loss(p, "unresolved_frames"), 0)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions, locks and waits of live processes, against programs that count them themselves."""
 import json
+import os
 import shlex
+import signal
 import unittest
 
 from clock import clock
-from harness import Case, Workload, clrscope, command, loss, report, sockets, wait_until
+from harness import Case, Workload, clrscope, command, loss, report, sockets, start_clrscope, wait_until
 
 # Long beside what a thread does before it waits.
 LONG = ("--hold-ms", "200", "--rounds", "2")
@@ -221,12 +223,21 @@ class Events(Case):
         self.assertNotIn("storm", p)
         self.assertEqual(p["totals"], {"count": truth["throws"], "rethrows": 0, "inner": 0, "nested": 0})
 
+    def held(self):
+        """The processes that the capture, which is still written, has so far."""
+        r = clrscope("inspect", "--json", self.path())
+        return [p["pid"] for p in json.loads(r.stdout)["processes"]] if r.stdout else []
+
     def test_of_a_program_that_died_none_came(self):
         """Its stream ends in the middle: what the runtime had not sent, perhaps the exception that killed it, is not there, which is not the same as that there was none."""
-        script = f"{shlex.join(command('alloc'))} --seconds 60 --rate 1000000 > {self.path('said')} & p=$!; until grep -q ready {self.path('said')}; do sleep 0.05; done; sleep 0.5; kill -9 $p; wait $p"
-        r = clrscope("record", "--exceptions", "--locks", "-o", self.path(), "--", "sh", "-c", script)
-        self.assertEqual(r.returncode, 137, r.stderr)
-        self.assertRegex(r.stderr, r"note: process \d+ died; what it did last")
+        script = f"{shlex.join(command('alloc'))} --seconds 60 --rate 1000000 > {self.path('said')} & wait $!"
+        recording = start_clrscope("record", "--exceptions", "--locks", "-o", self.path(), "--", "sh", "-c", script)
+        with recording:
+            wait_until(self.held, 60, "the program to be recorded")
+            os.kill(self.held()[0], signal.SIGKILL)
+            _, words = recording.communicate(timeout=60)
+        self.assertEqual(recording.returncode, 137, words)
+        self.assertRegex(words, r"note: process \d+ died; what it did last")
         self.assertEqual(loss(report(self.path()), "target_lost"), 1)
         for measure, missing in (("exceptions", "what it did last, an exception that ended it included, is missing"), ("locks", "what it did last is missing")):
             for verb in (("report",), ("convert", "-o", self.path("x.pb.gz")), ("diff", self.path())):

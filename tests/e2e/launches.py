@@ -106,29 +106,51 @@ class Unheard(Case):
         """A .NET program is not started; a script may change them."""
         for flavour in FLAVOURS:
             program = [*command(flavour), "--bytes", "2000000"]
-            for variable in ("DOTNET_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics", "COMPlus_EnableDiagnostics_IPC"):
+            for variable in ("DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics"):
                 with self.subTest(f"{flavour} {variable}"):
                     r = self.launch(*program, env={variable: "0"}, code=6, says=f"{variable}=0 stands in the environment")
                     self.assertEqual(r.stdout, "")
                     self.assertFalse(os.path.exists(self.path()))
+            for variable in ("DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"):
+                with self.subTest(f"{flavour} {variable}"):  # before .NET 8 it means nothing
+                    r = self.launch(*program, env={variable: "0"}, code=6, says=f"no .NET runtime connected to clrscope: {variable}=0 stands in the environment")
+                    self.assertIn(f"note: {variable}=0 stands in the environment", r.stderr)
+                    self.assertIn("(.NET 8 and later)", r.stderr)
+                    self.assertTrue(json.loads(r.stdout.splitlines()[1])["done"])
             for variable in ("DOTNET_EnableDiagnostics_Debugger", "DOTNET_EnableDiagnostics_Profiler"):
                 with self.subTest(f"{flavour} {variable}"):
                     self.launch(*program, env={variable: "0"}, code=0, says="Next: clrscope report")
                     self.assertEqual(len(report(self.path())["processes"]), 1)
         off = {"DOTNET_EnableDiagnostics": "0"}
         self.launch(*command("alloc"), env={"DOTNET_EnableDiagnostics": "1", "COMPlus_EnableDiagnostics": "0"}, options=("-d", "1s"), code=0, says="Next:")
-        r = self.script(alloc("--seconds", 2), env=off, code=6, says="nothing was recorded, as no .NET runtime connected to clrscope")
+        r = self.script(alloc("--seconds", 6), env=off, code=6, says="nothing was recorded, as no .NET runtime connected to clrscope")
         self.assertIn("note: DOTNET_EnableDiagnostics=0 stands in the environment", r.stderr)
+        self.assertIn("has its diagnostics switched off by DOTNET_EnableDiagnostics=0", r.stderr)
+        r = self.launch("true", env=off, code=3, says="true is no .NET program")
+        self.assertIn("; DOTNET_EnableDiagnostics=0 stands in the environment", r.stderr)
         self.script(f"DOTNET_EnableDiagnostics=1 {alloc('--bytes', 2000000)}", env=off, code=0, says="Next: clrscope report")
 
     def test_what_a_script_does_is_seen_while_it_runs(self):
-        self.script(f"DOTNET_EnableDiagnostics=0 {alloc('--seconds', 3)}", code=6, says="has its diagnostics switched off by DOTNET_EnableDiagnostics=0")
-        self.script(f"env -u DOTNET_DiagnosticPorts {alloc('--seconds', 6)}", code=6, says="was started without clrscope's port in its environment")
+        for change, says in (("DOTNET_EnableDiagnostics=0", "has its diagnostics switched off by DOTNET_EnableDiagnostics=0"),
+                             ("env -u DOTNET_DiagnosticPorts", "was started without clrscope's port in its environment")):
+            with self.subTest(change):
+                # Long enough to be seen on a busy machine.
+                r = self.script(f"{change} {alloc('--seconds', 6)}", code=6, says=says)
+                self.assertRegex(r.stderr, rf"note: process \d+ \(.*\) {says}")
 
     def test_no_dotnet_program_at_all(self):
         r = self.launch("true", code=3, says="nothing was recorded, as no .NET runtime connected to clrscope: true is no .NET program")
         self.assertNotIn("Next:", r.stderr)
         self.launch("true", options=("-q",), code=3, says="nothing was recorded")
+        r = self.launch("sh", "-c", "sleep 3", options=("-d", "1s"), code=3, says="The recording is over; the program goes on")
+        self.assertIn("note: nothing was recorded", r.stderr)
+
+    def test_a_dotnet_command_that_starts_no_runtime(self):
+        self.launch("dotnet", "--list-runtimes", code=3, says="dotnet ended before a .NET runtime of it had started")
+        # The SDK starts programs with an environment of its own.
+        r = clrscope("record", "-f", "-o", self.path(), "--", "dotnet", self.path("missing.dll"), env={**os.environ, "DOTNET_EnableDiagnostics": "0"})
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn("can be recorded of a .NET program that dotnet runs", r.stderr)
 
     def test_the_agent_cannot_come(self):
         program = [*command("alloc"), "--bytes", "2000000"]
@@ -139,13 +161,14 @@ class Unheard(Case):
         self.launch(*program, env={"TMPDIR": long}, code=6, says="name a shorter folder by TMPDIR", **live)
         # A program of two seconds: what clrscope waits for has not come by then.
         line = alloc("--seconds", 2)
+        self.script(line, env={"TMPDIR": long}, code=0, says="name a shorter folder by TMPDIR", **live)
         for change, reason in (("DOTNET_EnableDiagnostics_Profiler=0", "DOTNET_EnableDiagnostics_Profiler=0 stands in its environment"),
                                ("CORECLR_ENABLE_PROFILING=0", "it was started with another environment"),
                                (f"TMPDIR={long}", "is too long for the path of a socket"),
                                (f"TMPDIR={self.path('gone')}", "does not exist"),
                                ("CORECLR_PROFILER_PATH=/no/such/library.so", "it had not answered when the process, or the recording, ended")):
             with self.subTest(change):
-                r = self.script(f"{change} {line}", code=0, says="no allocations and live objects of process ", **live)
+                r = self.script(f"{change} {line}", code=0, says="neither allocations nor live objects of process ", **live)
                 self.assertIn(reason, r.stderr)
 
     def test_another_profiler_gives_way_to_the_agent(self):
@@ -177,10 +200,10 @@ class LeftBehind(Case):
         os.mkdir(self.tmp)
         self.env = {**os.environ, "TMPDIR": self.tmp, "XDG_RUNTIME_DIR": self.tmp}
 
-    def late(self, name, flavour="alloc", start=""):
+    def late(self, name, flavour="alloc", start="", work=("--bytes", 2000000)):
         """A script's line: starts a program once the test has made the file `go`, and writes its output, and its exit code, beside it.
         `start`: what stands before its command line."""
-        line = alloc("--bytes", 2000000, flavour=flavour)
+        line = alloc(*work, flavour=flavour)
         return (f"while [ -d {self.dir} ] && [ ! -e {self.path('go')} ]; do sleep 0.05; done; "
                 f"[ ! -d {self.dir} ] || {{ {start} {line} > {self.path(name)} 2>&1; echo $? > {self.path(name)}.code; }}")
 
@@ -282,7 +305,7 @@ class LeftBehind(Case):
         """clrscope waits for the script's exit code by then, and records nothing; nor does it take a processor for that."""
         recording = start_clrscope("record", "-d", "0.5s", "-o", self.path(), "--", self.script(self.late("later"), "exit 7"), env=self.env)
         line = recording.stderr.readline()
-        while "recording is complete" not in line:
+        while "recording is over" not in line:
             self.assertTrue(line, "it ended before its time was over")
             line = recording.stderr.readline()
         before = cpu_clock_ns(recording.pid)
@@ -437,13 +460,15 @@ class LeftBehind(Case):
     @unittest.skipUnless(os.geteuid() == 0, "another user's program takes root")
     def test_a_script_s_program_that_cannot_reach_the_port(self):
         """As another user, and with another /tmp: it runs, unrecorded."""
-        for start in ("setpriv --reuid=65534 --clear-groups", "unshare --mount sh -c 'mount -t tmpfs none {tmp} && exec \"$@\"' sh"):
+        for start, why in (("setpriv --reuid=65534 --clear-groups", "runs as user 65534, who may not dial clrscope's port"),
+                           ("unshare --mount sh -c 'mount -t tmpfs none {tmp} && exec \"$@\"' sh", "has another file system, in which clrscope's port does not lie")):
             with self.subTest(start):
-                script = self.script(self.late("later", start=start.format(tmp=self.tmp)))
+                # Long enough to be seen on a busy machine.
+                script = self.script(self.late("later", start=start.format(tmp=self.tmp), work=("--seconds", 6)))
                 self.let_go()
                 r = clrscope("record", "-f", "-o", self.path(), "--", script, env=self.env, stdin=subprocess.DEVNULL)
-                self.assertEqual(r.returncode, 3, r.stderr)
-                self.assertIn("nothing was recorded, as no .NET runtime connected to clrscope", r.stderr)
+                self.assertEqual(r.returncode, 6, r.stderr)
+                self.assertRegex(r.stderr, "as no .NET runtime connected to clrscope: .*" + why)
                 self.check_ends("later")
                 self.assertEqual(report(self.path())["processes"], [])
                 os.remove(self.path("later.code"))

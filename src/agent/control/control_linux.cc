@@ -75,10 +75,11 @@ Status Control::Listen(std::string_view folder) {
   path_ += ControlSocketName(static_cast<uint32_t>(::getpid()), StartTicks("/proc/self/stat"));
   // Under its name it is there only once it can be connected to: a socket that nobody listens at is
   // taken for a dead process's, and removed.
-  const std::string before = path_ + ".new";
+  const std::string before = path_ + std::string(kControlSocketBefore);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (before.size() >= sizeof address.sun_path)
+  static_assert(sizeof address.sun_path > kMostControlPath + kControlSocketBefore.size());
+  if (path_.size() > kMostControlPath)
     return Error{ErrorCode::kIo, "the path of the control socket is too long: " + path_};
   std::memcpy(address.sun_path, before.c_str(), before.size());
   listener_ = AgentFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -61,7 +61,7 @@ class AgentFeed final : public Feed {
   ipc::Deadline deadline_ = ipc::Deadline::Never();
   ipc::Deadline next_try_ = ipc::Deadline::Never();
   std::unique_ptr<analysis::IntervalFold> fold_;
-  std::string missing_;  // why it will not come, where that is known at the start
+  std::string missing_;  // why it does not come, as far as is known at the start
   bool heard_ = false;   // something has come
   bool last_ = false;    // nothing comes any more
   std::string trouble_;  // that it told last

@@ -58,15 +58,15 @@ void AgentFeed::Connect() {
     link_ = link.Take();
     return;
   }
-  if (missing_.empty() && !deadline_.expired() && link.error().code == ErrorCode::kNotFound) return;
-  NoteMissing(missing_.empty() ? link.error().message : missing_);
+  if (!deadline_.expired() && link.error().code == ErrorCode::kNotFound) return;
+  NoteMissing(link.error().message);
 }
 
 void AgentFeed::NoteMissing(std::string_view why) {
   last_ = true;
-  notes_.push_back(fmt::format("no {} of process {}, which the agent would report: {}",
-                               counts_ ? "allocations and live objects" : "live objects", pid_,
-                               why));
+  notes_.push_back(fmt::format("{} of process {}, which the agent would report: {}",
+                               counts_ ? "neither allocations nor live objects" : "no live objects",
+                               pid_, missing_.empty() ? why : missing_));
 }
 
 bool AgentFeed::Read() {

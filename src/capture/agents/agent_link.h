@@ -36,6 +36,10 @@ std::string WhyNotAtStart(pid_t pid);
 // Where the agent of a process listens, as we reach it; there may be none.
 Result<std::string> AgentSocket(pid_t pid);
 
+// Whether the path of its socket, as the process itself binds it, is short enough for one: relative
+// where its TMPDIR is. Uses `environ`, `pid` and `inner_pid`.
+bool AgentSocketFits(const ipc::ProcessFacts& facts);
+
 // One command and its answer, on a connection of its own. errors: kNotFound (no agent), kRefused
 // with what the agent said, kTimeout, kIo
 Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,12 +34,15 @@ constexpr int kAgentSince = 8;
 constexpr std::chrono::milliseconds kAttachTimeout{5000}, kReady{8000}, kConnect{200},
     kAnswers{2000};
 
+std::string SocketName(const ipc::ProcessFacts& facts) {
+  return ControlSocketName(static_cast<uint32_t>(facts.inner_pid),
+                           StartTicks(fmt::format("/proc/{}/stat", facts.pid).c_str()));
+}
+
 std::string SocketOf(const ipc::ProcessFacts& facts) {
   std::string folder = facts.tmp_dir;
   while (!folder.empty() && folder.back() == '/') folder.pop_back();
-  return facts.root + folder + "/" +
-         ControlSocketName(static_cast<uint32_t>(facts.inner_pid),
-                           StartTicks(fmt::format("/proc/{}/stat", facts.pid).c_str()));
+  return facts.root + folder + "/" + SocketName(facts);
 }
 
 // A line without its end.
@@ -176,6 +178,13 @@ Result<std::string> AgentSocket(pid_t pid) {
   return SocketOf(facts);
 }
 
+bool AgentSocketFits(const ipc::ProcessFacts& facts) {
+  std::string folder = ipc::FindVariable(facts.environ, "TMPDIR").value_or("");
+  if (folder.empty()) folder = "/tmp";
+  if (folder.back() != '/') folder += '/';
+  return folder.size() + SocketName(facts).size() <= kMostControlPath;
+}
+
 std::string WhyNoAgent(const ipc::DotnetProcess& process) {
   const int major = ipc::MajorVersion(process.clr_version);
   if (major != 0 && major < kAgentSince)
@@ -201,9 +210,9 @@ std::string WhyNotAtStart(pid_t pid) {
       return "it was started with another environment, which does not name the agent "
              "(CORECLR_PROFILER)";
   }
-  if (SocketOf(*facts).size() >= sizeof(sockaddr_un{}.sun_path))
+  if (!AgentSocketFits(*facts))
     return fmt::format("its TMPDIR ({}) is too long for the path of a socket", facts->tmp_dir);
-  if (facts->socket_path.empty() && !facts->tmp_dir_exists)
+  if (facts->socket_path.empty() && !facts->root_denied && !facts->tmp_dir_exists)
     return fmt::format("its TMPDIR ({}) does not exist", facts->tmp_dir);
   return {};
 }

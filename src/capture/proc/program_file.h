@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace clrscope::capture {
 
@@ -24,5 +25,10 @@ std::string InterpreterOf(const std::string& file);
 // runtime beside what else it does calls other functions.
 // Source: dotnet/runtime src/native/corehost/hostfxr_resolver.cpp, nethost/nethost.h
 bool IsDotnetHost(const std::string& program);
+
+// Whether `command` has `dotnet` run the SDK, as `dotnet run` and `dotnet test` do, or a file of
+// C#: the SDK starts the programs, with an environment of its own. Source: dotnet/runtime
+// src/native/corehost/fxr/fx_muxer.cpp, fx_muxer_t::handle_exec_host_command
+bool IsSdkCommand(const std::vector<std::string>& command);
 
 }  // namespace clrscope::capture

@@ -109,4 +109,16 @@ bool IsDotnetHost(const std::string& program) {
   return false;
 }
 
+bool IsSdkCommand(const std::vector<std::string>& command) {
+  const auto is_dotnet = [](const std::string& path) {
+    return path.substr(path.rfind('/') + 1) == "dotnet";
+  };
+  const std::string file = FindProgram(command.front());
+  if (!is_dotnet(file)) return is_dotnet(InterpreterOf(file));
+  if (command.size() < 2 || command[1].starts_with('-') || command[1] == "exec") return false;
+  struct stat s {};
+  const bool program = command[1].ends_with(".dll") || command[1].ends_with(".exe");
+  return !program || ::stat(command[1].c_str(), &s) != 0 || !S_ISREG(s.st_mode);
+}
+
 }  // namespace clrscope::capture

@@ -47,6 +47,21 @@ TEST_F(HostFile, AScriptIsWhatInterpretsIt) {
   EXPECT_FALSE(IsDotnetHost(Write("ring", "#!" + dir_.path() + "/ring\n")));
 }
 
+TEST_F(HostFile, WhatTheSdkRuns) {
+  const std::string dotnet = Write("dotnet", ELFMAG + kHostFunction);
+  const std::string dll = Write("app.dll", "MZ"), source = Write("app.cs", "#!" + dotnet + "\n");
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {dotnet, "run"}, {dotnet, "no.dll"}, {dotnet, source}, {dotnet, dir_.path()}, {source}})
+    EXPECT_TRUE(IsSdkCommand(command)) << command.back();
+  for (const auto& command : std::vector<std::vector<std::string>>{{dotnet},
+                                                                   {dotnet, dll},
+                                                                   {dotnet, "--list-runtimes"},
+                                                                   {dotnet, "exec", dll},
+                                                                   {dll, "run"},
+                                                                   {"/bin/sh", "run"}})
+    EXPECT_FALSE(IsSdkCommand(command)) << command.back();
+}
+
 TEST_F(HostFile, WhatIsNotThereIsNone) {
   EXPECT_FALSE(IsDotnetHost("clrscope-no-such-program"));
   EXPECT_FALSE(IsDotnetHost(dir_.path() + "/nothing"));

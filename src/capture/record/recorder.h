@@ -38,8 +38,9 @@ struct RecordOptions {
   TargetOptions target;
   // Load the agent: its options, without "owned"; not of everyone.
   std::optional<std::string> agent;
-  // Called when the recording is complete and the launched program goes on, which is waited for.
-  std::function<void()> on_waiting;
+  // Called when the recording is over and the launched program goes on, which is waited for.
+  // Whether anything was recorded; if not, a note says why before.
+  std::function<void(bool recorded)> on_waiting;
   // A note that is of no use at the end.
   std::function<void(const std::string&)> on_note = [](const std::string&) {};
 };
@@ -110,6 +111,7 @@ class Recorder final : private SessionObserver {
   void Suspend();
   bool KeepWaiting();
   bool Over(SteadyClock::time_point now);
+  bool TakesEnvironment() const;
   Status CheckEnvironment();
   Status PlaceForLaunch(Launch::Variables& environment);
   void LookForUnheard(SteadyClock::time_point now);
@@ -137,7 +139,8 @@ class Recorder final : private SessionObserver {
   SteadyClock::time_point next_release_;
   // Of processes that have to settle: when they have.
   std::vector<std::pair<SteadyClock::time_point, ipc::ReverseRuntime>> settling_;
-  size_t missed_ = 0;  // that ended before
+  size_t missed_ = 0;        // that ended before
+  std::vector<pid_t> died_;  // without closing their sessions
   // By reason: processes that are not recorded.
   std::map<std::string, std::vector<pid_t>> skipped_;
   RecordSummary summary_;

@@ -3,23 +3,25 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <thread>
 
+#include "base/control_path.h"
 #include "capture/agents/agent_image.h"
 #include "capture/agents/agent_libc.h"
 #include "capture/agents/agent_permission.h"
 #include "capture/kernel/trace_right.h"
 #include "capture/proc/program_file.h"
+#include "capture/record/note_groups.h"
 #include "capture/record/recorder.h"
 #include "capture/record/unheard.h"
 #include "capture/sessions/settling.h"
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_stat.h"
+#include "ipc/processes/process_facts.h"
 #include "ipc/processes/process_finder.h"
 #include "ipc/processes/release.h"
 
@@ -167,8 +169,13 @@ Status Recorder::CreateOutput(pid_t pid) {
   return OkStatus();
 }
 
-// What the environment that the command inherits rules out. A .NET host takes it as it is; anything
-// else may change it before it starts a runtime.
+// Whether the command is a .NET program, which takes the environment as it is. Anything else may
+// change it before it starts a runtime.
+bool Recorder::TakesEnvironment() const {
+  return IsDotnetHost(options_.command.front()) && !IsSdkCommand(options_.command);
+}
+
+// What the environment that the command inherits rules out.
 Status Recorder::CheckEnvironment() {
   std::vector<std::string> variables;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
@@ -177,16 +184,19 @@ Status Recorder::CheckEnvironment() {
   off_by_ = ipc::SwitchedOffBy(variables, ipc::kIpc);
   std::string what = "nothing";
   std::string by = off_by_;
+  // .NET before 8 does not know these, and connects all the same.
+  const bool certain = !by.starts_with(fmt::format("DOTNET_EnableDiagnostics_{}=", ipc::kIpc)) &&
+                       !by.starts_with(fmt::format("COMPlus_EnableDiagnostics_{}=", ipc::kIpc));
   std::string what_else;
   if (by.empty() && options_.agent) {
     by = ipc::SwitchedOffBy(variables, ipc::kProfilers);
     what = "nothing that needs the agent (live objects, exact counts)";
     what_else =
-        ", or record without --live and --exact; a runtime that has started takes the agent "
+        ", or record without what needs the agent; a runtime that has started takes the agent "
         "all the same (`clrscope record --live -p PID`)";
   }
   if (by.empty()) return OkStatus();
-  if (IsDotnetHost(program))
+  if (certain && TakesEnvironment())
     return Error{
         ErrorCode::kRefused,
         fmt::format("{} stands in the environment: with it {} can be recorded of {}; start "
@@ -194,26 +204,26 @@ Status Recorder::CheckEnvironment() {
                     by, what, program, what_else)};
   summary_.notes.push_back(
       fmt::format("{} stands in the environment: {} can be recorded of a .NET program that {} "
-                  "starts with it",
-                  by, what, program));
+                  "{}{}",
+                  by, what, program, IsDotnetHost(program) ? "runs" : "starts with it",
+                  certain ? "" : " (.NET 8 and later)"));
   return OkStatus();
 }
 
 // The runtimes of a launched program load the agent themselves.
 Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
   ASSIGN_OR_RETURN(const ipc::ProcessFacts self, ipc::GatherSocketFacts(::getpid()));
+  std::string no_place;
   if (::access(self.tmp_dir.c_str(), W_OK) != 0)
-    return Error{
-        ErrorCode::kRefused,
-        fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
-                    self.tmp_dir, strerror(errno))};
-  ASSIGN_OR_RETURN(const std::string socket, AgentSocket(::getpid()));
-  if (socket.size() >= sizeof(sockaddr_un{}.sun_path))
-    return Error{
-        ErrorCode::kRefused,
-        fmt::format("the agent's socket would lie in {}, and its path would have more than {} "
-                    "bytes; name a shorter folder by TMPDIR",
-                    self.tmp_dir, sizeof(sockaddr_un{}.sun_path) - 1)};
+    no_place = fmt::format("the agent's socket would lie in {}: {}; name another folder by TMPDIR",
+                           self.tmp_dir, strerror(errno));
+  else if (!AgentSocketFits(self))
+    no_place = fmt::format(
+        "the agent's socket would lie in {}, and its path would have more than {} bytes; name a "
+        "shorter folder by TMPDIR",
+        self.tmp_dir, kMostControlPath);
+  if (!no_place.empty() && TakesEnvironment()) return Error{ErrorCode::kRefused, no_place};
+  if (!no_place.empty()) summary_.notes.push_back(no_place);
   const std::string& program = options_.command.front();
   const Libc libc = LibcOfProgram(program);
   if (!HasAgentFor(libc))
@@ -246,13 +256,11 @@ void Recorder::OnJoined(const Target& target) {
 }
 
 void Recorder::OnEnded(const Target& target) {
-  if (target.lost() && !launch_ && !options_.all)
+  if (target.cut_off())
+    died_.push_back(target.process().pid);
+  else if (target.lost() && !launch_ && !options_.all)
     summary_.notes.push_back(
         fmt::format("process {} ended while it was recorded; what it had sent is in the capture",
-                    target.process().pid));
-  else if (target.cut_off() && launch_)
-    summary_.notes.push_back(
-        fmt::format("process {} died; what it did last, about a tenth of a second, is missing",
                     target.process().pid));
 }
 
@@ -261,7 +269,6 @@ void Recorder::OnSkipped(const ipc::DotnetProcess& process, const Error& error) 
 }
 
 void Recorder::NoteSkipped() {
-  constexpr size_t kNamed = 5;
   for (const auto& [due, runtime] : settling_) {
     if (runtime.pid != 0 && ipc::IsEnding(runtime.pid, 0ms))
       ++missed_;
@@ -279,13 +286,14 @@ void Recorder::NoteSkipped() {
     all.insert(all.end(), pids.begin(), pids.end());
   }
   for (const auto& [reason, pids] : by_reason) {
-    std::string who;
-    for (size_t i = 0; i < std::min(pids.size(), kNamed); ++i)
-      who += fmt::format("{}{}", i == 0 ? "" : ", ", pids[i]);
-    if (pids.size() > kNamed) who += fmt::format(" and {} more", pids.size() - kNamed);
-    summary_.notes.push_back(fmt::format("not recorded: {} {}: {}",
-                                         pids.size() == 1 ? "process" : "processes", who, reason));
+    summary_.notes.push_back(fmt::format("not recorded: {}: {}", NamePids(pids), reason));
   }
+  if (!died_.empty())
+    summary_.notes.push_back(
+        fmt::format("{} died; what {} did last (as a rule 0.1 s, of what the agent reports 1 s) "
+                    "is missing",
+                    NamePids(died_), died_.size() == 1 ? "it" : "they"));
+  summary_.notes = GroupNotes(std::move(summary_.notes));
   if (const size_t missed = engine_->counts().missed + missed_; missed != 0)
     summary_.notes.push_back(fmt::format("{} process{} ended before {} could be joined", missed,
                                          missed == 1 ? "" : "es", missed == 1 ? "it" : "they"));
@@ -469,14 +477,29 @@ Error Recorder::WhyNothing() const {
         fmt::format("nothing was recorded, as no .NET runtime connected to clrscope: {}", why)};
   };
   if (!unheard_.empty()) return because(unheard_);
-  if (!off_by_.empty()) return because(fmt::format("{} stands in the environment", off_by_));
+  const std::string off =
+      off_by_.empty() ? std::string() : fmt::format("{} stands in the environment", off_by_);
+  if (IsDotnetHost(program)) {
+    if (!off.empty()) return because(off);
+    return {
+        ErrorCode::kEmpty,
+        launch_->ExitCode()
+            ? fmt::format("nothing was recorded: {} ended before a .NET runtime of it had started",
+                          program)
+            : fmt::format("nothing was recorded: no .NET runtime of {} had started", program)};
+  }
+  if (ipc::KindOfExecutable(FindProgram(program)) == ipc::RuntimeKind::kNativeAot)
+    return because(
+        fmt::format("{} was compiled with NativeAOT, and connects only if it was published with "
+                    "<EventSourceSupport>true</EventSourceSupport>{}",
+                    program, off.empty() ? "" : "; " + off));
   return {
       ErrorCode::kEmpty,
       fmt::format("nothing was recorded, as no .NET runtime connected to clrscope: {} is no .NET "
                   "program, or "
                   "starts one where clrscope's port does not reach (env -i, sudo, a container); "
-                  "`clrscope record -p PID` records such a one while it runs",
-                  program)};
+                  "`clrscope record -p PID` records such a one while it runs{}",
+                  program, off.empty() ? "" : "; " + off)};
 }
 
 Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
@@ -521,7 +544,10 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   output_->Finish(summary_.duration_ns);
   summary_.write_error = output_->error();
   if (launch_ && summary_.processes == 0) summary_.nothing = WhyNothing();
-  if (launch_ && !launch_->ExitCode() && options_.on_waiting) options_.on_waiting();
+  if (launch_ && !launch_->ExitCode() && options_.on_waiting) {
+    if (summary_.nothing) options_.on_note(summary_.nothing->message);
+    options_.on_waiting(!summary_.nothing);
+  }
   // The program goes on without us: its later children are let go, its exit code is ours.
   while (launch_ && !launch_->ExitCode() && stop_requests_ < 2) Wait(200ms);
   if (launch_) summary_.exit_code = launch_->ExitCode();

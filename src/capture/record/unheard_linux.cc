@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <vector>
@@ -11,12 +12,14 @@
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_linux.h"
+#include "ipc/processes/proc_text.h"
 #include "ipc/processes/process_facts.h"
 
 namespace clrscope::capture {
 namespace {
 
-constexpr double kStartsFor = 2;  // seconds
+// In seconds; less than the time until the first look, at which a program has to have started.
+constexpr double kStartsFor = 0.8;
 
 // `program` and what runs below it. What has lost its parent is not found.
 std::vector<pid_t> Family(pid_t program) {
@@ -38,10 +41,14 @@ std::vector<pid_t> Family(pid_t program) {
 
 std::string WhySilent(const ipc::ProcessFacts& facts, const std::string& port) {
   const std::string who = fmt::format("process {} ({})", facts.pid, facts.comm);
-  if (!facts.environ_readable) return {};
-  if (const std::string by = ipc::SwitchedOffBy(facts.environ, ipc::kIpc); !by.empty())
+  if (!facts.environ_readable || facts.environ.empty() || ipc::HasEnded(facts.state) ||
+      facts.uptime_s < kStartsFor)
+    return {};
+  const bool aot = facts.runtime == ipc::RuntimeKind::kNativeAot;
+  // Native AOT knows the one name alone.
+  if (const std::string by = ipc::SwitchedOffBy(facts.environ, ipc::kIpc);
+      !by.empty() && (!aot || by.starts_with("DOTNET_EnableDiagnostics=")))
     return fmt::format("{} has its diagnostics switched off by {}", who, by);
-  if (facts.uptime_s < kStartsFor) return {};
   const auto blocker = ipc::Diagnose(facts, false, std::chrono::milliseconds(0)).blocker();
   const std::vector<ipc::DiagnosticPort> ports =
       ipc::ParsePorts(ipc::FindClrVariable(facts.environ, "DiagnosticPorts").value_or(""));
@@ -51,11 +58,11 @@ std::string WhySilent(const ipc::ProcessFacts& facts, const std::string& port) {
         "{} was started without clrscope's port in its environment (DOTNET_DiagnosticPorts){}", who,
         blocker ? "" : fmt::format("; `clrscope record -p {}` records it", facts.pid));
   if (facts.uid != ::geteuid() && facts.uid != 0)
-    return fmt::format("{} runs as user {}, for whom clrscope's port is not", who, facts.uid);
+    return fmt::format("{} runs as user {}, who may not dial clrscope's port", who, facts.uid);
   // A socket of its own is of no use to it, nor is the lack of one a reason.
-  if (facts.runtime == ipc::RuntimeKind::kNativeAot && blocker) return blocker->message;
-  if (facts.other_mount_namespace)
-    return fmt::format("{} runs in a container, in which clrscope's port does not lie", who);
+  if (aot && blocker) return blocker->message;
+  if (!facts.root.empty() && ::access((facts.root + port).c_str(), F_OK) != 0 && errno == ENOENT)
+    return fmt::format("{} has another file system, in which clrscope's port does not lie", who);
   return {};
 }
 

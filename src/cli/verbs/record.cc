@@ -219,11 +219,11 @@ Status PrepareOutput(const RecordArguments& a) {
   return OkStatus();
 }
 
-// The recording is complete, the launched program is not.
-void SayWaiting(bool exact) {
-  fmt::print(stderr,
-             "The recording is complete; the program goes on, and its exit code is waited for\n");
-  if (exact)
+// The recording is over, the launched program is not.
+void SayWaiting(bool exact, bool recorded) {
+  fmt::print(stderr, "The recording is {}; the program goes on, and its exit code is waited for\n",
+             recorded ? "complete" : "over");
+  if (exact && recorded)
     fmt::print(
         stderr,
         "Its objects are counted no more. Until it exits it keeps the runtime's slow allocation "
@@ -240,7 +240,7 @@ int RunRecord(const RecordArguments& arguments) {
   const bool launching = !options->command.empty();
   const bool allocations = options->target.allocations;
   if (!arguments.quiet) {
-    options->on_waiting = [exact = arguments.exact] { SayWaiting(exact); };
+    options->on_waiting = [exact = arguments.exact](bool recorded) { SayWaiting(exact, recorded); };
     options->on_note = [](const std::string& note) { fmt::print(stderr, "note: {}\n", note); };
   }
   if (options->target.types != profile::CountMode::kUnknown && !arguments.quiet)

@@ -81,7 +81,9 @@ void CheckUser(const ProcessFacts& facts, uid_t us, Checks& out) {
 }
 
 void CheckSwitchedOff(const ProcessFacts& facts, Checks& out) {
-  const std::string by = SwitchedOffBy(facts.environ, kIpc);
+  // One that has its socket may be older than the variable.
+  const std::string by =
+      facts.socket_path.empty() ? SwitchedOffBy(facts.environ, kIpc) : std::string();
   if (!by.empty())
     out.Fail("diagnostics", ErrorCode::kRefused,
              fmt::format("has its diagnostics switched off by {}", by),
