@@ -7,16 +7,19 @@ namespace {
 constexpr LossInfo kTable[] = {
     {"events_dropped",
      "events that the runtime dropped because its buffers were full; totals are too low by their "
-     "share"},
-    {"bytes_discarded", "bytes that clrscope discarded because its own ring was full"},
+     "share",
+     true},
+    {"bytes_discarded", "bytes that clrscope discarded because its own ring was full", true},
     {"blocks_discarded",
-     "blocks that clrscope discarded because its own ring was full; totals are too low"},
-    {"truncated_input", "the input ended without its end tag; everything up to the cut was read"},
+     "blocks that clrscope discarded because its own ring was full; totals are too low", true},
+    {"truncated_input", "the input ended without its end tag; everything up to the cut was read",
+     true},
     {"truncated_bytes", "bytes of an incomplete object at the end of the input"},
-    {"unknown_blocks", "blocks of a kind that this version does not know"},
+    {"unknown_blocks", "blocks of a kind that this version does not know", true},
     {"unknown_metadata",
-     "events that refer to metadata that did not arrive; they are not counted anywhere else"},
-    {"unsupported_versions", "events whose payload is too short for the fields that are needed"},
+     "events that refer to metadata that did not arrive; they are not counted anywhere else", true},
+    {"unsupported_versions", "events whose payload is too short for the fields that are needed",
+     true},
     {"missing_stacks", "events whose stack did not arrive; they are shown under [no stack]"},
     {"truncated_stacks",
      "stacks cut at the runtime's limit of 100 frames; their root is shown as [truncated]"},
@@ -31,27 +34,30 @@ constexpr LossInfo kTable[] = {
     {"series_capped",
      "samples that went to (other) because the cap of distinct (stack, type) pairs was reached"},
     {"target_lost",
-     "targets that died in the middle of their stream; what they did last is missing, as a rule "
-     "0.1 "
-     "s, of what the agent reports 1 s, and with it an exception that ended them"},
+     "targets that died in the middle of their stream; what they did last is missing: as a rule "
+     "0.1 s (1 s of what the agent reports), with an exception that ended them",
+     true},
     {"rundown_incomplete", "rundowns that ended early; some frames may be without a name"},
     {"ticks_stalled",
      "times that AllocationTick fell silent while the program went on, as another tool's "
-     "AllocationSampled session makes it"},
+     "AllocationSampled session makes it",
+     true},
     {"raw_bytes_not_kept",
      "bytes of the raw streams that could not be written to their .nettrace files; the capture "
      "itself is not touched"},
     {"agent_frames_lost",
      "intervals of the agent that did not arrive; what was allocated in them is missing, what "
      "lives "
-     "is not"},
+     "is not",
+     true},
     {"agent_samples_lost",
-     "samples that the agent had no room for; what was allocated is too low by their share"},
-    {"agent_events_lost", "exceptions and waits that the agent had no room for; they are missing"},
+     "samples that the agent had no room for; what was allocated is too low by their share", true},
+    {"agent_events_lost", "exceptions and waits that the agent had no room for; they are missing",
+     true},
     {"agent_objects_not_followed",
-     "sampled objects that the agent could not follow; what lives is too low by their share"},
+     "sampled objects that the agent could not follow; what lives is too low by their share", true},
     {"agent_turnover_lost", "births and deaths that the agent had no room for; slopes lack them"},
-    {"agent_gc_events_lost", "events of garbage collections that the agent had no room for"},
+    {"agent_gc_events_lost", "events of garbage collections that the agent had no room for", true},
     {"agent_types_unloaded",
      "samples whose type was unloaded before the agent could read its name; they are shown as an "
      "unknown type"},
@@ -60,11 +66,13 @@ constexpr LossInfo kTable[] = {
      "thread pool, or at [truncated]"},
     {"agent_intervals_deaf",
      "intervals in which the program allocated, as its collections show, and the runtime sent the "
-     "agent no allocation event; what was allocated in them is missing"},
+     "agent no allocation event; what was allocated in them is missing",
+     true},
     {"agent_session_missing_ms",
      "milliseconds in which the runtime did not give the agent a session that it asked for; what "
      "that "
-     "would have told is missing"},
+     "would have told is missing",
+     true},
     {"agent_files_lost",
      "files that the agent was to write and could not, as the disk was full or too slow"},
     {"exception_types_capped",
@@ -126,7 +134,7 @@ constexpr LossInfo kTable[] = {
     {"cpu_samples_lost",
      "samples of CPU time that found no room, or whose thread did not stop in time; what they "
      "stand for counts to the others of their threads"},
-    {"cpu_samples_dropped", "samples of CPU time that clrscope had no room for"},
+    {"cpu_samples_dropped", "samples of CPU time that clrscope had no room for", true},
     {"cpu_threads_missed",
      "threads whose CPU time could not be sampled; it is shown as (not sampled)"},
     {"cpu_callers_missed", "samples of CPU time of which callers may be missing"},
@@ -137,7 +145,7 @@ constexpr LossInfo kTable[] = {
     {"names_late",
      "addresses of native code whose function was not found before the recording was over; they "
      "are shown as the file"},
-    {"agent_losses", "losses of the agent that this version has no name for"},
+    {"agent_losses", "losses of the agent that this version has no name for", true},
 };
 static_assert(sizeof(kTable) / sizeof(kTable[0]) == static_cast<size_t>(Loss::kCount));
 

@@ -74,6 +74,7 @@ enum class Loss : uint8_t {
 struct LossInfo {
   std::string_view name;      // stable, in JSON and in captures
   std::string_view sentence;  // for people: what it is and which figures it touches
+  bool hides = false;         // there may have been some where a report finds none
 };
 
 const LossInfo& Describe(Loss loss);

@@ -193,7 +193,10 @@ nlohmann::json Describe(const Profile& p, const PageTree& page) {
                        {"name", p.ThreadName(t.process, t.thread)}});
   p.losses.ForEach([&](Loss loss, uint64_t count) {
     const LossInfo& info = clrscope::Describe(loss);
-    losses.push_back({{"name", info.name}, {"count", count}, {"sentence", info.sentence}});
+    losses.push_back({{"name", info.name},
+                      {"count", count},
+                      {"sentence", info.sentence},
+                      {"hides", info.hides}});
   });
   return {{"startUnixMs", static_cast<double>(p.start_unix_ns) / 1e6},
           {"duration", Seconds(p.duration_ns)},

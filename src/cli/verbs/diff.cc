@@ -173,8 +173,9 @@ Status CheckSources(const std::vector<report::DiffInput>& before,
     std::string missing;
     for (const auto* side : {&before, &after})
       for (const report::DiffInput& i : *side)
-        if (missing.empty())
-          missing = report::ButMissing(i.input.profile, i.input.damage.has_value());
+        if (const std::string of = report::ButMissing(i.input.profile, i.input.damage.has_value());
+            !of.empty())
+          missing += fmt::format("; of {}: {}", i.name, of.substr(2));  // without its "; "
     return Error{ErrorCode::kEmpty,
                  (measure == profile::Measure::kAllocations
                       ? "neither side holds an allocation that matches"

@@ -229,8 +229,10 @@ int RunLive(Kind kind, GcStatsOptions& o) {
   if (!sink.ok()) return Fail(sink.error());
   Result<profile::Profile> p = WatchGcs(o.watch, on_gc);
   if (!p.ok()) return Fail(p.error());
+  const std::string missing = report::ButMissing(*p, false);
   if (p->gcs.empty() && kind == Kind::kText)
-    return Fail({ErrorCode::kEmpty, "no collection ran meanwhile"});
+    return Fail({ErrorCode::kEmpty,
+                 missing.empty() ? "no collection ran meanwhile" : "no collection came" + missing});
   Status written = OkStatus();
   if (to_file || !follow) {
     written = Write(kind, *p, o, **sink);

@@ -213,17 +213,19 @@ Status NothingToSay(const report::Input& input, const LeaksOptions& o) {
   for (const profile::Process& p : input.profile.processes) followed = followed || p.followed;
   for (const LeakWindow& w : windows) known = known || w.known;
   if (!followed) return report::NoLiveObjects(input, o.input);
+  const std::string missing = report::ButMissing(input.profile, input.damage.has_value());
   if (!known && input.profile.shown().source == profile::Source::kForeign)
     return Error{ErrorCode::kEmpty,
                  fmt::format("{} is of one moment, or of moments too close to each other: a folder "
-                             "of profiles that span a minute or more tells what grows",
-                             o.input.path)};
+                             "of profiles that span a minute or more tells what grows{}",
+                             o.input.path, missing)};
   if (!known)
     return Error{ErrorCode::kEmpty,
-                 fmt::format("{} is too short to tell what grows: record for a minute or more",
-                             o.input.path)};
+                 fmt::format("{} is too short to tell what grows: record for a minute or more{}",
+                             o.input.path, missing)};
   if (input.leaks->rows.empty())
-    return Error{ErrorCode::kEmpty, fmt::format("nothing that lives in {} matches", o.input.path)};
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("nothing that lives in {} matches{}", o.input.path, missing)};
   return OkStatus();
 }
 

@@ -247,12 +247,18 @@ std::string ButMissing(const profile::Profile& profile, bool damaged) {
         profile.measure() == profile::Measure::kExceptions
             ? ", an exception that ended it included,"
             : "");
-  if (damaged || losses[Loss::kTruncatedInput] != 0) out += "; what follows the damage is missing";
-  static constexpr Loss kLost[] = {Loss::kEventsDropped, Loss::kBytesDiscarded,
-                                   Loss::kBlocksDiscarded, Loss::kAgentFrames, Loss::kAgentEvents};
-  if (std::any_of(std::begin(kLost), std::end(kLost),
-                  [&losses](Loss loss) { return losses[loss] != 0; }))
-    out += "; events were lost on the way";
+  if (damaged || losses[Loss::kTruncatedInput] != 0)
+    out += "; the file is not complete, and what follows is missing";
+  // As where it did not end its session in time.
+  if (out.empty() && std::any_of(profile.processes.begin(), profile.processes.end(),
+                                 [](const profile::Process& process) { return !process.complete; }))
+    out += "; the recording of a program was not closed, and what it did last is missing";
+  bool lost = false;
+  losses.ForEach([&lost](Loss loss, uint64_t) {
+    lost = lost ||
+           (loss != Loss::kTargetLost && loss != Loss::kTruncatedInput && Describe(loss).hides);
+  });
+  if (lost) out += "; events were lost on the way";
   if (profile.measure() == profile::Measure::kRequests && losses[Loss::kEventSourcesSilent] != 0)
     out +=
         "; a program that has EventSource switched off (System.Diagnostics.Tracing.EventSource."

@@ -101,8 +101,29 @@ TEST(EmptyReasonTest, WhatElseWasLost) {
   input.damage = Error{ErrorCode::kTruncated, "x ends early"};
   input.profile.losses.Add(Loss::kEventsDropped);
   EXPECT_EQ(EmptyReason(input, options)->message,
-            "x was recorded with waits for locks, and none came; what follows the damage is "
-            "missing; events were lost on the way");
+            "x was recorded with waits for locks, and none came; the file is not complete, "
+            "and what follows is missing; events were lost on the way");
+}
+
+TEST(EmptyReasonTest, EachLossThatHidesEvents) {
+  InputOptions options;
+  options.path = "x";
+  const auto reason = [&options](Loss loss, bool complete) {
+    Input input = WithALock();
+    input.profile.figures[1].cells.clear();
+    input.profile.shown_index = 1;
+    input.profile.losses.Add(loss);
+    for (profile::Process& process : input.profile.processes) process.complete = complete;
+    return EmptyReason(input, options)->message;
+  };
+  for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
+    const auto loss = static_cast<Loss>(i);
+    EXPECT_EQ(reason(loss, true).find("none came") != std::string::npos, Describe(loss).hides)
+        << Describe(loss).name;
+  }
+  EXPECT_TRUE(reason(Loss::kNamesLate, false)
+                  .ends_with("the recording of a program was not closed, and what it did last is "
+                             "missing"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profile/window_note.h"
+#include "report/input/input.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
 #include "report/text/shorten.h"
@@ -280,7 +281,10 @@ std::string SlowestText(const Profile& p, size_t limit, const TextOptions& o) {
     path = std::max(path, DisplayWidth(lines.rows.back()[kPath]));
   }
   std::string out = o.style.Bold("The slowest requests") + "\n";
-  if (rows.empty()) return out + "None has ended yet.\n";
+  if (rows.empty()) {
+    const std::string missing = ButMissing(p, false);
+    return out + (missing.empty() ? "None has ended yet" : "None came" + missing) + ".\n";
+  }
   const size_t least = std::min(route, kLeastRoute) + kColumnGap + std::min(path, kLeastPath);
   const size_t room = MakeRoom(lines, kRequest, least,
                                {kGc, kLockWait, kThrown, kQueued, kBytes, kAt, kAwaiting}, o.width);

@@ -37,6 +37,7 @@ export interface LossInfo {
   readonly name: string;
   readonly count: number;
   readonly sentence: string;
+  readonly hides: boolean; // there may have been some where the page finds none
 }
 
 // What a page can show by turns. Of "gc-cpu" all three metrics are seconds of CPU time.

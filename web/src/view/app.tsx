@@ -24,17 +24,19 @@ const kEmpty: Partial<Record<ViewName, string>> = {
   "gc-cpu": "The agent did not see any CPU time.",
 };
 
-// Losses with which there may have been some all the same; the page's head says what they are.
-const kLost = new Set(["target_lost", "truncated_input", "events_dropped", "bytes_discarded", "blocks_discarded", "agent_frames_lost", "agent_events_lost"]);
+// There may have been some all the same; the page's head says why.
+function hasLost(meta: Meta): boolean {
+  return !meta.complete || meta.losses.some((loss) => loss.hides) || meta.processes.some((process) => !process.complete);
+}
 
 function nothingCame(meta: Meta): string {
-  const lost = !meta.complete || meta.losses.some((loss) => kLost.has(loss.name));
-  return lost ? `No ${meta.title} came; what was lost on the way stands above.` : `There were no ${meta.title}.`;
+  return hasLost(meta) ? `No ${meta.title} came; what was lost on the way stands above.` : `There were no ${meta.title}.`;
 }
 
 function nothingText(state: State): string {
   const { meta, cells } = state.data;
-  if (cells.node.length === 0) return kEmpty[meta.shows] ?? nothingCame(meta);
+  const empty = kEmpty[meta.shows];
+  if (cells.node.length === 0) return empty ? empty + (hasLost(meta) ? " What was lost on the way stands above." : "") : nothingCame(meta);
   const others = meta.heaps ? "process, heap, age or type" : meta.typed ? "process or type" : "process";
   return `${nothingHere(meta)} Another ${others} may have some.`;
 }
@@ -54,7 +56,8 @@ function Nothing({ state }: { state: State }) {
       <h2>No allocations recorded</h2>
       <p>
         The recording holds no allocation event. Either the program allocated less than one sample's worth (about
-        100 KB) while it was watched, or allocation events were not switched on.
+        100 KB) while it was watched, or allocation events were not switched on
+        {hasLost(state.data.meta) ? ", or they were lost on the way, as is told above" : ""}.
       </p>
       <p>
         Record for longer, or while the program is busy: <code>clrscope record -p PID --duration 60s</code>.{" "}
