@@ -159,7 +159,7 @@ int Run(int socket, const char* library, Address base) {
     if (t.data.os_id != 0) TellThread(runtime, core, locks, t);
   TellConstructors(remote, locks);
   TellLocks(remote, locks);
-  if (locks.full()) TellError(remote, "there are more locks than are looked at");
+  if (locks.full()) TellError(remote, "there may be more locks than are looked at");
   TellFinalizers(runtime);
   TellPool(runtime, core);
   remote.Done();

@@ -313,7 +313,7 @@ std::string Awaited(const Picture& picture, const Lock& lock, const std::vector<
   if (owners.size() > kMaxTold) who += fmt::format(" and {} more", owners.size() - kMaxTold);
   if (lock.kind == LockKind::kThread) return "the end of " + who;
   if (owners.empty()) return Called(lock) + ", whose owner is not known";
-  if (lock.more_owners) who += " and others that are not known";
+  if (lock.more_owners) who += " and others";
   const bool constructor = lock.kind == LockKind::kStaticConstructor;
   return fmt::format("{}, {} by {}", Called(lock), constructor ? "run" : "held", who);
 }

@@ -223,9 +223,17 @@ Result<Picture> Look(const ipc::ProcessFacts& facts, const LookOptions& options)
         "its runtime keeps its threads is not beside it");
   for (Thread& t : picture.threads) t.state = StateOf(t, picture.LockOf(t.waits_for));
   if (NeedsALongerLook(picture)) {
+    const KernelView first = kernel.Read(kMaxThreads);
     std::this_thread::sleep_until(begin + kLongerWatch);
-    for (Thread& t : picture.threads)
-      if (t.waited) t.waited = kernel.ReadOne(t.os_id).switches == before.at(t.os_id).switches;
+    for (Thread& t : picture.threads) {
+      if (!t.waited && t.waits_for == 0) continue;
+      const auto then = first.find(t.os_id);
+      if (then != first.end() && kernel.ReadOne(t.os_id).switches == then->second.switches)
+        continue;
+      t.waited = false;
+      t.waits_for = 0;
+      t.behind.clear();
+    }
   }
   std::ranges::stable_sort(picture.threads, {}, [](const Thread& t) {
     return std::pair(t.managed() ? t.managed_id : UINT32_MAX, t.os_id);

@@ -174,9 +174,9 @@ class Stacks(Case):
                     self.assertRegex(self.first_lines(w), "^Maybe a deadlock: thread .* not known")
             # Consumers of work wait that way, too.
             with self.subTest(flavour=flavour, mode="semaphores"), self.hang("semaphores", flavour) as w:
+                harness.wait_until(lambda: self.look(w)["findings"][-1]["threads"] == sorted(w.ready["threads"].values()), 60, "both to wait")
                 picture = self.look(w)
                 self.assertEqual(self.kinds(picture), ["no_deadlock"], picture["findings"])
-                self.assertEqual(picture["findings"][0]["threads"], sorted(w.ready["threads"].values()))
                 self.assertRegex(self.first_lines(w), "threads [0-9]+, [0-9]+ wait for what has no owner .* may be in one")
 
     def test_a_program_that_works(self):

@@ -152,7 +152,7 @@ static class Rings
 
     sealed class Slow
     {
-        ~Slow() => Thread.Sleep(300);
+        ~Slow() => Thread.Sleep(100);
     }
 
     /// <summary>The finalizer's thread writes into a pipe that is full, by frames of the framework's alone.</summary>
