@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 import time
 import unittest
 
@@ -65,8 +66,14 @@ class EventSources(RequestCase):
         self.assertEqual([p["pool_threads"] for p in last["processes"]], [None])
         metrics = harness.start_clrscope("metrics", "-p", service.pid, "--pool", "--requests", "--listen", "127.0.0.1:0")
         self.addCleanup(metrics.kill)
-        self.assertIn("serving", metrics.stderr.readline())
-        self.assertIn("has EventSource switched off", metrics.stderr.readline())
+        patience = threading.Timer(60, metrics.kill)
+        self.addCleanup(patience.cancel)
+        patience.start()
+        said = ""
+        while "has EventSource switched off" not in said:
+            line = metrics.stderr.readline()
+            self.assertNotEqual(line, "", said)
+            said += line
 
     def test_silence_of_a_program_whose_configuration_is_not_seen_is_told_as_what_it_may_be(self):
         service = self.service(flavour=self.without(EVENT_SOURCE))

@@ -538,6 +538,12 @@ TEST(RequestFold, HostileNamesStayText) {
   EXPECT_TRUE(f.By(Source::kRequest).contains("_OTHER /{}"));
 }
 
+TEST(RequestFold, ThatNothingWasEverCountedIsKnownInTheNextRecording) {
+  RequestFeeder f;
+  f.fold().requests().Shift(kOneMs);
+  EXPECT_EQ(f.fold().requests().collected_to_ns(), 0);
+}
+
 TEST(RequestFold, DamagedPayloadsAreCountedAndLoseNothingElse) {
   RequestFeeder f;
   f.Event(EventTag::kRequestStart, 0, 0, "x", TestId{1});

@@ -392,6 +392,17 @@ TEST_F(EventSourcesTest, SilenceIsToldAsWhatItMayBe) {
   EXPECT_EQ(Said("no counter of the runtime comes"), 1u);
 }
 
+TEST_F(EventSourcesTest, SilenceGoesOnInTheNextRecording) {
+  auto silent = machine.Start(11, "silent");
+  WorkUntilIdle();
+  Pass(4 * kSecond);
+  (void)engine.Rotate();
+  EXPECT_EQ(Said("no counter of the runtime comes"), 0u);
+  Pass(4 * kSecond);
+  EXPECT_EQ(Said("no counter of the runtime comes"), 1u);
+  EXPECT_EQ(tables().losses[Loss::kEventSourcesSilent], 1u);
+}
+
 TEST_F(EventSourcesTest, AProcessThatEndsSoonerMayHaveToldNothing) {
   auto brief = machine.Start(11, "brief");
   WorkUntilIdle();

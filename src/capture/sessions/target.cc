@@ -498,6 +498,7 @@ void Target::RepairTicks() {
 void Target::Finish() {
   if (state_ == State::kEnded) NoteEnd();
   if (options_.requests && !SourcesTell()) tables_->losses.Set(Loss::kEventSourcesSilent, 1);
+  if (CountsMissing()) tables_->losses.Set(Loss::kRequestCountsMissing, 1);
   FlushCpu();
   fold_->Finish(state_ == State::kRecording);
 }
@@ -528,6 +529,8 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   fold_->storm().Shift(shift_ns);
   fold_->allocations().Shift(shift_ns);
   fold_->requests().Shift(shift_ns);
+  sources_silence_.Shift(shift_ns);
+  counts_silence_.Shift(shift_ns);
   fold_->cpu().Shift(shift_ns);
   if (lines_ != nullptr) lines_->Restart(0);
   next_images_ns_ -= shift_ns;

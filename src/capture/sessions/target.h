@@ -262,6 +262,7 @@ class Target final : public Feed {
   static bool OfEventSources(Kind kind);
   void MissEventSources();
   bool SourcesTell();
+  bool CountsMissing();
   void WatchEventSources(int64_t now_ns);
   // CPU time: target_cpu.cc
   bool samples_cpu() const { return cpu_ != nullptr || stops_ != nullptr; }
@@ -359,13 +360,17 @@ class Target final : public Feed {
   double whole_allocations_ = 0;  // a second, while all are recorded
   double whole_tasks_ = 0;        // … their events
   struct Silence {
-    int64_t since_ns = -1;  // -1: there is none
-    bool told = false;      // the user knows
+    std::optional<int64_t> since_ns;
+    bool told = false;  // the user knows
     // Whether there is one, for longer than anything that tells would be silent.
     bool Lasts(int64_t now_ns, bool silent);
+    void Shift(int64_t shift_ns) {
+      if (since_ns) *since_ns -= shift_ns;
+    }
   };
   bool sources_missed_ = false;               // the user knows
   bool sources_tell_ = false;                 // an event of them came
+  bool counts_asked_ = false;                 // the histogram of requests was
   Silence sources_silence_, counts_silence_;  // of them, and of the histogram of requests
   // Who samples CPU time from outside: one of the two, or none.
   std::unique_ptr<KernelSampler> cpu_;

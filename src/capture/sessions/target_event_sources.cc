@@ -41,8 +41,18 @@ bool Target::SourcesTell() {
 }
 
 bool Target::Silence::Lasts(int64_t now_ns, bool silent) {
-  if (!silent || since_ns < 0) since_ns = silent ? now_ns : -1;
-  return silent && now_ns - since_ns >= kSilentNs;
+  if (!silent) since_ns.reset();
+  if (silent && !since_ns) since_ns = now_ns;
+  return silent && now_ns - *since_ns >= kSilentNs;
+}
+
+// Requests came, and the histogram that was asked for has never said a word of them. Activities are
+// no requests, and another tool's session is another reason.
+bool Target::CountsMissing() {
+  counts_asked_ |= Session(Kind::kRequestCounter) != nullptr;
+  const analysis::RequestFold& requests = fold_->requests();
+  return counts_asked_ && requests.all_started() != 0 && requests.collected_to_ns() == 0 &&
+         !options_.activities && tables_->losses[Loss::kRequestsUncounted] == 0;
 }
 
 void Target::WatchEventSources(int64_t now_ns) {
@@ -51,7 +61,8 @@ void Target::WatchEventSources(int64_t now_ns) {
   const bool open = std::any_of(sessions_.begin(), sessions_.end(),
                                 [](const Live& s) { return OfEventSources(s.kind); });
   const bool silent = sources_silence_.Lasts(now_ns, open && !SourcesTell());
-  if (silent || SourcesTell()) tables_->losses.Set(Loss::kEventSourcesSilent, silent);
+  if (options_.requests && (silent || SourcesTell()))
+    tables_->losses.Set(Loss::kEventSourcesSilent, silent);
   if (silent && !std::exchange(sources_silence_.told, true)) {
     const bool counters = Session(Kind::kPool) != nullptr || Session(Kind::kCounter) != nullptr ||
                           Session(Kind::kAllocationCounter) != nullptr;
@@ -61,11 +72,9 @@ void Target::WatchEventSources(int64_t now_ns) {
         counters ? "stands still" : "has answered no request, is no program of ASP.NET Core",
         ipc::kEventSourceSwitch));
   }
-  const analysis::RequestFold& requests = fold_->requests();
-  const bool counted = requests.collected_to_ns() != 0;
-  const bool uncounted = counts_silence_.Lasts(
-      now_ns, Session(Kind::kRequestCounter) != nullptr && requests.all_started() != 0 && !counted);
-  if (uncounted || counted) tables_->losses.Set(Loss::kRequestCountsMissing, uncounted);
+  const bool uncounted = counts_silence_.Lasts(now_ns, CountsMissing());
+  if (uncounted || fold_->requests().collected_to_ns() != 0)
+    tables_->losses.Set(Loss::kRequestCountsMissing, uncounted);
   if (uncounted && !std::exchange(counts_silence_.told, true))
     notes_.push_back(fmt::format(
         "the runtime of process {} does not count its requests, as where "

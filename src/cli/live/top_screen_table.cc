@@ -52,7 +52,7 @@ const char* WhyEmpty(const TopModel& m) {
   return !m.filter.empty() || m.typing  ? "nothing matches the filter"
          : m.view().processes().empty() ? "no .NET process yet"
          : m.by == LiveBy::kRequest && !m.Recorded(profile::Measure::kRequests)
-             ? std::any_of(m.view().processes().begin(), m.view().processes().end(),
+             ? std::all_of(m.view().processes().begin(), m.view().processes().end(),
                            [](const auto& p) { return p.event_sources_off; })
                    ? "requests are not known: the program has EventSource switched off"
                    : "requests are not recorded: start top with --requests"

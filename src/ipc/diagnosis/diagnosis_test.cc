@@ -98,7 +98,9 @@ TEST(DiagnosisTest, RootWithoutItsCapabilitiesIsToldWhoMayReachAContainer) {
 TEST(DiagnosisTest, EventSourceThatIsOffIsAWarning) {
   ProcessFacts facts = Healthy();
   EXPECT_EQ(Find(Judge(facts), "events"), nullptr);
-  facts.runtime_config = R"("System.Diagnostics.Tracing.EventSource.IsSupported": false)";
+  facts.runtime_config =
+      R"({"runtimeOptions": {"configProperties":
+          {"System.Diagnostics.Tracing.EventSource.IsSupported": false}}})";
   const Diagnosis off = Judge(facts);
   ASSERT_NE(Find(off, "events"), nullptr);
   EXPECT_EQ(Find(off, "events")->verdict, Verdict::kWarn);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 namespace clrscope::ipc {
 namespace {
@@ -67,14 +68,22 @@ std::string SwitchedOffBy(const std::vector<std::string>& environ, std::string_v
   return {};
 }
 
-std::optional<bool> FindJsonBool(std::string_view json, std::string_view key) {
-  const std::string quoted = fmt::format("\"{}\"", key);
-  const size_t at = json.find(quoted);
-  if (at == std::string_view::npos) return std::nullopt;
-  json.remove_prefix(at + quoted.size());
-  json.remove_prefix(std::min(json.find_first_not_of(" \t\r\n:"), json.size()));
-  if (json.starts_with("true") || json.starts_with("\"true\"")) return true;
-  if (json.starts_with("false") || json.starts_with("\"false\"")) return false;
+std::optional<bool> FindConfigBool(std::string_view json, std::string_view property) {
+  const auto config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false,
+                                            /*ignore_comments=*/true);
+  const auto* at = &config;
+  for (const std::string_view name :
+       {std::string_view("runtimeOptions"), std::string_view("configProperties"), property}) {
+    if (!at->is_object()) return std::nullopt;
+    const auto found = at->find(name);
+    if (found == at->end()) return std::nullopt;
+    at = &*found;
+  }
+  if (at->is_boolean()) return at->get<bool>();
+  if (!at->is_string()) return std::nullopt;
+  const auto& text = at->get_ref<const std::string&>();
+  if (SameText(text, "true")) return true;
+  if (SameText(text, "false")) return false;
   return std::nullopt;
 }
 

@@ -31,8 +31,9 @@ inline constexpr std::string_view kProfilers = "Profiler";  // libraries that it
 // The variable that switches `part` off, as "NAME=value"; "" when it is on.
 std::string SwitchedOffBy(const std::vector<std::string>& environ, std::string_view part);
 
-// "key": true|false in a runtimeconfig.json, wherever it stands.
-std::optional<bool> FindJsonBool(std::string_view json, std::string_view key);
+// A property of a runtimeconfig.json that is true or false, as text too: AppContext reads both. The
+// host allows comments in the file. nullopt when it is not there, or the file is damaged.
+std::optional<bool> FindConfigBool(std::string_view json, std::string_view property);
 
 // One entry of DOTNET_DiagnosticPorts: path[,connect|listen][,suspend|nosuspend].
 struct DiagnosticPort {

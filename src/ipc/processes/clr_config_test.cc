@@ -36,14 +36,18 @@ TEST(ClrConfigTest, WhatIsSwitchedOffAndByWhat) {
   EXPECT_EQ(SwitchedOffBy({"DOTNET_EnableDiagnostics=1", "COMPlus_EnableDiagnostics=0"}, kIpc), "");
 }
 
-TEST(ClrConfigTest, JsonBools) {
-  constexpr std::string_view kJson =
-      R"({"runtimeOptions": {"configProperties": {"System.GC.Server" : true,
-          "System.GC.Concurrent":false, "X": 3}}})";
-  EXPECT_EQ(FindJsonBool(kJson, "System.GC.Server"), true);
-  EXPECT_EQ(FindJsonBool(kJson, "System.GC.Concurrent"), false);
-  EXPECT_EQ(FindJsonBool(kJson, "X"), std::nullopt);
-  EXPECT_EQ(FindJsonBool(R"({"System.GC.Server")", "System.GC.Server"), std::nullopt);
+TEST(ClrConfigTest, PropertiesOfARuntimeconfig) {
+  constexpr std::string_view kJson = R"({"runtimeOptions": {
+      // "configProperties": {"System.GC.Server": false},
+      "configProperties": {"System.GC.Server" : true, "System.GC.Concurrent":false, "X": 3,
+                           /* "Z": true, */ "Y": "False", "W": "off"}}, "Z": true})";
+  EXPECT_EQ(FindConfigBool(kJson, "System.GC.Server"), true);
+  EXPECT_EQ(FindConfigBool(kJson, "System.GC.Concurrent"), false);
+  EXPECT_EQ(FindConfigBool(kJson, "Y"), false);
+  for (const char* none : {"X", "W", "Z", "V"})
+    EXPECT_EQ(FindConfigBool(kJson, none), std::nullopt) << none;
+  EXPECT_EQ(FindConfigBool(R"({"System.GC.Server")", "System.GC.Server"), std::nullopt);
+  EXPECT_EQ(FindConfigBool(R"({"runtimeOptions": []})", "X"), std::nullopt);
 }
 
 TEST(ClrConfigTest, PortsAreReadAsTheRuntimeReadsThem) {

@@ -79,7 +79,8 @@ RuntimeKind KindOfExecutable(const std::string& path);
 std::vector<pid_t> ListPids();
 
 // The runtimeconfig.json of a process; "" where it cannot be found: in a single-file program it is
-// inside of the executable, Native AOT has none, and a host of its own may have another.
+// inside of the executable, Native AOT has none, a host of its own may have another, and one that
+// was written since the process began is not what it has read.
 std::string ReadRuntimeConfig(const ProcessFacts& facts);
 
 // Server or workstation, concurrent or not: by the runtime's threads, its environment and its

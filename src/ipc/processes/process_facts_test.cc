@@ -69,6 +69,14 @@ TEST(RuntimeConfig, ItIsTheOneThatTheHostReads) {
   EXPECT_EQ(ReadRuntimeConfig(facts), "other.json");
   facts.argv = {"dotnet", dir.path() + "/None.dll"};
   EXPECT_EQ(ReadRuntimeConfig(facts), "");
+  facts.argv = {"dotnet", "exec", "--runtimeconfig", "", dir.path() + "/App.dll"};
+  EXPECT_EQ(ReadRuntimeConfig(facts), "");
+  facts.argv = {"dotnet", dir.path() + "/App.dll"};
+  facts.uptime_s = 3600;
+  EXPECT_EQ(ReadRuntimeConfig(facts), "") << "it was written since";
+  facts.uptime_s = 0;
+  facts.runtime = RuntimeKind::kSingleFile;
+  EXPECT_EQ(ReadRuntimeConfig(facts), "") << "it is another build's";
 }
 
 TEST(RuntimeConfig, EventSourceIsOffWhereItSaysSo) {

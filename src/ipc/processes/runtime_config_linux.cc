@@ -2,8 +2,10 @@
 // What a process's runtime was configured to, without asking it: the protocol has no command for
 // that.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 
 #include "clr/process_name.h"
@@ -13,6 +15,8 @@
 
 namespace clrscope::ipc {
 namespace {
+
+constexpr double kClocksDiffer = 2;  // seconds
 
 Tristate ToTristate(bool yes) { return yes ? Tristate::kYes : Tristate::kNo; }
 
@@ -24,19 +28,26 @@ std::string PathOfConfig(const ProcessFacts& facts) {
   const auto end = std::find(facts.argv.begin(), facts.argv.end(), assembly);
   const auto given = std::find(facts.argv.begin(), end, "--runtimeconfig");
   if (given != end && given + 1 != end) path = given[1];
-  if (path.front() == '/') return path;
+  if (path.starts_with('/')) return path;
   return ReadLink(fmt::format("/proc/{}/cwd", facts.pid)) + "/" + path;
 }
 
 }  // namespace
 
 std::string ReadRuntimeConfig(const ProcessFacts& facts) {
-  Result<std::string> text = ReadFile(facts.root + PathOfConfig(facts), 1u << 20);
+  if (facts.runtime == RuntimeKind::kSingleFile || facts.runtime == RuntimeKind::kNativeAot)
+    return {};
+  const std::string path = facts.root + PathOfConfig(facts);
+  struct stat file = {};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  const double age_s = static_cast<double>(::time(nullptr) - file.st_ctime);
+  if (facts.uptime_s > age_s + kClocksDiffer) return {};
+  Result<std::string> text = ReadFile(path, 1u << 20);
   return text.ok() ? text.Take() : std::string();
 }
 
 bool EventSourcesOff(const ProcessFacts& facts) {
-  return FindJsonBool(facts.runtime_config, kEventSourceSwitch) == false;
+  return FindConfigBool(facts.runtime_config, kEventSourceSwitch) == false;
 }
 
 GcFlavour DetectGc(const ProcessFacts& facts) {
@@ -46,7 +57,7 @@ GcFlavour DetectGc(const ProcessFacts& facts) {
   // takes workstation and concurrent.
   const auto configured = [&](std::string_view variable, std::string_view key, bool otherwise) {
     if (const auto number = FindClrNumber(facts.environ, variable)) return ToTristate(*number != 0);
-    if (const auto value = FindJsonBool(json, key)) return ToTristate(*value);
+    if (const auto value = FindConfigBool(json, key)) return ToTristate(*value);
     return facts.environ_readable && !json.empty() ? ToTristate(otherwise) : Tristate::kUnknown;
   };
   gc.server = configured("gcServer", "System.GC.Server", false);

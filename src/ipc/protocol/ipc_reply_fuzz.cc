@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       (void)ipc::FormatPorts(ipc::ParsePorts(text));
       break;
     default:
-      (void)ipc::FindJsonBool(text, "System.GC.Server");
+      (void)ipc::FindConfigBool(text, "System.GC.Server");
       break;
   }
   return 0;

@@ -259,7 +259,8 @@ std::string ButMissing(const profile::Profile& profile, bool damaged) {
            (loss != Loss::kTargetLost && loss != Loss::kTruncatedInput && Describe(loss).hides);
   });
   if (lost) out += "; events were lost on the way";
-  if (profile.measure() == profile::Measure::kRequests && losses[Loss::kEventSourcesSilent] != 0)
+  if (profile.measure() == profile::Measure::kRequests &&
+      losses[Loss::kEventSourcesSilent] + losses[Loss::kEventSourcesOff] != 0)
     out +=
         "; a program that has EventSource switched off (System.Diagnostics.Tracing.EventSource."
         "IsSupported) does not tell of any";

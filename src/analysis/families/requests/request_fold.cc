@@ -651,8 +651,8 @@ void RequestFold::Shift(int64_t shift_ns) {
   starts_.Clear();
   ended_requests_.Shift(shift_ns);
   advanced_ns_ -= shift_ns;
-  pauses_.Shift(shift_ns);  // those of requests that go on
-  collected_to_ns_ -= shift_ns;
+  pauses_.Shift(shift_ns);                                  // those of requests that go on
+  if (collected_to_ns_ != 0) collected_to_ns_ -= shift_ns;  // 0: never
   collecting_ns_ = 0;
 }
 
