@@ -24,6 +24,14 @@ constexpr std::pair<std::string_view, std::string_view> kWithHandle[] = {
     {"System.Threading.EventWaitHandle", ""},
 };
 
+Lock NewLock(Address object, std::string_view kind, std::string type) {
+  Lock lock;
+  lock.object = object;
+  lock.kind = kind;
+  lock.type = std::move(type);
+  return lock;
+}
+
 bool IsOwner(const Thread& thread, const Lock& lock) {
   const uint32_t id = lock.kind == "lock" ? thread.data.os_id : thread.data.managed_id;
   return lock.owners.size() == 1 && lock.owners.front() == id && lock.owners_known;
@@ -59,13 +67,10 @@ void Locks::ReadSyncBlocks() {
     if (data.is_free != 0 || data.owner == 0 || data.object == 0) continue;
     const auto owner = ids.find(data.owner);
     if (owner == ids.end() || full()) continue;
-    Lock lock;
-    lock.object = data.object;
-    lock.kind = "monitor";
+    Lock lock = NewLock(data.object, "monitor", runtime_.TypeName(core_.TypeOf(data.object)));
     lock.owners = {owner->second};
     lock.recursion = data.recursion;
     lock.waiters = data.held >> 1;
-    lock.type = runtime_.TypeName(core_.TypeOf(data.object));
     locks_[data.object] = lock;
     sync_blocks_[data.sync_block] = data.object;
   }
@@ -90,10 +95,7 @@ int32_t Locks::Number(Address object, std::string_view field) {
 }
 
 const Lock* Locks::ManagedLockAt(Address object) {
-  Lock lock;
-  lock.object = object;
-  lock.kind = "lock";
-  lock.type = "System.Threading.Lock";
+  Lock lock = NewLock(object, "lock", "System.Threading.Lock");
   const auto owner = static_cast<uint32_t>(Number(object, "_owningThreadId"));
   if (owner == 0) return nullptr;
   lock.owners = {owner};
@@ -117,10 +119,7 @@ void Locks::ReadReaders() {
 }
 
 const Lock* Locks::ReaderWriterAt(Address object) {
-  Lock lock;
-  lock.object = object;
-  lock.kind = "reader_writer_lock";
-  lock.type = "System.Threading.ReaderWriterLockSlim";
+  Lock lock = NewLock(object, "reader_writer_lock", "System.Threading.ReaderWriterLockSlim");
   const int32_t writer = Number(object, "_writeLockOwnerId");
   if (writer > 0) {
     lock.owners = {static_cast<uint32_t>(writer)};
@@ -142,10 +141,7 @@ const Lock* Locks::ReaderWriterAt(Address object) {
 }
 
 const Lock* Locks::SemaphoreAt(Address object) {
-  Lock lock;
-  lock.object = object;
-  lock.kind = "semaphore";
-  lock.type = "System.Threading.SemaphoreSlim";
+  Lock lock = NewLock(object, "semaphore", "System.Threading.SemaphoreSlim");
   lock.owners_known = false;
   return Keep(std::move(lock));
 }
@@ -180,10 +176,7 @@ const Lock* Locks::ByHandle(const Wait& wait) {
 }
 
 const Lock* Locks::ThreadAt(Address object) {
-  Lock lock;
-  lock.object = object;
-  lock.kind = "thread";
-  lock.type = "System.Threading.Thread";
+  Lock lock = NewLock(object, "thread", "System.Threading.Thread");
   const int32_t id = Number(object, "_managedThreadId");
   if (id <= 0) return nullptr;
   lock.owners = {static_cast<uint32_t>(id)};
@@ -319,10 +312,7 @@ std::vector<Locks::ConstructorWait> Locks::ConstructorsWaitedFor() {
       found = word;
     }
     if (found == 0 || !certain) continue;
-    Lock lock;
-    lock.object = found;
-    lock.kind = "static_constructor";
-    lock.type = runtime_.TypeName(found);
+    Lock lock = NewLock(found, "static_constructor", runtime_.TypeName(found));
     lock.owners = {run_[found]};
     if (const Lock* kept = Keep(std::move(lock)); kept != nullptr)
       waits.push_back({waiter.os_id, kept});
