@@ -31,6 +31,8 @@ namespace {
 
 constexpr uint32_t kMaxFrame = 256u << 20;
 constexpr int kAgentSince = 8;
+constexpr std::string_view kNoProfilerInAot =
+    "it was compiled with NativeAOT, whose runtime has no profiling interface";
 constexpr std::chrono::milliseconds kAttachTimeout{5000}, kReady{8000}, kConnect{200},
     kAnswers{2000};
 
@@ -166,6 +168,15 @@ Error WhoHasTheSlot(pid_t pid) {
                       pid, pid)};
 }
 
+// Its runtime has no place for one, whoever asks.
+std::string WhyNoProfiler(const ipc::DotnetProcess& process) {
+  if (process.native_aot) return std::string(kNoProfilerInAot);
+  const int major = ipc::MajorVersion(process.clr_version);
+  if (major == 0 || major >= kAgentSince) return {};
+  return fmt::format("it runs .NET {}, and the agent needs .NET {} or later", process.clr_version,
+                     kAgentSince);
+}
+
 Error Ended(pid_t pid) {
   return {ErrorCode::kNotFound,
           fmt::format("process {} ended while the agent was being loaded", pid)};
@@ -186,9 +197,7 @@ bool AgentSocketFits(const ipc::ProcessFacts& facts) {
 }
 
 std::string WhyNoAgent(const ipc::DotnetProcess& process) {
-  const int major = ipc::MajorVersion(process.clr_version);
-  if (major != 0 && major < kAgentSince)
-    return fmt::format("it needs .NET {} or later", kAgentSince);
+  if (const std::string why = WhyNoProfiler(process); !why.empty()) return why;
   const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(process.pid);
   if (!facts.ok()) return facts.error().message;
   if (!HasAgentFor(LibcOf(process, *facts)))
@@ -201,6 +210,7 @@ std::string WhyNoAgent(const ipc::DotnetProcess& process) {
 std::string WhyNotAtStart(pid_t pid) {
   const Result<ipc::ProcessFacts> facts = ipc::GatherFacts(pid);
   if (!facts.ok()) return {};
+  if (facts->runtime == ipc::RuntimeKind::kNativeAot) return std::string(kNoProfilerInAot);
   if (facts->environ_readable && !facts->environ.empty()) {
     if (const std::string by = ipc::SwitchedOffBy(facts->environ, ipc::kProfilers); !by.empty())
       return fmt::format("{} stands in its environment", by);
@@ -220,11 +230,8 @@ std::string WhyNotAtStart(pid_t pid) {
 Status AttachAgent(pid_t pid, std::string_view options, ipc::Deadline deadline) {
   ASSIGN_OR_RETURN(const ipc::DotnetProcess process, ipc::FindProcess(pid));
   ASSIGN_OR_RETURN(const std::unique_ptr<ipc::Transport> transport, ipc::OpenTransport(process));
-  const int major = ipc::MajorVersion(process.clr_version);
-  if (major != 0 && major < kAgentSince)
-    return Error{ErrorCode::kRefused,
-                 fmt::format("process {} runs .NET {}: the agent needs .NET {} or later", pid,
-                             process.clr_version, kAgentSince)};
+  if (const std::string why = WhyNoProfiler(process); !why.empty())
+    return Error{ErrorCode::kRefused, fmt::format("process {} takes no agent: {}", pid, why)};
   ASSIGN_OR_RETURN(ipc::ProcessFacts facts, ipc::GatherFacts(pid));
   RemoveDeadSockets(facts);
   ASSIGN_OR_RETURN(const PlacedAgent placed, PlaceAgent(facts, LibcOf(process, facts)));

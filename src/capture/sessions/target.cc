@@ -81,6 +81,12 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         "AllocationTick (--sampling tick would leave it alone)",
         process_.pid));
   if (process_.event_sources_off && options.event_sources()) MissEventSources();
+  if (process_.native_aot &&
+      (options_.allocations || options_.exceptions || options_.locks || options_.waits))
+    notes_.push_back(fmt::format(
+        "process {} was compiled with NativeAOT: its events have no stacks, and allocations no "
+        "names of types; samples of CPU and wall time (--cpu, --wall) have stacks",
+        process_.pid));
   if (options_.lines) lines_ = std::make_unique<LineBook>(process_.pid, options_.symbol_folders);
   if (home_.module_types != nullptr && opened.files)
     type_namer_ = std::make_unique<TypeNamer>(std::make_unique<OwnerFinder>(

@@ -59,6 +59,7 @@ DotnetProcess Summarize(const ProcessFacts& facts, const ProcessInfo* info) {
   process.sampling = SamplingEventOf(process.clr_version);
   process.gc = DetectGc(facts);
   process.event_sources_off = EventSourcesOff(facts);
+  process.native_aot = facts.runtime == RuntimeKind::kNativeAot;
   return process;
 }
 

@@ -58,8 +58,9 @@ void CheckRuntime(const ProcessFacts& facts, Checks& out) {
                  "PublishAot");
       else
         out.Warn("runtime",
-                 "was compiled with NativeAOT: it reports collections, but no usable allocation "
-                 "samples",
+                 "was compiled with NativeAOT: its events have no stacks, and allocations no names "
+                 "of types; collections, samples of CPU and wall time (--cpu, --wall) and the types "
+                 "of exceptions are complete",
                  "profile a build without PublishAot to see who allocates");
       return;
     case RuntimeKind::kUndetermined:
@@ -233,10 +234,13 @@ void CheckAnswer(const ProcessFacts& facts, const Result<ProcessInfo>& answer, C
     out.Fail("answer", error.code, WithoutProcess(error.message, facts.pid), "");
 }
 
-void CheckVersion(const std::string& version, Checks& out) {
+void CheckVersion(const ProcessFacts& facts, const std::string& version, Checks& out) {
   const int major = MajorVersion(version);
   if (major == 0) return;
-  if (major >= 10)
+  // What its samples lack is said of its runtime.
+  if (facts.runtime == RuntimeKind::kNativeAot && major >= 8)
+    out.Ok("version", fmt::format(".NET {}", version));
+  else if (major >= 10)
     out.Ok("version",
            fmt::format(".NET {}: allocations are sampled fairly (AllocationSampled)", version));
   else if (major >= 8)
@@ -325,7 +329,7 @@ std::vector<Check> Examine(const ProcessFacts& facts, uid_t us,
   CheckState(facts, out);
   CheckStart(facts, out);
   if (answer) CheckAnswer(facts, *answer, out);
-  CheckVersion(answer && answer->ok() ? (*answer)->clr_version : "", out);
+  CheckVersion(facts, answer && answer->ok() ? (*answer)->clr_version : "", out);
   CheckSessions(facts, answer && answer->ok() ? (*answer)->clr_version : "", out);
   CheckEventSources(facts, out);
   CheckProfiler(facts, out);

@@ -235,6 +235,8 @@ TEST(DiagnosisTest, NativeAotAndOtherProfilersWarn) {
   const Diagnosis diagnosis = Judge(facts);
   EXPECT_EQ(Find(diagnosis, "runtime")->verdict, Verdict::kWarn);
   EXPECT_NE(Find(diagnosis, "profiler")->what.find("/dd.so"), std::string::npos);
+  EXPECT_EQ(Find(diagnosis, "version")->what.find("sampled"), std::string::npos)
+      << "the runtime's line says what samples lack";
   facts.socket_path.clear();
   ExpectFailure(facts, "runtime", ErrorCode::kRefused, "NativeAOT");
 }

@@ -55,6 +55,7 @@ struct DotnetProcess {
   SamplingEvent sampling = SamplingEvent::kUnknown;
   GcFlavour gc;
   bool event_sources_off = false;  // by its runtimeconfig.json, where that is seen
+  bool native_aot = false;         // its events have no stacks, and it takes no profiler
 };
 
 }  // namespace clrscope::ipc
