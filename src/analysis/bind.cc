@@ -187,6 +187,22 @@ class Binder final : private AddressNames {
   }
   Source SourceOf(uint32_t process) const { return sources_[process]; }
 
+  // What the runtime told of by events; 0 where one of them has a stack.
+  uint64_t EventsWithoutAnyStack(uint32_t process) const {
+    if (process >= aggregate_.sums().size()) return 0;
+    const auto& keys = recording_.processes[process]->series.keys();
+    const auto& sums = aggregate_.sums()[process];
+    uint64_t events = 0;
+    for (size_t s = 0; s < sums.size(); ++s) {
+      if (sums[s].samples == 0 || keys[s].source() < Source::kTick ||
+          keys[s].source() > Source::kWait)
+        continue;
+      if (keys[s].node != StackTree::kNoStack) return 0;
+      events += sums[s].samples;
+    }
+    return events;
+  }
+
   void BindProcess(uint32_t index) {
     const profile::ProcessTables& t = *recording_.processes[index];
     process_ = &t;
@@ -205,6 +221,7 @@ class Binder final : private AddressNames {
       info.counting.gc_known = false;
     out_.processes.push_back(info);
     out_.losses.Merge(t.losses);
+    out_.losses.Add(Loss::kNoStacks, EventsWithoutAnyStack(index));
     const Source source = SourceOf(index);
     if (source != out_.shown().source) out_.shown().mixed = out_.processes.back().ticks = true;
     if (source == Source::kTick && t.sizes_unknown) out_.shown().counts_known = false;

@@ -124,9 +124,9 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
     case EventTag::kThreadSample:
       return OnThreadSample(event);
     case EventTag::kUniversalCpu:
-      return universal_.OnCpu(event, now_ns_, NodeOf(event));
+      return universal_.OnCpu(event, now_ns_, NodeOf(event, nullptr, StackTree::kMostFrames));
     case EventTag::kUniversalSwitch:
-      return universal_.OnSwitch(event, now_ns_, NodeOf(event));
+      return universal_.OnSwitch(event, now_ns_, NodeOf(event, nullptr, StackTree::kMostFrames));
     case EventTag::kUniversalProcess:
       return universal_.OnProcess(event, *strings_);
     case EventTag::kUniversalMapping:
@@ -213,7 +213,7 @@ void ProcessFold::Dispatch(const clr::RawEvent& event) {
   }
 }
 
-inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) {
+inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note, uint32_t limit) {
   if (event.stack_state == clr::StackState::kMissing) tables_->losses.Add(Loss::kMissingStack);
   if (event.stack_state != clr::StackState::kPresent) return StackTree::kNoStack;
   const clr::StackView& s = event.stack;
@@ -221,10 +221,11 @@ inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note) 
   if (s.memo != nullptr && s.memo->generation == memo_generation_) {
     node = s.memo->node;
   } else {
-    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, note);
+    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, limit,
+                                  note);
     if (s.memo != nullptr) *s.memo = {memo_generation_, node, 0, 0};
   }
-  if (s.frames >= StackTree::kRuntimeLimit) tables_->losses.Add(Loss::kTruncatedStack);
+  if (StackTree::IsCut(s.frames, limit)) tables_->losses.Add(Loss::kTruncatedStack);
   if (node == StackTree::kOther) tables_->losses.Add(Loss::kStackNodesCapped);
   if (!holders_.idle()) [[unlikely]]
     holders_.Note(event.thread, now_ns_, node, ComesFor(event.kind->tag));
@@ -291,7 +292,8 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
     if (tick.heap < kMaxHeaps) counting.gc_heaps = std::max(counting.gc_heaps, tick.heap + 1);
     gcs_.OnTick(tick.kind, tick.amount);
   }
-  const uint32_t type = event.kind->version >= 2 ? TypeOf(tick.type_id, tick.type_name) : 0;
+  const uint32_t type =
+      event.kind->version >= 2 ? TypeOf(tick.type_id, NameIn(event, tick.type_name)) : 0;
   const auto bytes = static_cast<double>(tick.amount);
   CountSample(event,
               SeriesKey::Make(NodeOf(event), type, profile::HeapKindOf(tick.kind), Source::kTick,
@@ -300,13 +302,20 @@ void ProcessFold::OnTick(const clr::RawEvent& event) {
               bytes / static_cast<double>(std::max<uint64_t>(tick.object_size, 1)));
 }
 
+// The name that the event has. Native AOT knows none, and writes "NULL".
+Utf16View ProcessFold::NameIn(const clr::RawEvent& event, Utf16View name) {
+  if (event.stack_state == clr::StackState::kPresent) [[likely]]
+    return name;
+  return name.units == 4 && ToUtf8(name) == "NULL" ? Utf16View() : name;
+}
+
 void ProcessFold::OnSampled(const clr::RawEvent& event) {
   clr::AllocationSampled sample;
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
   const double objects = 1 / profile::HitProbability(size);
   CountSample(event,
-              SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, sample.type_name),
+              SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, NameIn(event, sample.type_name)),
                               profile::HeapKindOf(sample.kind), Source::kSampled,
                               profile::SizeClass(sample.object_size)),
               {1, sample.object_size, 0}, size * objects, objects);

@@ -150,8 +150,11 @@ class ProcessFold {
   void LogGcs();
   void OutdateMemos();
   // `note`: of the stack, see StackTree::Fold(); unchanged when the event's memo knows its node.
-  uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr);
+  // `limit`: of who wrote its stack.
+  uint32_t NodeOf(const clr::RawEvent& event, uint32_t* note = nullptr,
+                  uint32_t limit = profile::StackTree::kRuntimeLimit);
   uint32_t TypeOf(uint64_t id, Utf16View name);
+  static Utf16View NameIn(const clr::RawEvent& event, Utf16View name);
   // Return the index of the series. `nominal_size`: see SeriesTable::Find().
   uint32_t Count(const clr::RawEvent& event, profile::SeriesKey key, const profile::Sums& sums);
   // Allocations are what the next GC comes from.

@@ -6,8 +6,9 @@ namespace {
 
 constexpr LossInfo kTable[] = {
     {"events_dropped",
-     "events that the runtime dropped because its buffers were full; totals are too low by their "
-     "share",
+     "events that the runtime dropped because its buffers were full, where a larger --buffersize "
+     "helps, or because they were larger than 64 KB, as exceptions with very long messages are; "
+     "totals are too low by their share",
      true},
     {"bytes_discarded", "bytes that clrscope discarded because its own ring was full", true},
     {"blocks_discarded",
@@ -21,8 +22,13 @@ constexpr LossInfo kTable[] = {
     {"unsupported_versions", "events whose payload is too short for the fields that are needed",
      true},
     {"missing_stacks", "events whose stack did not arrive; they are shown under [no stack]"},
+    {"no_stacks",
+     "events of programs of which no event has a stack: NativeAOT writes none, nor names of types "
+     "that are allocated; who allocates, throws or waits is not known"},
     {"truncated_stacks",
-     "stacks cut at the runtime's limit of 100 frames; their root is shown as [truncated]"},
+     "stacks of more frames than are kept: 100 in events of the runtime, 512 in the agent's, 1,024 "
+     "in samples of CPU and wall time (fewer where frame pointers alone lead on); their root is "
+     "shown as [truncated]"},
     {"unresolved_frames",
      "distinct addresses without a method; they are shown as module+offset or as an address"},
     {"ambiguous_frames",

@@ -10,7 +10,7 @@
 namespace clrscope {
 
 enum class Loss : uint8_t {
-  kEventsDropped,   // the runtime's buffers were full: gaps in the sequence numbers
+  kEventsDropped,   // the runtime's buffers were full, or the event too large: gaps in the numbers
   kBytesDiscarded,  // clrscope's own ring was full
   kBlocksDiscarded,
   kTruncatedInput,        // the input ended without its end tag
@@ -19,7 +19,8 @@ enum class Loss : uint8_t {
   kUnknownMetadata,       // an event that refers to no metadata
   kUnsupportedVersion,    // a payload version that is too old or too short to decode
   kMissingStack,          // an event that refers to a stack that did not arrive
-  kTruncatedStack,        // a stack cut at the runtime's limit of 100 frames
+  kNoStacks,              // an event without a stack, of a process of which none has one
+  kTruncatedStack,        // a stack cut at the limit of who wrote it: the runtime's is 100 frames
   kUnresolvedFrame,       // a distinct address without a method
   kAmbiguousFrame,        // an address that had several owners in time
   kUnnamedType,           // a type id that was never named

@@ -471,7 +471,7 @@ TEST(Capture, WhatComesLaterCorrectsWhatEntryPointsNamed) {
   };
   t.code.AddEntry(method(0x1000, 0, "Before"));
   const uint64_t stack[] = {0x1840};
-  (void)t.stacks.Fold(reinterpret_cast<const std::byte*>(stack), 1, 8, 1, 0, nullptr);
+  (void)t.stacks.Fold(reinterpret_cast<const std::byte*>(stack), 1, 8, 1, 0);
   auto writer = CaptureWriter::Create(file.str(), &recording);
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->Commit(kSecond).ok());

@@ -4,10 +4,12 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import unittest
 
+import harness
 from clock import clock
-from harness import Case, Workload, clrscope, command, loss, report, sockets, start_clrscope, wait_until
+from harness import Case, Workload, clrscope, command, loss, report, sockets, start_clrscope, start_recording, wait_until
 
 # Long beside what a thread does before it waits.
 LONG = ("--hold-ms", "200", "--rounds", "2")
@@ -112,6 +114,26 @@ class Events(Case):
         rows = report(self.path(), "--by", "owner")["rows"]
         self.assertEqual([row["holding"] for row in rows], [None] * len(rows), "no event of the owner's has a stack")
 
+    def test_what_native_aot_does_not_say(self):
+        idle = subprocess.Popen([os.path.join(harness.WORKLOADS, "idle-aot/idle"), "--seconds", "120"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True)
+        self.addCleanup(idle.communicate)  # it ends with its input
+        self.addCleanup(idle.kill)
+        self.assertEqual([idle.stdout.readline().split()[0] for _ in range(2)], ["pid", "ready"])
+        doctor = " ".join(clrscope("doctor", idle.pid).stdout.split())
+        self.assertNotIn("sampled fairly", doctor)
+        self.assertIn("the agent cannot be loaded: it was compiled with NativeAOT", doctor)
+        r = clrscope("record", "-p", idle.pid, "--live", "-d", "1", "-o", self.path("live.clrscope"))
+        self.assertEqual(r.returncode, 6, r.stderr)
+        self.assertIn("NativeAOT", r.stderr)
+        recorder = start_recording("-p", idle.pid, "-o", self.path())
+        wait_until(lambda: self.written("samples"), 60, "something is allocated")
+        self.assertIn("its events have no stacks", self.end_recording(recorder))
+        p = report(self.path())
+        self.assertEqual(loss(p, "no_stacks"), p["totals"]["samples"])
+        self.assertEqual([row["type"][:8] for row in p["rows"]], ["[type 0x"] * len(p["rows"]))
+        self.assertIn("NativeAOT writes none", clrscope("report", self.path()).stdout)
+
     def test_waits_are_recorded_without_locks(self):
         for suffix, version in (("", "10"), ("-net8", "8")):
             with self.subTest(runtime=version):
@@ -130,11 +152,31 @@ class Events(Case):
                 text = clrscope("report", self.path()).stdout
                 self.assertIn("1 of them had not ended", text)
 
+    def test_stacks_that_are_cut_are_counted_by_whoever_cuts_them(self):
+        program = ("--storm", "50", "--depth", "700", "--seconds", "4")
+        self.record("throws", "--only", "exceptions", program=program)
+        p = report(self.path(), "--by", "site")
+        self.assertEqual(loss(p, "truncated_stacks"), p["totals"]["count"] + p["totals"]["rethrows"], "the runtime keeps 100 frames")
+        # The agent's are of 512 frames, samples of CPU time of 1,024.
+        self.record("throws", "--live", "--exceptions", "--cpu", program=program)
+        p = report(self.path(), "--measure", "exceptions", "--by", "site")
+        self.assertGreater(p["totals"]["count"], 0)
+        self.assertGreaterEqual(loss(p, "truncated_stacks"), p["totals"]["count"])
+        folded = self.path("cpu.folded")
+        self.assert_ok(clrscope("convert", self.path(), "-o", folded, "--measure", "cpu"))
+        with open(folded, encoding="utf-8") as file:
+            deep = [line for line in file if line.count("Storm.Descend;") > 90]
+        self.assertGreater(len(deep), 0)
+        for line in deep:
+            self.assertNotEqual(line.startswith("[truncated]"), "Storm.One;" in line, line[:200])
+
     def test_names_without_end_and_hostile_ones(self):
         truth, _ = self.record("throws", "--only", "exceptions", program=("--hostile", "--types", "3000", "--seconds", "1"))  # no storm, and 30 MB that the runtime has room for
         p = report(self.path(), "--measure", "exceptions", "--by", "type")
         self.assertEqual(p["totals"]["count"], truth["throws"] - truth["events_too_large"], p["losses"])
         self.assertGreaterEqual(loss(p, "events_dropped"), truth["events_too_large"])
+        sentences = [row["sentence"] for row in p["losses"] if row["name"] == "events_dropped"]
+        self.assertTrue("larger than 64 KB" in sentences[0] or truth["events_too_large"] == 0, sentences)
         text = clrscope("report", self.path(), "--by", "type").stdout
         self.assertNotIn("\x1b]", text)
         self.assertEqual(clrscope("report", self.path(), "--by", "type", "--csv").returncode, 0)

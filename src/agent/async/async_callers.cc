@@ -264,8 +264,9 @@ AsyncFollowed FollowAsyncCallers(CodeTable& code, const AsyncTypes& types, const
   out.end = chain.From(found);
   size_t n = at + 1;
   if (chain.count() == 0) return out;
-  for (size_t i = 0; i < chain.count() && n + 1 < kMaxDepth; ++i) room.frames[n++] = callers[i];
-  if (IsUnknown(out.end)) room.frames[n++] = kTruncatedFrame;
+  const size_t fit = std::min(chain.count(), kMaxDepth - 1 - n);
+  for (size_t i = 0; i < fit; ++i) room.frames[n++] = callers[i];
+  if (fit < chain.count() || IsUnknown(out.end)) room.frames[n++] = kTruncatedFrame;
   *count = n;
   return out;
 }

@@ -152,6 +152,7 @@ void Agent::AddLosses(const ShardTotals& sums, profile::IntervalFrame& f) {
       {Loss::kThreadsCapped, collector_.threads_lost()},
       {Loss::kUnsupportedVersion, unknown_events_.load()},
       {Loss::kAgentTurnover, live_ == nullptr ? 0 : live_->lost_turnover()},
+      {Loss::kTruncatedStack, collector_.truncated()},
       {Loss::kAgentUnloaded, collector_.unloaded()},
       {Loss::kAgentDeaf, deaf_intervals_},
       {Loss::kAgentNoSession,

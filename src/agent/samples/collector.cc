@@ -94,6 +94,7 @@ Collector::Placed Collector::AddFlow(const ShardTable& table, const ShardEntry& 
                                      uint64_t thread) {
   Placed at;
   at.node = NodeOf(table.frames_of(e));
+  if (IsCut(table.frames_of(e))) truncated_ += e.value.samples;
   bool gone = false;
   at.type = names_.TypeOf(e.type, e.epoch, &gone);
   if (gone) unloaded_ += e.value.samples;
@@ -150,6 +151,7 @@ void Collector::AddEvent(std::span<const uint32_t> frames, const ShardKey& key,
   profile::IntervalEvent e;
   e.source = key.event;
   e.node = NodeOf(frames);
+  if (IsCut(frames)) truncated_ += sums.samples;
   e.thread = key.thread;
   e.owner = key.owner;
   e.unfinished = unfinished;

@@ -105,6 +105,7 @@ class Collector {
   ActivityNumbers& activities() { return activities_; }
   uint64_t overflowed() const { return overflowed_; }
   uint64_t threads_lost() const { return threads_lost_; }  // samples told without their thread
+  uint64_t truncated() const { return truncated_; }  // samples and events whose stack IsCut()
   uint64_t unloaded() const { return unloaded_; }  // samples of types that were gone too soon
   uint64_t trims() const { return trims_; }
   size_t memory_bytes() const;
@@ -151,7 +152,7 @@ class Collector {
   std::vector<Placed> nodes_of_;
   ActivityNumbers activities_;
   size_t sent_methods_ = 0, sent_types_ = 0, sent_nodes_ = 0, sent_places_ = 0;
-  uint64_t overflowed_ = 0, unloaded_ = 0, trims_ = 0, threads_lost_ = 0;
+  uint64_t overflowed_ = 0, unloaded_ = 0, truncated_ = 0, trims_ = 0, threads_lost_ = 0;
   uint32_t clock_s_ = 0, dictionary_ = 0;
   double rounding_ = 0.5;  // what weighted events leave over
   size_t trim_at_nodes_ = kFewNodes, trim_at_names_ = kFewNames;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "agent/stacks/code_table.h"
 #include "agent/stacks/native_map.h"
@@ -14,6 +15,11 @@
 namespace clrscope::agent {
 
 inline constexpr size_t kMaxDepth = 512;  // frames of one stack; what is below is [truncated]
+
+// Not where only async callers are missing (AsyncEnd).
+inline bool IsCut(std::span<const uint32_t> frames) {
+  return frames.size() + 1 >= kMaxDepth && frames.back() == kTruncatedFrame;
+}
 
 // All but kDone leave the stack to the runtime's own walk.
 enum class WalkEnd : uint8_t {

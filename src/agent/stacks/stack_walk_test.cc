@@ -89,6 +89,8 @@ TEST_F(StackWalk, DeepStacksStayWithinTheirRoom) {
     EXPECT_LE(told.size(), kMaxDepth);
     EXPECT_GE(told.size(), kMaxDepth - 5);
     EXPECT_EQ(told.back(), kTruncatedFrame);
+    EXPECT_TRUE(IsCut({frames, told.size()}));
+    EXPECT_FALSE(IsCut({frames, told.size() - 1}));
   }
 }
 

@@ -11,7 +11,6 @@ namespace {
 using unwind::FrameRule;
 using unwind::RuleState;
 
-constexpr size_t kMostFrames = 1024;
 constexpr uint64_t kLowestCode = 1 << 16, kHighestCode = uint64_t{1} << 47;
 constexpr uint64_t kLargestCopy = 1u << 20;
 constexpr size_t kReadOn = 64 << 10;  // bytes beyond a copy
@@ -121,6 +120,12 @@ StackUnwinder::Step StackUnwinder::Guess(const CallFrame& at, bool ruled, CallFr
 StackUnwinder::End StackUnwinder::Climb(std::vector<uint64_t>& chain, CallFrame& at,
                                         const StackCopy& stack, const CodeRanges& code,
                                         size_t most) {
+  return end_ = ClimbOn(chain, at, stack, code, most);
+}
+
+StackUnwinder::End StackUnwinder::ClimbOn(std::vector<uint64_t>& chain, CallFrame& at,
+                                          const StackCopy& stack, const CodeRanges& code,
+                                          size_t most) {
   stack_ = stack;
   code_ = &code;
   met_unknown_ = roughly_ = false;
@@ -219,7 +224,7 @@ bool StackUnwinder::Splice(const CallFrame& from) {
     if (here.rule.state == RuleState::kKnown && by_records_[next - 1] == at.ip &&
         FindAgain(next - 1, here.rule, &at)) {
       const bool met_unknown = met_unknown_;
-      const End end = Climb(exact_, at, stack_, *code_, kMostFrames);
+      const End end = Climb(exact_, at, stack_, *code_);
       met_unknown_ = met_unknown_ || met_unknown;
       return !lacks && !roughly_ && (end == End::kRoot || end == End::kMost);
     }
@@ -240,6 +245,7 @@ bool StackUnwinder::Splice(const CallFrame& from) {
 
 Repair StackUnwinder::Run(std::vector<uint64_t>& chain, const UserRegs& regs, Bytes stack,
                           const CodeRanges& code) {
+  end_ = End::kBroken;
   met_unknown_ = met_unknown_caller_ = met_unmapped_ = false;
   if (chain.empty() || !regs.known || regs.sp % 8 != 0 || code.empty() || rules_.blind() ||
       regs.sp > ~uint64_t{0} - kLargestCopy || stack.size() > kLargestCopy)
@@ -250,11 +256,11 @@ Repair StackUnwinder::Run(std::vector<uint64_t>& chain, const UserRegs& regs, By
   stack_ = {regs.sp, stack};
   rest_ = {};
   FindRecords(regs.fp);
-  End end = Climb(exact_, at, stack_, code, kMostFrames);
+  End end = Climb(exact_, at, stack_, code);
   bool complete = !roughly_;
   if (end == End::kOutside && ReadOn()) {
     const bool met_unknown = met_unknown_;
-    end = Climb(exact_, at, stack_, code, kMostFrames);
+    end = Climb(exact_, at, stack_, code);
     complete = complete && !roughly_;
     met_unknown_ = met_unknown_ || met_unknown;
   }

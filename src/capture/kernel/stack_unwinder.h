@@ -13,11 +13,15 @@
 #include "capture/kernel/perf_record.h"
 #include "capture/kernel/process_memory.h"
 #include "capture/kernel/stack_copy.h"
+#include "profile/stacks/stack_tree.h"
 
 namespace clrscope::capture {
 
 class StackUnwinder {
  public:
+  // Of one stack, its leaf included.
+  static constexpr size_t kMostFrames = profile::StackTree::kMostFrames;
+
   enum class End : uint8_t {
     kRoot,     // the thread's begin
     kOutside,  // the copy ends
@@ -32,7 +36,7 @@ class StackUnwinder {
   // Appends the callers of `at`, whose own address is in `chain` already, and leaves it at the last
   // one's frame.
   End Climb(std::vector<uint64_t>& chain, CallFrame& at, const StackCopy& stack,
-            const CodeRanges& code, size_t most);
+            const CodeRanges& code, size_t most = kMostFrames);
 
   // A sample's stack. `chain`: its addresses by frame pointers, leaf first, which is replaced.
   // Returns kNotRepairable where callers may be missing.
@@ -47,10 +51,14 @@ class StackUnwinder {
   bool met_unmapped() const { return met_unmapped_; }
   // … and not only where it runs, which may be a stub that is never told of.
   bool met_unknown_caller() const { return met_unknown_caller_; }
+  // Of the last call: it came to the thread's begin.
+  bool at_root() const { return end_ == End::kRoot; }
   // Of the last Climb(): a frame was only known by its frame pointer.
   bool roughly() const { return roughly_; }
 
  private:
+  End ClimbOn(std::vector<uint64_t>& chain, CallFrame& at, const StackCopy& stack,
+              const CodeRanges& code, size_t most);
   enum class Step : uint8_t { kDone, kOutside, kNo };
   // Each sets `next` to the caller's frame.
   Step ByRule(const unwind::FrameRule& rule, const CallFrame& at, CallFrame& next);
@@ -84,6 +92,7 @@ class StackUnwinder {
   StackCopy rest_;  // stack_ and all that was read beyond it, believed or not
   const CodeRanges* code_ = nullptr;
   std::vector<uint64_t> by_records_, exact_;
+  End end_ = End::kBroken;
   std::vector<uint64_t> records_;  // by_records_[i + 1] is what records_[i] returns to
   std::vector<std::byte> longer_;
   // Of a search: the first frame record that may be one, but for code that is not mapped; 0: none.

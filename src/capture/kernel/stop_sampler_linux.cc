@@ -18,6 +18,7 @@
 #include "capture/kernel/look_pace.h"
 #include "capture/kernel/perf_open.h"
 #include "capture/kernel/process_memory.h"
+#include "capture/kernel/stack_unwinder.h"
 #include "capture/kernel/stop_sampler.h"
 #include "capture/kernel/thread_look.h"
 #include "capture/kernel/trace_right.h"
@@ -36,7 +37,6 @@ constexpr size_t kFewThreads = 32, kMostFollowed = 20'000;
 constexpr int64_t kHasRunNs = 100'000;
 // Of its stack, while it stands. What throws and collects uses 12 KB and more.
 constexpr size_t kFirstBytes = 4 << 10, kStackBytes = 16 << 10, kMostStackBytes = 128 << 10;
-constexpr size_t kMostStopFrames = 127;
 constexpr int kRefusals = 5;  // in a row: another tracer has the thread, not another clrscope
 constexpr size_t kMostBatchBytes = size_t{64} << 20;
 constexpr int64_t kLongestPauseNs = 20'000'000, kLatePauseNs = 1'000'000;
@@ -131,7 +131,7 @@ void StopSampler::Copy::FindChain() {
   const StackCopy stack{regs_.sp, this->stack()};
   chain_.assign(1, regs_.ip);
   for (uint64_t record = regs_.fp;
-       chain_.size() < kMostStopFrames && stack.Has(record) && stack.Has(record + 8);) {
+       chain_.size() < StackUnwinder::kMostFrames && stack.Has(record) && stack.Has(record + 8);) {
     chain_.push_back(stack.Word(record + 8));
     const uint64_t above = stack.Word(record);
     if (above <= record) break;

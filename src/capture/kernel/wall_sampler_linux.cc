@@ -35,7 +35,6 @@ constexpr int64_t kLookAnywayNs = 100'000'000;
 constexpr int64_t kTellEveryNs = 500'000'000;
 constexpr size_t kMostSpans = 200'000, kMostWatched = 20'000;
 constexpr size_t kStackWindowBytes = 16 << 10;
-constexpr size_t kMostStackFrames = 127;
 constexpr int64_t kAgainAfterNs = 260'000'000;
 constexpr int kMostTries = 4;
 
@@ -329,7 +328,7 @@ bool WallSampler::ReadStack(uint64_t sp, uint64_t pc, std::vector<uint64_t>& out
     for (int window = 0; window < 32; ++window) {
       const StackCopy stack{at.sp, read(at.sp)};
       const size_t before = out.size();
-      const StackUnwinder::End end = unwinder_.Climb(out, at, stack, code, kMostStackFrames);
+      const StackUnwinder::End end = unwinder_.Climb(out, at, stack, code);
       unknown = unknown || unwinder_.met_unknown();
       if (end == StackUnwinder::End::kBroken) unknown = unknown || unwinder_.roughly();
       if (end != StackUnwinder::End::kOutside || out.size() == before) break;

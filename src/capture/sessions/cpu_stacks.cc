@@ -32,8 +32,11 @@ void CpuStacks::OnSample(const Sample& s) {
   w.ns = s.ns;
   w.chain.assign(s.by_records.begin(), s.by_records.end());
   w.in_kernel = s.in_kernel;
-  if (!w.chain.empty() && !s.stack.empty() &&
-      Walk(w.chain, s.regs, s.stack, s.time_ns, &w.callers_missed)) {
+  w.by_records_cut = w.cut = s.by_records_cut;
+  const bool walks = !w.chain.empty() && !s.stack.empty();
+  const bool again = walks && Walk(w.chain, s.regs, s.stack, s.time_ns, &w.callers_missed);
+  if (walks) w.cut = w.by_records_cut && !unwinder_.at_root();
+  if (again) {
     w.walked = std::move(w.chain);
     w.chain.assign(s.by_records.begin(), s.by_records.end());
     w.regs = s.regs;
@@ -90,8 +93,9 @@ void CpuStacks::Insert(Waiting w) {
 
 void CpuStacks::WalkAgain(Waiting& w) {
   bytes_ -= w.stack.size();
-  const bool missed_at_first = w.callers_missed;
+  const bool missed_at_first = w.callers_missed, cut_at_first = w.cut;
   (void)Walk(w.chain, w.regs, w.stack, w.time_ns, &w.callers_missed);
+  w.cut = w.by_records_cut && !unwinder_.at_root();
   if (w.walked.size() <= w.chain.size()) return;
   // Code of a process that has ended cannot be read any more. While it ran, more was found.
   std::byte probe;
@@ -99,6 +103,7 @@ void CpuStacks::WalkAgain(Waiting& w) {
   if (!memory_.gone()) return;
   w.chain.swap(w.walked);
   w.callers_missed = missed_at_first;
+  w.cut = cut_at_first;
 }
 
 void CpuStacks::HandOn(Waiting& w) {
@@ -111,7 +116,7 @@ void CpuStacks::HandOn(Waiting& w) {
   if (w.in_kernel) addresses_.push_back(profile::kKernelAddress);
   const size_t natives = addresses_.size() + code_.For(w.chain, now_ns_).NativesOf(w.chain);
   addresses_.insert(addresses_.end(), w.chain.begin(), w.chain.end());
-  fold_.OnSample({w.thread, w.time_ns, addresses_, natives, w.callers_missed, w.ns});
+  fold_.OnSample({w.thread, w.time_ns, addresses_, natives, w.callers_missed, w.ns, w.cut});
 }
 
 void CpuStacks::HandOnFirst() {

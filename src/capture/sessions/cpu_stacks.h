@@ -43,6 +43,7 @@ class CpuStacks final : public analysis::CodeListener {
     int64_t time_ns = 0;
     uint64_t ns = 0;                       // of the CPU clock that it stands for
     std::span<const uint64_t> by_records;  // of the program, by frame pointers, leaf first
+    bool by_records_cut = false;           // there are more than its writer follows
     UserRegs regs;
     Bytes stack;             // from regs.sp upwards
     bool in_kernel = false;  // it ran there, called by that stack
@@ -87,6 +88,7 @@ class CpuStacks final : public analysis::CodeListener {
     // Of a sample:
     uint64_t thread = 0, ns = 0;
     std::vector<uint64_t> chain;  // walked, or if `stack` is there by frame pointers
+    bool by_records_cut = false, cut = false;  // `cut`: callers at the root's end are missing
     UserRegs regs;
     std::vector<std::byte> stack;
     std::vector<uint64_t> walked;  // if `stack` is there, at first

@@ -43,7 +43,7 @@ struct StacksCase {
   }
   void Sample(int64_t ms, uint64_t address) {
     const uint64_t chain[] = {address};
-    stacks.OnSample({1, ms * kStackMs, 10'000'000, chain, {}, {}, false});
+    stacks.OnSample({1, ms * kStackMs, 10'000'000, chain, false, {}, {}, false});
   }
   // By leaf.
   std::map<uint64_t, int64_t> Sums() {

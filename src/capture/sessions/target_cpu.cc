@@ -30,7 +30,7 @@ class CpuSink final : public KernelSampler::Sink {
       : stacks_(*stacks), clock_(*clock), replaced_(*replaced) {}
   void OnSample(const CpuSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.tid), clock_.SinceStart(s.time_ns), s.period, s.user,
-                      s.regs, s.stack, s.in_kernel});
+                      s.truncated, s.regs, s.stack, s.in_kernel});
   }
   void OnExec(int64_t) override {
     replaced_ = true;
@@ -48,7 +48,7 @@ class StopSink final : public StopSampler::Sink {
   StopSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
   void OnSample(const StopSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), s.period_ns,
-                      s.chain, s.regs, s.stack, s.in_kernel});
+                      s.chain, false, s.regs, s.stack, s.in_kernel});
   }
 
  private:

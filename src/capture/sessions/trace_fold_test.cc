@@ -181,6 +181,26 @@ TEST(TraceFold, DeepStacksHangUnderTruncated) {
   EXPECT_EQ(p.losses[Loss::kTruncatedStack], 1u);
 }
 
+TEST(TraceFold, ProgramsThatNativeAotCompiledSayThatTheyHaveNeitherStacksNorNames) {
+  Feeder f;
+  SampledFields allocated;
+  allocated.type = "NULL";
+  f.Event(EventTag::kAllocationSampled, 0, 1, AllocationSampledPayload(allocated));
+  f.Event(EventTag::kAllocationSampled, 0, 2, AllocationSampledPayload(allocated));
+  const profile::Profile p = f.Bound();
+  EXPECT_EQ(p.losses[Loss::kNoStacks], 2u);
+  EXPECT_EQ(p.losses[Loss::kUnnamedType], 1u);
+  EXPECT_EQ(p.str(p.types[p.shown().cells[0].type].name), "[type 0x7000]");
+  EXPECT_EQ(Leaves(p), (std::map<std::string, uint64_t>{{"[no stack]", 2}}));
+}
+
+TEST(TraceFold, OfOtherProgramsSomeEventsMayHaveNoStack) {
+  Feeder f;
+  f.Sample(1, {0xABC});
+  f.Sample(2, {});
+  EXPECT_EQ(f.Bound().losses[Loss::kNoStacks], 0u);
+}
+
 TEST(TraceFold, TypeNamedAfterItsFirstUseAndReusedIds) {
   Feeder f;
   f.Event(EventTag::kSampledObjectAllocation, 0, 1, SampledObjectPayload(1, 0x7000, 3, 96));

@@ -9,7 +9,6 @@
 namespace clrscope::profile {
 namespace {
 
-constexpr uint32_t kMaxDepth = 1024;  // deeper stacks (other writers') lose their root too
 constexpr unsigned kPageBits = 12;
 constexpr unsigned kEpochShift = 48;
 constexpr size_t kNoLeaf = ~size_t{0};
@@ -44,10 +43,11 @@ StackTree::StackTree(uint32_t max_nodes)
       leaves_(1 << 6) {}
 
 uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
-                         uint64_t thread, int64_t time_ns, uint32_t* note) {
+                         uint64_t thread, int64_t time_ns, uint32_t limit, uint32_t* note) {
   last_ = nullptr;
   if (frames == 0) return kNoStack;
-  Lane& lane = Follow(ips, frames, pointer_size, thread);
+  const uint32_t root = IsCut(frames, limit) ? kTruncated : kRoot;
+  Lane& lane = Follow(ips, std::min(frames, kMostFrames), pointer_size, thread, root);
   size_t at = Place(leaves_, lane.hashes[lane.depth - 1]);
   if (leaves_[at].node == 0) {
     at = AddLeaf(lane, lane.depth, time_ns);
@@ -59,19 +59,17 @@ uint32_t StackTree::Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_
 }
 
 StackTree::Lane& StackTree::Follow(const std::byte* ips, uint32_t frames, uint8_t pointer_size,
-                                   uint64_t thread) {
+                                   uint64_t thread, uint32_t root) {
   Lane& lane = lanes_[thread % kLanes];
   if (pointer_size == 8)
-    FollowAs<uint64_t>(ips, frames, lane);
+    FollowAs<uint64_t>(ips, frames, root, lane);
   else
-    FollowAs<uint32_t>(ips, frames, lane);
+    FollowAs<uint32_t>(ips, frames, root, lane);
   return lane;
 }
 
 template <class Ip>
-void StackTree::FollowAs(const std::byte* ips, uint32_t frames, Lane& lane) {
-  const uint32_t root = frames >= kRuntimeLimit ? kTruncated : kRoot;
-  frames = std::min(frames, kMaxDepth);  // keeps the leaf end
+void StackTree::FollowAs(const std::byte* ips, uint32_t frames, uint32_t root, Lane& lane) {
   if (lane.keys.size() < frames) {
     lane.ips.assign(frames, 0);
     lane.keys.resize(frames);

@@ -23,20 +23,28 @@ struct CodeAddress {
 
 class StackTree {
  public:
-  // Fixed nodes. kTruncated is the root of stacks that the runtime cut.
+  // Fixed nodes. kTruncated is the root of stacks that were cut at their root's end.
   static constexpr uint32_t kRoot = 0, kTruncated = 1, kNoStack = 2, kOther = 3, kFirstReal = 4;
-  // The runtime cuts stacks at this depth, at the root's end.
+  // The runtime cuts the stacks of its events at this depth (EP_MAX_STACK_DEPTH).
   static constexpr uint32_t kRuntimeLimit = 100;
+  // Stacks of other writers are cut at this one.
+  static constexpr uint32_t kMostFrames = 1024;
   static constexpr uint32_t kDefaultMaxNodes = 1'500'000;
+
+  // `limit`: at which its writer cuts stacks. One that is deeper is another writer's.
+  static constexpr bool IsCut(uint32_t frames, uint32_t limit = kMostFrames) {
+    return frames == limit || frames >= kMostFrames;
+  }
 
   explicit StackTree(uint32_t max_nodes = kDefaultMaxNodes);
 
   // Finds or adds the stack `ips` (leaf first, `pointer_size` bytes each, any alignment) and
   // returns its leaf's node. Past the cap of nodes new stacks are kOther. `thread`: whose stack it
-  // is; stacks of one thread mostly share their root with the one before.
+  // is; stacks of one thread mostly share their root with the one before. A stack that
+  // IsCut() hangs under kTruncated.
   // `note`, when given, becomes the word that SetNote() left with the stack.
   uint32_t Fold(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
-                int64_t time_ns, uint32_t* note = nullptr);
+                int64_t time_ns, uint32_t limit = kMostFrames, uint32_t* note = nullptr);
   // A word of the caller's for a stack that Fold() returned last; 0 until it is set.
   void SetNote(uint32_t node, uint32_t note);
 
@@ -97,9 +105,10 @@ class StackTree {
     return MixBits(parent_hash ^ key);
   }
   // Makes the stack its thread's last one and returns its lane.
-  Lane& Follow(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread);
+  Lane& Follow(const std::byte* ips, uint32_t frames, uint8_t pointer_size, uint64_t thread,
+               uint32_t root);
   template <class Ip>
-  void FollowAs(const std::byte* ips, uint32_t frames, Lane& lane);
+  void FollowAs(const std::byte* ips, uint32_t frames, uint32_t root, Lane& lane);
   // The place of that path in a table of either kind, or of an empty entry.
   template <class Entry>
   static size_t Place(const LargeVector<Entry>& table, uint64_t hash) {

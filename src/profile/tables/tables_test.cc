@@ -162,7 +162,8 @@ TEST(StackTree, AStackKeepsItsNoteHoweverManyOthersCome) {
   };
   const auto fold = [&](uint32_t i, uint32_t* note) {
     const std::vector<uint64_t> ips = stack(i);
-    return tree.Fold(reinterpret_cast<const std::byte*>(ips.data()), 3, 8, i % 5, 0, note);
+    return tree.Fold(reinterpret_cast<const std::byte*>(ips.data()), 3, 8, i % 5, 0,
+                     StackTree::kMostFrames, note);
   };
   for (uint32_t i = 0; i < kStacks; ++i) {
     uint32_t note = 7;
@@ -190,23 +191,25 @@ TEST(StackTree, EmptyStackIsNoStack) {
   EXPECT_EQ(tree.Fold(nullptr, 0, 8, 1, 0), StackTree::kNoStack);
 }
 
-TEST(StackTree, StacksOfTheRuntimesLimitHangUnderTruncated) {
+TEST(StackTree, StacksOfTheirWritersLimitHangUnderTruncated) {
   StackTree tree;
-  const auto root_of = [&](uint32_t node) {
+  const auto root_of = [&](size_t frames, uint32_t limit) {
+    std::vector<uint64_t> ips(frames);
+    for (size_t i = 0; i < ips.size(); ++i) ips[i] = 0x1000 + i;
+    uint32_t node = tree.Fold(reinterpret_cast<const std::byte*>(ips.data()),
+                              static_cast<uint32_t>(frames), 8, 1, 0, limit);
+    EXPECT_EQ(Path(tree, node).size(), std::min<size_t>(frames, 1024));
+    EXPECT_EQ(Path(tree, node)[0], 0x1000u) << "the root's end is lost";
     while (node >= StackTree::kFirstReal) node = tree.parent(node);
     return node;
   };
-  std::vector<uint64_t> ips(99);
-  for (size_t i = 0; i < ips.size(); ++i) ips[i] = 0x1000 + i;
-  EXPECT_EQ(root_of(Fold(tree, ips)), StackTree::kRoot);
-  ips.push_back(0x9000);
-  const uint32_t cut = Fold(tree, ips);
-  EXPECT_EQ(root_of(cut), StackTree::kTruncated);
-  EXPECT_EQ(Path(tree, cut).size(), 100u);
-  ips.resize(5000, 0xA000);  // another writer's: the root's end is lost, memory is not
-  const std::vector<uint64_t> path = Path(tree, Fold(tree, ips));
-  EXPECT_EQ(path.size(), 1024u);
-  EXPECT_EQ(path[0], 0x1000u);
+  EXPECT_EQ(root_of(99, StackTree::kRuntimeLimit), StackTree::kRoot);
+  EXPECT_EQ(root_of(100, StackTree::kRuntimeLimit), StackTree::kTruncated);
+  EXPECT_EQ(root_of(101, StackTree::kRuntimeLimit), StackTree::kRoot) << "the runtime writes none";
+  EXPECT_EQ(root_of(100, StackTree::kMostFrames), StackTree::kRoot);
+  EXPECT_EQ(root_of(1023, StackTree::kMostFrames), StackTree::kRoot);
+  EXPECT_EQ(root_of(1024, StackTree::kMostFrames), StackTree::kTruncated);
+  EXPECT_EQ(root_of(5000, StackTree::kRuntimeLimit), StackTree::kTruncated);
 }
 
 TEST(StackTree, CapTurnsNewStacksIntoOther) {

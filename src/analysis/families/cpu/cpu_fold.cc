@@ -31,11 +31,13 @@ int64_t CpuFold::Thread::clock_ns() const {
       [](int64_t sum, const Sample& s) { return sum + static_cast<int64_t>(s.ns); });
 }
 
-uint32_t CpuFold::Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns) {
+uint32_t CpuFold::Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns,
+                       bool cut) {
   if (addresses.empty()) return StackTree::kNoStack;
+  const auto frames = static_cast<uint32_t>(addresses.size());
   const uint32_t node = tables().stacks.Fold(reinterpret_cast<const std::byte*>(addresses.data()),
-                                             static_cast<uint32_t>(addresses.size()),
-                                             sizeof(uint64_t), thread, time_ns);
+                                             frames, sizeof(uint64_t), thread, time_ns,
+                                             cut ? frames : StackTree::kMostFrames);
   if (node == StackTree::kOther) tables().losses.Add(Loss::kStackNodesCapped);
   return node;
 }
@@ -44,8 +46,10 @@ void CpuFold::OnSample(const Sampled& s) {
   on_ = true;
   if (waiting_ >= kMostSamples || (threads_.size() >= kMostThreads && !threads_.contains(s.thread)))
     return tables().losses.Add(Loss::kCpuSamplesDropped);
+  if (s.cut || StackTree::IsCut(static_cast<uint32_t>(s.addresses.size())))
+    tables().losses.Add(Loss::kTruncatedStack);
   threads_[s.thread].waiting.push_back(
-      {s.time_ns, s.ns, Fold(s.addresses, s.thread, s.time_ns),
+      {s.time_ns, s.ns, Fold(s.addresses, s.thread, s.time_ns, s.cut),
        static_cast<uint16_t>(std::min<size_t>(s.natives, UINT16_MAX)), s.callers_missed});
   ++waiting_;
 }
@@ -74,7 +78,7 @@ void CpuFold::AddUnsampled(uint64_t id, const Thread& t, uint64_t address, int64
                            int64_t now_ns) {
   if (ns <= 0) return;
   ++waiting_;
-  Value(id, t, {now_ns, 0, Fold({&address, 1}, id, now_ns), 1, false}, ns, false);
+  Value(id, t, {now_ns, 0, Fold({&address, 1}, id, now_ns, false), 1, false}, ns, false);
 }
 
 int64_t CpuFold::TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64_t ns,
@@ -91,13 +95,14 @@ int64_t CpuFold::TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64
 uint32_t CpuFold::CollectorNode(const Valued& v) {
   scratch_.assign(1, profile::kCollectorAddress);
   const StackTree& stacks = tables().stacks;
+  uint32_t at = StackTree::kRoot;
   if (!v.collector) {
-    uint32_t at = v.node;
+    at = v.node;
     for (uint16_t n = 0; n < v.natives && at >= StackTree::kFirstReal; ++n) at = stacks.parent(at);
     for (; at >= StackTree::kFirstReal; at = stacks.parent(at))
       scratch_.push_back(stacks.addresses()[stacks.address_index(at)].address);
   }
-  return Fold(scratch_, v.thread, v.time_ns);
+  return Fold(scratch_, v.thread, v.time_ns, at == StackTree::kTruncated);
 }
 
 void CpuFold::Settle(int64_t to_ns) {

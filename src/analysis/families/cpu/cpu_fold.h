@@ -41,6 +41,7 @@ class CpuFold {
     size_t natives = 0;           // of these, at the leaf's end: native code and the kernel
     bool callers_missed = false;  // managed ones may be missing
     uint64_t ns = 0;              // of CPU time, that it stands for by the clock alone
+    bool cut = false;             // those at the root's end are missing
   };
   void OnSample(const Sampled& sample);
   // What the events of collections tell is noted there.
@@ -113,7 +114,8 @@ class CpuFold {
   int64_t TakeKernel(uint64_t id, Thread& t, const ThreadTime& now, int64_t ns, int64_t now_ns);
   // Of time that no sample tells.
   void AddUnsampled(uint64_t id, const Thread& t, uint64_t address, int64_t ns, int64_t now_ns);
-  uint32_t Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns);
+  // `cut`: callers at the root's end are missing.
+  uint32_t Fold(std::span<const uint64_t> addresses, uint64_t thread, int64_t time_ns, bool cut);
   // The stack with the collector as its leaf, above the managed code that has called it.
   uint32_t CollectorNode(const Valued& v);
   void Settle(int64_t to_ns);

@@ -15,6 +15,7 @@
 namespace clrscope::analysis {
 namespace {
 
+using profile::StackTree;
 using profile::LabelKey;
 using ThreadTime = CpuFold::ThreadTime;
 
@@ -79,6 +80,17 @@ class CpuFeeder {
       }
     return {out.begin(), out.end()};
   }
+  std::set<uint32_t> Roots() {
+    std::set<uint32_t> out;
+    for (const profile::Slice& s : sink_.slices)
+      for (const auto& row : s.rows) {
+        uint32_t at = tables_->series.keys()[row.series].node;
+        while (at >= StackTree::kFirstReal) at = tables_->stacks.parent(at);
+        out.insert(at);
+      }
+    return out;
+  }
+  const LossCounters& losses() const { return tables_->losses; }
   CpuFold& fold() { return fold_; }
 
  private:
@@ -253,6 +265,22 @@ TEST(CpuFold, TheCollectorStandsAboveTheManagedCodeThatCalledIt) {
   f.Times(1000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
   f.fold().Finish(kCpuSecond);
   EXPECT_EQ(f.Stacks(), (std::vector<std::vector<uint64_t>>{{kCollector, 0x20, 0x10}}));
+}
+
+TEST(CpuFold, StacksThatLackTheirRootHangUnderTruncated) {
+  for (const bool collected : {false, true}) {
+    CpuFeeder f;
+    f.Times(0, {{1, 0}}, 0);
+    if (collected) f.fold().collecting().Begin(1, 0);
+    const uint64_t chain[] = {0x7000, 0x20, 0x10};
+    f.fold().OnSample({1, 10 * kCpuMs, chain, 1, false, kPeriod, /*cut=*/true});
+    f.Times(1000, {{1, 10 * kCpuMs}}, 10 * kCpuMs);
+    f.fold().Finish(kCpuSecond);
+    EXPECT_EQ(f.Stacks(),
+              (std::vector<std::vector<uint64_t>>{{collected ? kCollector : 0x7000, 0x20, 0x10}}));
+    EXPECT_EQ(f.Roots(), std::set<uint32_t>{StackTree::kTruncated});
+    EXPECT_EQ(f.losses()[Loss::kTruncatedStack], 1u);
+  }
 }
 
 TEST(CpuFold, ItsOwnThreadsAreTheCollectorAsAWhole) {

@@ -20,6 +20,8 @@ void WallFold::OnSpan(const Span& s) {
                               static_cast<uint32_t>(s.addresses.size()), sizeof(uint64_t), s.thread,
                               s.last_ns);
     if (node == StackTree::kOther) tables.losses.Add(Loss::kStackNodesCapped);
+    if (StackTree::IsCut(static_cast<uint32_t>(s.addresses.size())))
+      tables.losses.Add(Loss::kTruncatedStack);
   }
   waiting_.push_back({s.thread, s.ns, s.first_ns, s.last_ns, s.looks, node, s.state});
 }
