@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 #include "ipc/processes/proc_linux.h"
@@ -14,6 +15,18 @@ namespace clrscope::ipc {
 Result<ProcStat> ReadProcStat(pid_t pid) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(fmt::format("/proc/{}/stat", pid), 4096));
   return ParseProcStat(text);
+}
+
+uint64_t EnvironmentStart(pid_t pid) {
+  constexpr int kAfterName = 3, kEnvironmentStart = 50;  // fields of stat
+  const Result<std::string> stat = ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
+  if (!stat.ok() || stat->find(')') == std::string::npos) return 0;
+  std::istringstream words(stat->substr(stat->rfind(')') + 1));
+  std::string word;
+  for (int field = kAfterName; field < kEnvironmentStart; ++field) words >> word;
+  uint64_t start = 0;
+  words >> start;
+  return words ? start : 0;
 }
 
 double UptimeOf(uint64_t start_ticks) {

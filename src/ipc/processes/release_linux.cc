@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/fd.h"
 #include "ipc/processes/clr_config.h"
@@ -26,19 +25,6 @@ constexpr size_t kMostEnvironment = size_t{16} << 20;
 
 Result<std::string> EnvironmentOf(pid_t pid) {
   return ReadFile(fmt::format("/proc/{}/environ", pid), kMostEnvironment);
-}
-
-// Where the kernel put it on the program's stack; 0 where that may not be known. Source: proc(5)
-uint64_t EnvironmentStart(pid_t pid) {
-  constexpr int kAfterName = 3, kEnvironmentStart = 50;  // fields of stat
-  const Result<std::string> stat = ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
-  if (!stat.ok() || stat->find(')') == std::string::npos) return 0;
-  std::istringstream words(stat->substr(stat->rfind(')') + 1));
-  std::string word;
-  for (int field = kAfterName; field < kEnvironmentStart; ++field) words >> word;
-  uint64_t start = 0;
-  words >> start;
-  return words ? start : 0;
 }
 
 void DisarmNative(pid_t pid, const std::string& path) {
