@@ -29,6 +29,8 @@ struct RecordOptions {
   // Of everyone; null = all of them.
   std::function<bool(const ipc::DotnetProcess&)> wanted;
   std::optional<std::chrono::nanoseconds> duration;
+  // Record until all that the command started has ended, not only the command.
+  bool wait_all = false;
   // Names the capture file, which must not exist. The pid is the launched program's, the first
   // process's, or our own.
   std::function<std::string(pid_t)> output;
@@ -63,6 +65,9 @@ struct RecordSummary {
   uint64_t happenings = 0;           // throws and waits
   profile::Overhead overhead;        // of all processes together
   size_t processes = 0;
+  // Recorded processes that went on after the command, and were not waited for; "" if there are
+  // none.
+  std::string left;
   std::optional<Error> nothing;  // why nothing was recorded of a program that was launched
   int64_t duration_ns = 0;
   std::vector<std::string> kept;  // files of raw streams
@@ -74,7 +79,8 @@ class Recorder final : private SessionObserver {
   // process cannot be attached to.
   static Result<std::unique_ptr<Recorder>> Start(RecordOptions options);
 
-  // Records until the time is over, every target has ended, or a signal asks to stop.
+  // Records until the time is over, every target or the command has ended, or a signal asks to
+  // stop.
   //   on_progress: called a few times per second
   Result<RecordSummary> Run(const std::function<void(const Progress&)>& on_progress);
 
@@ -87,6 +93,7 @@ class Recorder final : private SessionObserver {
 
  private:
   using SteadyClock = std::chrono::steady_clock;
+  using Named = std::pair<std::string, pid_t>;
 
   Recorder() = default;
   void OnJoined(const Target& target) override;
@@ -111,6 +118,9 @@ class Recorder final : private SessionObserver {
   void Suspend();
   bool KeepWaiting();
   bool Over(SteadyClock::time_point now);
+  void SayWhoIsWaitedFor();
+  bool AnyoneLeft();
+  std::vector<Named> StillRecorded() const;
   bool TakesEnvironment() const;
   Status CheckEnvironment();
   Status PlaceForLaunch(Launch::Variables& environment);
@@ -135,6 +145,11 @@ class Recorder final : private SessionObserver {
   std::string off_by_;                 // what in our environment keeps runtimes from dialling
   std::string unheard_;                // why one that runs below the program has not
   std::chrono::seconds next_look_{1};  // for such a one, after the start
+  std::optional<SteadyClock::time_point> command_ended_;
+  std::vector<pid_t> left_;      // by the command, as AnyoneLeft() saw them last
+  int nobody_ = 0;               // looks in a row that found none
+  std::vector<Named> unwaited_;  // who was recorded when the command had ended for long enough
+  bool waiting_told_ = false;
   std::vector<ipc::ReverseRuntime> waiting_;  // at their start
   SteadyClock::time_point next_release_;
   // Of processes that have to settle: when they have.

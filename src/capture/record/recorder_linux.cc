@@ -34,6 +34,12 @@ constexpr auto kProgressEvery = 250ms;
 constexpr int kRoundsPerJoin = 16;
 constexpr auto kRunDownPatience = 20000ms;
 constexpr auto kRuntimePatience = 30s;
+// After the command, for what it started to end, or to begin and be recorded.
+constexpr auto kLeftPatience = 3s;
+// One that was started while its parent ended is missed by one look, and found by the next.
+constexpr int kLooksForNobody = 2;
+// Long enough for a program to have started.
+constexpr auto kLookAfterEnd = 2s;
 constexpr auto kReleaseEvery = 1000ms, kReleasePatience = 1000ms, kReleasePatienceAgain = 100ms;
 // From then on a runtime may have compiled what nobody has told of.
 constexpr auto kLate = 50ms;
@@ -43,6 +49,17 @@ constexpr std::string_view kCaptureEnding = ".clrscope";
 
 pid_t PidOf(const ipc::ReverseRuntime& runtime) {
   return runtime.pid != 0 ? runtime.pid : runtime.inner_pid;
+}
+
+// "MSBuild (processes 1, 2), VBCSCompiler (process 3)"
+std::string NameEach(std::vector<std::pair<std::string, pid_t>> processes) {
+  std::sort(processes.begin(), processes.end());
+  std::map<std::string, std::vector<pid_t>> by_name;
+  for (const auto& [name, pid] : processes) by_name[name].push_back(pid);
+  std::vector<std::string> words;
+  for (const auto& [name, pids] : by_name)
+    words.push_back(fmt::format("{} ({})", name, NamePids(pids)));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -449,18 +466,56 @@ void Recorder::Suspend() {
 bool Recorder::Over(SteadyClock::time_point now) {
   if (stop_requests_ > 0 || output_->error()) return true;
   if (options_.duration && now - start_ >= *options_.duration) return true;
-  if (options_.all || engine_->any_recording()) return false;
-  // A second at most.
-  if (std::any_of(settling_.begin(), settling_.end(), [](const auto& settling) {
-        return settling.second.pid == 0 || !ipc::IsEnding(settling.second.pid, 0ms);
-      }))
-    return false;
-  return !launch_ || launch_->ExitCode().has_value();
+  if (options_.all) return false;
+  if (!launch_) return !engine_->any_recording();
+  if (!launch_->ExitCode()) return false;
+  if (!command_ended_) {
+    command_ended_ = now;
+    next_look_ = std::chrono::floor<std::chrono::seconds>(now - start_) + kLookAfterEnd;
+  }
+  const bool late = now - *command_ended_ >= kLeftPatience;
+  if (late && !options_.wait_all) {
+    unwaited_ = StillRecorded();
+    return true;
+  }
+  if (!engine_->any_recording() && !AnyoneLeft()) return true;
+  if (late && !std::exchange(waiting_told_, true)) SayWhoIsWaitedFor();
+  return false;
+}
+
+void Recorder::SayWhoIsWaitedFor() {
+  const std::vector<Named> recorded = StillRecorded();
+  options_.on_note(
+      fmt::format("the command has ended; the recording goes on until these have, too: {}",
+                  recorded.empty() ? NamePids(left_) : NameEach(recorded)));
+}
+
+// Whether anything runs that the command has started, .NET or not. Each look for further ones reads
+// a file of every process.
+bool Recorder::AnyoneLeft() {
+  const std::string& port = launch_->server().path();
+  std::erase_if(left_, [&port](pid_t pid) { return !MayInherit(pid, port); });
+  if (left_.empty()) left_ = Inheritors(port);
+  nobody_ = left_.empty() ? nobody_ + 1 : 0;
+  // A process whose environment cannot be read may have dialled.
+  return nobody_ < kLooksForNobody ||
+         std::any_of(settling_.begin(), settling_.end(), [](const auto& settling) {
+           return settling.second.pid == 0 || !ipc::IsEnding(settling.second.pid, 0ms);
+         });
+}
+
+std::vector<Recorder::Named> Recorder::StillRecorded() const {
+  std::vector<Named> names;
+  for (const auto& target : engine_->targets())
+    if (!target->ended())
+      names.emplace_back(engine_->recording().strings.Get(target->tables().info.name),
+                         target->process().pid);
+  return names;
 }
 
 // Each look reads a file of every process.
 void Recorder::LookForUnheard(SteadyClock::time_point now) {
-  if (!unheard_.empty() || now - start_ < next_look_ || launch_->ExitCode()) return;
+  if (!unheard_.empty() || now - start_ < next_look_) return;
   next_look_ *= 2;
   if (!launch_->server().Runtimes().empty()) return;
   unheard_ = WhyUnheard(launch_->pid(), launch_->server().path());
@@ -498,13 +553,17 @@ Error Recorder::WhyNothing() const {
       fmt::format("nothing was recorded, as no .NET runtime connected to clrscope: {} is no .NET "
                   "program, or "
                   "starts one where clrscope's port does not reach (env -i, sudo, a container); "
-                  "`clrscope record -p PID` records such a one while it runs{}",
-                  program, off.empty() ? "" : "; " + off)};
+                  "`clrscope record -p PID` records such a one while it runs{}{}",
+                  program, off.empty() ? "" : "; " + off,
+                  left_.empty() || options_.wait_all
+                      ? ""
+                      : fmt::format("; {} of it had not ended, for which --wait-all waits",
+                                    NamePids(left_)))};
 }
 
 Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& on_progress) {
   auto next_progress = start_ + kProgressEvery;
-  bool waiting_told = false;
+  bool silence_told = false;
   // Each time costs a switch or two; what comes wakes it up.
   const auto idle = options_.target.max_overhead > 0 && !launch_ ? 100ms : 50ms;
   for (auto now = SteadyClock::now(); !Over(now); now = SteadyClock::now()) {
@@ -518,9 +577,9 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
     }
     if (launch_ && summary_.processes == 0) LookForUnheard(now);
     if (launch_ && summary_.processes == 0 && unheard_.empty() && now - start_ > kRuntimePatience &&
-        !waiting_told) {
+        !silence_told) {
       options_.on_note("no .NET runtime has started in 30 s: is this a .NET program?");
-      waiting_told = true;
+      silence_told = true;
     }
   }
   over_ = true;
@@ -536,6 +595,8 @@ Result<RecordSummary> Recorder::Run(const std::function<void(const Progress&)>& 
   }
   engine_->Close();
   closed_ = true;
+  std::erase_if(unwaited_, [](const Named& p) { return ipc::IsEnding(p.second, 0ms); });
+  summary_.left = NameEach(unwaited_);
   NoteSkipped();
   summary_.samples = engine_->counts().samples;
   summary_.happenings = engine_->counts().happenings;

@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "capture/record/unheard.h"
 #include "ipc/diagnosis/diagnosis.h"
 #include "ipc/processes/clr_config.h"
 #include "ipc/processes/proc_linux.h"
+#include "ipc/processes/proc_stat.h"
 #include "ipc/processes/proc_text.h"
 #include "ipc/processes/process_facts.h"
 
@@ -21,8 +23,20 @@ namespace {
 // In seconds; less than the time until the first look, at which a program has to have started.
 constexpr double kStartsFor = 0.8;
 
-// `program` and what runs below it. What has lost its parent is not found.
-std::vector<pid_t> Family(pid_t program) {
+// Whether `port` is in its environment; nothing in the middle of execve(2), which has none.
+// Source: Linux fs/proc/base.c, environ_read
+std::optional<bool> Inherits(pid_t pid, const std::string& port) {
+  const Result<std::string> environment = ipc::ReadFile(fmt::format("/proc/{}/environ", pid));
+  if (!environment.ok()) return false;
+  if (!environment->empty()) return environment->find(port) != std::string::npos;
+  const bool program = !ipc::ReadLink(fmt::format("/proc/{}/exe", pid)).empty();
+  if (program && ipc::EnvironmentStart(pid) == 0) return std::nullopt;
+  return false;
+}
+
+// `program`, what runs below it, and what has inherited its port. What has lost both its parent and
+// the port is not found.
+std::vector<pid_t> Family(pid_t program, const std::string& port) {
   std::map<pid_t, pid_t> parents;
   for (const pid_t pid : ipc::ListPids())
     if (const auto status = ipc::ReadProcStatus(pid); status.ok()) parents[pid] = status->parent;
@@ -34,7 +48,7 @@ std::vector<pid_t> Family(pid_t program) {
       if (it == parents.end() || it->second == 0) break;
       above = it->second;
     }
-    if (above == program) family.push_back(pid);
+    if (above == program || Inherits(pid, port).value_or(false)) family.push_back(pid);
   }
   return family;
 }
@@ -68,8 +82,16 @@ std::string WhySilent(const ipc::ProcessFacts& facts, const std::string& port) {
 
 }  // namespace
 
+bool MayInherit(pid_t pid, const std::string& port) { return Inherits(pid, port).value_or(true); }
+
+std::vector<pid_t> Inheritors(const std::string& port) {
+  std::vector<pid_t> pids = ipc::ListPids();
+  std::erase_if(pids, [&port](pid_t pid) { return !MayInherit(pid, port); });
+  return pids;
+}
+
 std::string WhyUnheard(pid_t program, const std::string& port) {
-  for (const pid_t pid : Family(program)) {
+  for (const pid_t pid : Family(program, port)) {
     const auto facts = ipc::GatherFacts(pid);
     if (!facts.ok() || facts->runtime == ipc::RuntimeKind::kNone) continue;
     if (std::string why = WhySilent(*facts, port); !why.empty()) return why;

@@ -108,6 +108,9 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
                  "give either processes (-p, -n) or a program to launch (-- CMD), not both"};
   if (a.all && (!a.command.empty() || !a.pids.empty()))
     return Error{ErrorCode::kUsage, "--all goes with neither -p nor a program to launch (-- CMD)"};
+  if (a.wait_all && a.command.empty())
+    return Error{ErrorCode::kUsage,
+                 "--wait-all is for a program to launch (-- CMD), whose processes it waits for"};
   if (a.all && a.keep_nettrace)
     return Error{ErrorCode::kUsage, "--keep-nettrace is for named processes, not for --all"};
   if (a.command.empty() && a.pids.empty() && a.names.empty() && !a.all)
@@ -158,6 +161,7 @@ Result<capture::RecordOptions> MakeOptions(const RecordArguments& a) {
   ASSIGN_OR_RETURN(options.target.symbol_folders, report::SymbolFolders(a.symbols));
   options.keep_nettrace = a.keep_nettrace;
   options.replace = a.force;
+  options.wait_all = a.wait_all;
   if (!a.duration.empty()) {
     ASSIGN_OR_RETURN(const int64_t ns, report::ParseDuration(a.duration));
     options.duration = std::chrono::nanoseconds(ns);
@@ -219,15 +223,26 @@ Status PrepareOutput(const RecordArguments& a) {
   return OkStatus();
 }
 
+void SaySlowHelpers() {
+  fmt::print(
+      stderr,
+      "Objects are counted no more. Until it exits, a program that goes on keeps the runtime's "
+      "slow allocation helpers, which cannot be taken back (docs/agent.md tells their price)\n");
+}
+
 // The recording is over, the launched program is not.
 void SayWaiting(bool exact, bool recorded) {
   fmt::print(stderr, "The recording is {}; the program goes on, and its exit code is waited for\n",
              recorded ? "complete" : "over");
-  if (exact && recorded)
-    fmt::print(
-        stderr,
-        "Its objects are counted no more. Until it exits it keeps the runtime's slow allocation "
-        "helpers, which cannot be taken back (docs/agent.md tells their price)\n");
+  if (exact && recorded) SaySlowHelpers();
+}
+
+void SayLeft(bool exact, const std::string& left) {
+  fmt::print(stderr,
+             "note: the command has ended; what it left running is no longer recorded: {}; "
+             "--wait-all records until that has ended, too\n",
+             left);
+  if (exact) SaySlowHelpers();
 }
 
 }  // namespace
@@ -281,6 +296,7 @@ int RunRecord(const RecordArguments& arguments) {
   if (!summary.ok()) return FailRecording(summary.error());
   for (const std::string& note : summary->notes)
     if (words) fmt::print(stderr, "note: {}\n", note);
+  if (words && !summary->left.empty()) SayLeft(arguments.exact, summary->left);
   const bool to_stdout = ToStandardOutput(arguments);
   const std::string& file = (*recorder)->output();
   if (summary->write_error) {

@@ -16,6 +16,7 @@ struct RecordArguments {
   std::vector<std::string> command;  // after --
   bool all = false;                  // --all
   std::string duration;              // -d, --duration
+  bool wait_all = false;             // --wait-all
   std::string output;                // -o, --output
   bool force = false;                // -f, --force
   std::string sampling = "auto";     // auto | poisson | tick

@@ -31,6 +31,10 @@ int RunRecordVerb(const Args& args) {
             "those of this name");
   verb.Add("-d,--duration", record.duration, "stop after this time: 30, 30s, 5m, 1h30m or 00:00:30")
       .Value("TIME");
+  verb.Flag("--wait-all", record.wait_all,
+            "record until all processes that the command started have ended, also servers in the "
+            "background. Default: until the command has ended, and up to 3 s longer for its "
+            "children");
   verb.Add("-o,--output", record.output,
            "the capture to write. Default: a name made of program, pid and time. '-' writes to "
            "standard output at the end; until then the capture stays in memory")
