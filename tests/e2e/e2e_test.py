@@ -24,6 +24,7 @@ from null_references import NullReferences  # noqa: F401
 from owners import Owners  # noqa: F401
 from overhead import Overhead, OverheadOfRequests  # noqa: F401
 from launches import Launch, LeftBehind, Unheard  # noqa: F401
+from left_running import DotnetBuild, LeftRunning  # noqa: F401
 from harness import SIGMAS, Case, Workload, clrscope, loss, report, sigma, sockets, start_clrscope, start_recording, wait_until
 from native_calls import NativeCalls  # noqa: F401
 from native_names import NativeNames  # noqa: F401
