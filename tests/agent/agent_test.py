@@ -24,6 +24,7 @@ from commands import Commands  # noqa: F401
 from dynamic_code import DynamicCode  # noqa: F401
 from handles import Handles  # noqa: F401  (run with the others)
 from hazards import Hazards  # noqa: F401
+from left_behind import LeftBehind  # noqa: F401
 from limits import Limits  # noqa: F401
 from metadata import Metadata  # noqa: F401
 from musl import Musl  # noqa: F401

@@ -20,6 +20,9 @@ namespace clrscope::capture {
 
 class AgentFeed final : public Feed {
  public:
+  // A process that died, at whatever moment, may have left its socket.
+  ~AgentFeed() override { socket_.RemoveIfDead(ipc::Deadline::After({})); }
+
   // Loads the agent into a running process, waits until it samples, and connects to it. Before any
   // session of ours begins: the runtime tells its providers what two sessions want after it has let
   // go of its lock, so that of two that begin at once the earlier word may come last, and one of
@@ -51,12 +54,13 @@ class AgentFeed final : public Feed {
   std::vector<std::string> TakeNotes() override { return std::exchange(notes_, {}); }
 
  private:
-  explicit AgentFeed(pid_t pid) : pid_(pid) {}
+  explicit AgentFeed(pid_t pid) : pid_(pid), socket_(pid) {}
   void Connect();
   void NoteMissing(std::string_view why);
   bool Read();
 
   pid_t pid_;
+  AgentSocketFile socket_;
   std::unique_ptr<AgentSubscription> link_;  // null: not connected yet
   ipc::Deadline deadline_ = ipc::Deadline::Never();
   ipc::Deadline next_try_ = ipc::Deadline::Never();

@@ -24,8 +24,8 @@ constexpr std::string_view kTooLate =
 Result<std::unique_ptr<AgentFeed>> AgentFeed::Load(pid_t pid, std::string_view options) {
   const auto deadline = ipc::Deadline::After(kAttachPatience);
   const std::string owned = options.empty() ? "owned=1" : fmt::format("owned=1,{}", options);
-  RETURN_IF_ERROR(AttachAgent(pid, owned, deadline));
   std::unique_ptr<AgentFeed> feed(new AgentFeed(pid));
+  RETURN_IF_ERROR(AttachAgent(pid, owned, deadline));
   // At once: an agent whose owner is gone lets go.
   ASSIGN_OR_RETURN(feed->link_, AgentSubscription::Open(pid, deadline));
   return feed;
@@ -120,17 +120,16 @@ void AgentFeed::Abandon(std::string_view why) {
 }
 
 void AgentFeed::EndOfProcess() {
-  if (last_) return;
   const auto deadline = ipc::Deadline::After(kLastWords);
-  if (link_ == nullptr) NoteMissing(kTooLate);
-  while (!last_ && link_ != nullptr && !deadline.expired()) {
+  if (!last_ && link_ == nullptr) NoteMissing(kTooLate);
+  while (!last_ && !deadline.expired()) {
     pollfd p{link_->fd(), POLLIN, 0};
     (void)::poll(&p, 1, deadline.poll_timeout_ms());
     Read();
   }
   last_ = true;
-  if (link_ != nullptr) link_->RemoveSocket();
   link_.reset();
+  socket_.RemoveIfDead(deadline);
 }
 
 }  // namespace clrscope::capture

@@ -40,6 +40,23 @@ Result<std::string> AgentSocket(pid_t pid);
 // where its TMPDIR is. Uses `environ`, `pid` and `inner_pid`.
 bool AgentSocketFits(const ipc::ProcessFacts& facts);
 
+// The file of an agent's socket, which a process that dies leaves behind. Its folder is held, as
+// /proc/PID/root goes with the process.
+class AgentSocketFile {
+ public:
+  explicit AgentSocketFile(pid_t pid);  // while it lives
+  // Removes it where nobody listens; one that is about to close is waited for until then.
+  void RemoveIfDead(ipc::Deadline deadline) const;
+
+ private:
+  Fd folder_;  // none: it cannot be reached
+  std::string name_;
+};
+
+// Sockets that nobody listens at in the folder where the process puts its own: of its user's
+// processes that were killed.
+void RemoveDeadSockets(const ipc::ProcessFacts& facts);
+
 // One command and its answer, on a connection of its own. errors: kNotFound (no agent), kRefused
 // with what the agent said, kTimeout, kIo
 Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline deadline);
@@ -56,13 +73,10 @@ class AgentSubscription {
   Result<bool> Next(profile::IntervalFrame& frame);
   // "interval", "every 5s", "detach"; nothing is answered but by frames.
   Status Command(std::string_view line, ipc::Deadline deadline);
-  // Its process has ended, perhaps with no time to remove its socket.
-  void RemoveSocket() const;
 
  private:
-  AgentSubscription(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  explicit AgentSubscription(Fd fd) : fd_(std::move(fd)) {}
   Fd fd_;
-  std::string path_;
   std::string in_;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -79,19 +81,22 @@ bool Answered(const Status& attached, uint32_t hresult) {
 
 bool SlotIsTaken(const Status& attached) { return Answered(attached, ipc::kProfilerAlreadyActive); }
 
-void RemoveIfDead(const std::string& socket) {
-  const Result<Fd> fd = ipc::ConnectUnix(socket, ipc::Deadline::After(kConnect));
-  if (!fd.ok() && fd.error().code == ErrorCode::kNotFound) (void)::unlink(socket.c_str());
+Fd OpenSocketFolder(const ipc::ProcessFacts& facts) {
+  return Fd(::open((facts.root + facts.tmp_dir).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Sockets in the target's folder that nobody listens at any more: of processes that were killed.
-void RemoveDeadSockets(const ipc::ProcessFacts& facts) {
-  std::error_code error;
-  const std::filesystem::path folder = facts.root + facts.tmp_dir;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("clrscope-agent-") && name.ends_with(".socket"))
-      RemoveIfDead(entry.path());
+// An agent's socket has this name only once it can be connected to (Control::Listen).
+void RemoveDeadSocket(const Fd& folder, const std::string& name, ipc::Deadline deadline) {
+  for (int tries = 0; tries < 2; ++tries) {
+    const Result<Fd> fd =
+        ipc::ConnectUnix(fmt::format("/proc/self/fd/{}/{}", folder.get(), name), deadline);
+    if (!fd.ok()) {
+      if (fd.error().code == ErrorCode::kNotFound) (void)::unlinkat(folder.get(), name.c_str(), 0);
+      return;
+    }
+    // The end of a listener hangs up on who waits there.
+    pollfd p{fd->get(), 0, 0};
+    if (::poll(&p, 1, deadline.poll_timeout_ms()) <= 0) return;
   }
 }
 
@@ -183,6 +188,33 @@ Error Ended(pid_t pid) {
 }
 
 }  // namespace
+
+AgentSocketFile::AgentSocketFile(pid_t pid) {
+  const Result<ipc::ProcessFacts> facts = ipc::GatherSocketFacts(pid);
+  if (!facts.ok()) return;
+  folder_ = OpenSocketFolder(*facts);
+  name_ = SocketName(*facts);
+}
+
+void AgentSocketFile::RemoveIfDead(ipc::Deadline deadline) const {
+  if (folder_.valid()) RemoveDeadSocket(folder_, name_, deadline);
+}
+
+void RemoveDeadSockets(const ipc::ProcessFacts& facts) {
+  const Fd folder = OpenSocketFolder(facts);
+  if (!folder.valid()) return;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(fmt::format("/proc/self/fd/{}", folder.get()), error)) {
+    const std::string name = entry.path().filename();
+    struct stat file {};
+    // Connecting to a regular file is refused as well.
+    if (name.starts_with("clrscope-agent-") && name.ends_with(".socket") &&
+        ::fstatat(folder.get(), name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISSOCK(file.st_mode) && file.st_uid == facts.uid)
+      RemoveDeadSocket(folder, name, ipc::Deadline::After({}));
+  }
+}
 
 Result<std::string> AgentSocket(pid_t pid) {
   ASSIGN_OR_RETURN(const ipc::ProcessFacts facts, ipc::GatherSocketFacts(pid));
@@ -279,7 +311,6 @@ Result<std::string> AskAgent(pid_t pid, std::string_view command, ipc::Deadline 
 
 Result<std::unique_ptr<AgentSubscription>> AgentSubscription::Open(pid_t pid,
                                                                    ipc::Deadline deadline) {
-  ASSIGN_OR_RETURN(std::string path, AgentSocket(pid));
   ASSIGN_OR_RETURN(Fd fd, Connect(pid, deadline));
   const Result<std::string> answer = AskOn(fd.get(), "subscribe", deadline);
   if (!answer.ok()) return Unanswered(pid, answer.error());
@@ -287,10 +318,8 @@ Result<std::unique_ptr<AgentSubscription>> AgentSubscription::Open(pid_t pid,
     return Error{ErrorCode::kRefused,
                  fmt::format("the agent of process {} says: {}", pid,
                              answer->starts_with("error ") ? answer->substr(6) : *answer)};
-  return std::unique_ptr<AgentSubscription>(new AgentSubscription(std::move(fd), std::move(path)));
+  return std::unique_ptr<AgentSubscription>(new AgentSubscription(std::move(fd)));
 }
-
-void AgentSubscription::RemoveSocket() const { RemoveIfDead(path_); }
 
 Status AgentSubscription::Command(std::string_view line, ipc::Deadline deadline) {
   return SendLine(fd_.get(), line, deadline);

@@ -3,9 +3,11 @@
 #include "capture/agents/agent_link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 #include "capture/testing/own_heartbeat.h"
 #include "ipc/transport/socket.h"
@@ -78,6 +80,23 @@ TEST_F(AgentLink, OneWithoutASocketIsNotGone) {
   const Error error = Ask();
   EXPECT_EQ(error.code, ErrorCode::kTimeout);
   EXPECT_EQ(error.message, Own("has lost its socket: its thread waits for something to do"));
+}
+
+TEST_F(AgentLink, ASocketIsRemovedOnceNobodyListens) {
+  Listen();
+  const AgentSocketFile file(::getpid());
+  file.RemoveIfDead(ipc::Deadline::After({}));
+  EXPECT_EQ(::access(path_.c_str(), F_OK), 0);
+  // It closes as somebody waits for that.
+  std::thread end([this] {
+    pollfd called{listener_.get(), POLLIN, 0};
+    ::poll(&called, 1, -1);
+    listener_.reset();
+  });
+  file.RemoveIfDead(ipc::Deadline::Never());
+  end.join();
+  EXPECT_NE(::access(path_.c_str(), F_OK), 0);
+  file.RemoveIfDead(ipc::Deadline::After({}));  // there is none any more
 }
 
 }  // namespace

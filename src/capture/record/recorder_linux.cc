@@ -246,6 +246,7 @@ Status Recorder::PlaceForLaunch(Launch::Variables& environment) {
   if (!HasAgentFor(libc))
     return Error{ErrorCode::kRefused,
                  fmt::format("{} runs on musl, and {}", program, kNoAgentForMusl)};
+  RemoveDeadSockets(self);
   ASSIGN_OR_RETURN(PlacedAgent placed, PlaceAgent(self, libc));
   placed_agent_ = std::make_unique<PlacedAgent>(std::move(placed));
   environment = {
