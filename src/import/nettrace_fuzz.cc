@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a nettrace stream, in pieces of any size, through the whole pipeline: Reader,
-// TraceFold, Aggregate, Bind. It lies in the lowest module that may link all of them.
+// Any bytes as a nettrace stream, gzipped or not, in pieces of any size, through the whole
+// pipeline: Reader, TraceFold, Aggregate, Bind. It lies in the lowest module that may link all of
+// them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "analysis/aggregate.h"
 #include "analysis/bind.h"
 #include "analysis/trace_fold.h"
+#include "import/testing/gzip.h"
 #include "nettrace/reader.h"
 
 namespace {
 
 using namespace clrscope;
+
+constexpr size_t kMostUnpacked = size_t{4} << 20;
 
 struct FoldAndTouch final : nettrace::EventSink {
   explicit FoldAndTouch(analysis::TraceFold* f) : fold(f) {}
@@ -47,10 +52,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   analysis::TraceFold fold(&recording, &aggregate, options);
   FoldAndTouch sink(&fold);
   nettrace::Reader reader(&sink);
-  for (size_t at = 0; at < size;) {
-    const size_t n = std::min(chunk, size - at);
-    if (!reader.Feed(AsBytes(data + at, n)).ok()) break;
-    at += n;
+  import::MaybeGzipped bytes(import::testing::SourceOf(AsBytes(data, size), chunk));
+  std::vector<std::byte> room(64 << 10);
+  for (size_t fed = 0; fed < kMostUnpacked;) {
+    const Result<size_t> n = bytes.Read(room);
+    if (!n.ok() || *n == 0 || !reader.Feed(Bytes(room).first(*n)).ok()) break;
+    fed += *n;
   }
   reader.Finish();
   fold.Finish(reader.ended());

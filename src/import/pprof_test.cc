@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -9,9 +8,9 @@
 
 #include "base/testing/source_dir.h"
 #include "base/units.h"
-#include "import/gunzip.h"
 #include "import/pprof_frames.h"
 #include "import/pprof_reader.h"
+#include "import/testing/gzip.h"
 #include "profile/profile.h"
 
 namespace clrscope::import {
@@ -82,20 +81,6 @@ class GoHeap {
   std::string bytes_;
   pbf_writer out_{bytes_};
 };
-
-std::string Gzip(const std::string& text) {
-  z_stream z{};
-  EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 TEST(Pprof, AGoHeapProfileIsAllocationsAndLiveObjects) {
   GoHeap heap;
@@ -217,22 +202,6 @@ TEST(Pprof, WhatRefersToNothingIsAnErrorWithItsOffset) {
     (void)ParsePprof(std::string_view(other).substr(0, n));  // none may crash
 }
 
-TEST(Gunzip, MembersFollowEachOtherAndDamageIsTold) {
-  const std::string text(300'000, 'x');
-  const std::string one = Gzip(text);
-  const auto whole = Gunzip(AsBytes(one.data(), one.size()));
-  ASSERT_TRUE(whole.ok());
-  EXPECT_EQ(*whole, text);
-  const std::string two = one + Gzip("tail");
-  EXPECT_EQ(*Gunzip(AsBytes(two.data(), two.size())), text + "tail");
-  EXPECT_EQ(Gunzip(AsBytes(one.data(), one.size() - 5)).error().code, ErrorCode::kTruncated);
-  std::string bad = one;
-  bad[20] = static_cast<char>(~bad[20]);
-  bad[21] = static_cast<char>(~bad[21]);
-  EXPECT_FALSE(Gunzip(AsBytes(bad.data(), bad.size())).ok());
-  EXPECT_EQ(Gunzip(AsBytes(one.data(), one.size()), 1'000).error().code, ErrorCode::kFailed);
-}
-
 // Writes the fuzzer's seeds when asked to: CLRSCOPE_CORPUS=1.
 TEST(Pprof, SeedsOfTheFuzzerAreProfiles) {
   const std::string folder = SourceDir() + "/fuzz/corpus/pprof/";
@@ -241,12 +210,13 @@ TEST(Pprof, SeedsOfTheFuzzerAreProfiles) {
     heap.Sample({1, 2}, {10, 640, 4, 256});
     heap.Sample({3, 2}, {5, 500, 0, 0});
     std::ofstream(folder + "go_heap", std::ios::binary) << heap.Bytes();
-    std::ofstream(folder + "go_heap_gz", std::ios::binary) << Gzip(heap.Bytes());
+    std::ofstream(folder + "go_heap_gz", std::ios::binary) << testing::Gzip(heap.Bytes());
   }
   for (const char* name : {"go_heap", "go_heap_gz"}) {
-    const auto bytes = ReadMaybeGzipped(folder + name);
-    ASSERT_TRUE(bytes.ok()) << bytes.error().message;
-    EXPECT_TRUE(ParsePprof(*bytes).ok());
+    MaybeGzipped bytes(OpenSource(folder + name).Take());
+    const auto message = ReadAll(bytes);
+    ASSERT_TRUE(message.ok()) << message.error().message;
+    EXPECT_TRUE(ParsePprof(*message).ok());
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/trace_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/fd.h"
+#include <algorithm>
+#include <vector>
+
+#include "import/gunzip.h"
+#include "import/other_kind.h"
 
 namespace clrscope::import {
 namespace {
@@ -32,34 +32,35 @@ class FoldSink final : public nettrace::EventSink {
 }  // namespace
 
 Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader) {
-  Fd file;
-  if (path != "-") {
-    file = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid())
-      return Error{errno == ENOENT   ? ErrorCode::kNotFound
-                   : errno == EACCES ? ErrorCode::kPermission
-                                     : ErrorCode::kIo,
-                   fmt::format("cannot open {}: {}", path, strerror(errno))};
-  }
-  const int fd = path == "-" ? STDIN_FILENO : file.get();
+  ASSIGN_OR_RETURN(ByteSource source, OpenSource(path));
+  MaybeGzipped bytes(std::move(source));
   TraceSummary summary;
+  std::vector<std::byte> head;
   for (;;) {
     const std::span<std::byte> room = reader->Prepare();
-    const ssize_t n = ::read(fd, room.data(), room.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      return Error{ErrorCode::kIo, fmt::format("cannot read {}: {}", path, strerror(errno))};
-    if (n == 0) break;
-    summary.bytes += static_cast<uint64_t>(n);
-    if (Status status = reader->Commit(static_cast<size_t>(n)); !status.ok()) {
+    const Result<size_t> n = bytes.Read(room);
+    if (!n.ok() && n.error().code == ErrorCode::kIo) return n.error();
+    if (!n.ok()) {
+      summary.damage = n.error();
+      break;
+    }
+    if (*n == 0) break;
+    const std::span<std::byte> added = room.first(std::min(*n, kHeadBytes - head.size()));
+    head.insert(head.end(), added.begin(), added.end());
+    summary.bytes += *n;
+    if (Status status = reader->Commit(*n); !status.ok()) {
       summary.damage = status.error();
+      summary.unpacked = bytes.gzipped();
       break;
     }
   }
   // Nothing of it was a nettrace: that is another file, not a damaged one.
   if (summary.damage && reader->info().version == 0)
-    return Error::At(summary.damage->code, summary.damage->offset,
-                     fmt::format("{}: {}", path, summary.damage->message));
+    return OtherKind(path, head, bytes.gzipped(),
+                     Error::At(summary.damage->code, summary.damage->offset,
+                               fmt::format("{}: {}", path == "-" ? "standard input" : path,
+                                           summary.damage->message)));
+  if (!summary.damage) summary.unpacked = bytes.gzipped();
   if (summary.bytes == 0) return Error{ErrorCode::kTruncated, fmt::format("{} is empty", path)};
   reader->Finish();
   summary.info = reader->info();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a nettrace file (or standard input) through the decoder into a recording.
+// Reads a nettrace file (or standard input), which may be gzipped, through the decoder into a
+// recording.
 #pragma once
 
 #include <string>
@@ -14,7 +15,9 @@ struct TraceSummary {
   nettrace::StreamInfo info;
   LossCounters losses;
   uint64_t events = 0;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;  // unpacked
+  // `bytes` and the damage's offset are those of what a gzip stream unpacks to.
+  bool unpacked = false;
   // Damaged input: what was wrong and where. Everything before it was read.
   std::optional<Error> damage;
 };

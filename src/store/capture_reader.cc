@@ -43,6 +43,9 @@ CaptureReader::WorkBound CaptureReader::BoundWork() {
 }
 
 bool LooksLikeCapture(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return false;  // what is read of a pipe is gone
   char head[16] = {};
   std::FILE* f = std::fopen(path.c_str(), "rb");
   if (f == nullptr) return false;

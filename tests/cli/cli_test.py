@@ -10,6 +10,7 @@ needs none is tested, loudly.
 import argparse
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -128,6 +129,70 @@ class Basics(Case):
         self.fails(4, "No such file", "report", TMP / "absent.nettrace")
         self.fails(1, "not a nettrace", "report", __file__)
         self.fails(1, "", "report", "/dev/null")
+
+    def test_gzipped_traces(self):
+        plain = ROOT / "fuzz/corpus/nettrace/v5_compressed_64"
+        trace, packed = plain.read_bytes(), TMP / "trace.gz"
+        packed.write_bytes(gzip.compress(trace[:99]) + gzip.compress(trace[99:]))
+        for verb in ("report", "gcstats", "inspect"):
+            told, wanted = run(verb, packed, "--json"), run(verb, plain, "--json")
+            self.assertEqual(told.returncode, wanted.returncode, told.stderr)
+            self.assertEqual(told.stdout.decode().replace(str(packed), str(plain)), wanted.stdout.decode())
+        self.assertEqual(run("inspect", "-", stdin=packed.read_bytes()).stdout, run("inspect", plain).stdout)
+        self.ok("convert", packed, "-o", TMP / "of-gzip.clrscope")
+        self.assertEqual(json.loads(self.ok("report", TMP / "of-gzip.clrscope", "--json"))["totals"],
+                         json.loads(self.ok("report", plain, "--json"))["totals"])
+        cut, whole = TMP / "cut.gz", gzip.compress(trace)
+        cut.write_bytes(whole[:-1])
+        self.assertIn(f"is damaged at byte {len(whole) - 1}: the gzip stream ends too early; everything before it was read",
+                      run("inspect", cut).stderr.decode())
+        cut.write_bytes(gzip.compress(trace[:-5]))
+        self.assertRegex(run("inspect", cut).stderr.decode(), rf"cut.gz, unpacked, is cut off: .* of {len(trace) - 5};")
+        cut.write_bytes(whole + b"tail")
+        self.assertIn("is followed by something else", run("inspect", cut).stderr.decode())
+
+    def test_a_named_pipe(self):
+        pipe = TMP / "pipe"
+        os.mkfifo(pipe)
+        plain = ROOT / "fuzz/corpus/nettrace/v5_compressed_64"
+        with subprocess.Popen(["cp", plain, pipe]):
+            told = self.ok("inspect", pipe)
+        self.assertEqual(told, self.ok("inspect", plain))
+
+    def test_files_that_are_not_read_are_named(self):
+        gunzip = "; decompress it first with `gzip -dk {}`"
+        unread = ", which clrscope does not read"
+        capture = "a clrscope capture or another SQLite database"
+        kinds = [(b"\x28\xb5\x2f\xfd..", "compressed with zstd", "; decompress it first with `zstd -d {}`", gunzip),
+                 (b"\xfd7zXZ\0..", "compressed with xz", "; decompress it first with `xz -dk {}`", gunzip),
+                 (b"BZh9..", "compressed with bzip2", "; decompress it first with `bzip2 -dk {}`", gunzip),
+                 (b"\x04\x22\x4d\x18..", "compressed with lz4", "; decompress it first with `lz4 -d {}`", gunzip),
+                 (b"PK\x03\x04..", "a zip archive", "; unpack it first with `unzip {}`", gunzip),
+                 (b"x" * 257 + b"ustar", "a tar archive", "; unpack it first with `tar -xf {}`", "; unpack it first with `tar -xf {}`"),
+                 (b"SQLite format 3\0..", capture, None, gunzip),
+                 (b"\x14\0\0\0!FastSerialization.1..", "a .gcdump, .netperf or .etlx file", unread, unread),
+                 (b"PERFILE2..", "a file of perf", unread, unread),
+                 (b"\x7fELF..", "an ELF file (a program or a core dump)", unread, unread),
+                 (b"{}", "JSON", unread, unread),
+                 (b"<!doctype html>", "an HTML page", unread, unread),
+                 (gzip.compress(b"x"), "gzipped", None, gunzip),
+                 (b"hello", "neither a nettrace nor a whole pprof profile", None, "")]
+        for held, what, advice, of_gzipped in kinds:
+            for name in ("x.nettrace", "x.pb", "x"):
+                path = TMP / name
+                if advice is not None:
+                    path.write_bytes(held)
+                    self.fails(1, f"{path} is {what}{advice.format(path)}\n", "report", path)
+                if what.startswith("neither") and name == "x.pb":  # a damaged one, then
+                    continue
+                path.write_bytes(gzip.compress(held))
+                self.fails(1, f"{path} is gzipped, and what it holds is {what}{of_gzipped.format(path)}\n", "report", path)
+        self.fails(1, f"standard input is {capture}, which is not read from a pipe", "report", "-", stdin=b"SQLite format 3\0")
+        self.fails(1, "standard input is compressed with zstd", "inspect", "-", stdin=b"\x28\xb5\x2f\xfd")
+        for verb in (["gcstats"], ["inspect"], ["convert", "-o", TMP / "x.html"], ["convert", "-o", TMP / "x.clrscope"],
+                     ["leaks"], ["query", "select 1"], ["diff", TMP / "x"]):
+            path.write_bytes(b"\x28\xb5\x2f\xfd")
+            self.fails(1, f"{path} is compressed with zstd; decompress it first with `zstd -d {path}`", verb[0], path, *verb[1:])
 
     def test_doctor_and_ps(self):
         document = self.json("doctor", str(os.getpid()), code=4)

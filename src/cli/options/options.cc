@@ -279,8 +279,8 @@ void AddNarrowInputOptions(VerbOptions& verb, report::InputOptions& options, std
 
 void AddInputOptions(VerbOptions& verb, report::InputOptions& options) {
   AddNarrowInputOptions(verb, options,
-                        "a .clrscope or .nettrace file, a pprof file of any tool, or a folder of "
-                        "them; '-' reads a nettrace from standard input");
+                        "a .clrscope, .nettrace or .nettrace.gz file, a pprof file of any tool, or "
+                        "a folder of them; '-' reads a nettrace from standard input");
   verb.Add("--slower-than", options.slower_than,
            "requests that took at least this long: 1s; or p50, p90, p95 or p99 of their route")
       .Value("TIME")

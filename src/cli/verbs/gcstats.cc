@@ -266,7 +266,7 @@ int RunGcStats(const Args& args) {
       "  clrscope gcstats trace.nettrace -o gc.html         charts and a table, one page\n"
       "  clrscope gcstats trace.nettrace -o gc.json         every figure, for scripts\n");
   verb.Add("file", o.file,
-           "a .clrscope or .nettrace file; '-' reads a nettrace from standard input")
+           "a .clrscope, .nettrace or .nettrace.gz file; '-' reads a nettrace from standard input")
       .Value("FILE");
   verb.Add("-p,--pid,--process-id", o.watch.selection.pids, "a running process (repeatable)")
       .Value("PID");

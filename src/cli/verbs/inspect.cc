@@ -175,7 +175,8 @@ int RunInspect(const Args& args) {
       "  clrscope inspect trace.nettrace\n"
       "  clrscope inspect orders.clrscope\n"
       "  clrscope inspect trace.nettrace --json | jq .losses\n");
-  verb.Add("file", path, "a .clrscope or .nettrace file; '-' reads a nettrace from standard input")
+  verb.Add("file", path,
+           "a .clrscope, .nettrace or .nettrace.gz file; '-' reads a nettrace from standard input")
       .Value("FILE")
       .Required();
   AddFormatOptions(verb, format, /*csv=*/false);

@@ -138,7 +138,7 @@ int RunQuery(const Args& args) {
                    "  clrscope query orders.clrscope 'select method, type, bytes, bytes_low, "
                    "bytes_high from sites limit 10'\n"
                    "  clrscope query orders.clrscope 'select * from frames(42)'\n");
-  verb.Add("file", path, "a .clrscope or .nettrace file").Value("FILE").Required();
+  verb.Add("file", path, "a .clrscope, .nettrace or .nettrace.gz file").Value("FILE").Required();
   verb.Add("sql", sql, "one read-only statement").Value("SQL");
   AddFormatOptions(verb, format);
   AddColorOption(verb, color);

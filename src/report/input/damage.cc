@@ -7,7 +7,8 @@ namespace clrscope::report {
 
 std::optional<Error> DamageOf(const import::TraceSummary& trace, const std::string& path,
                               bool ended) {
-  const std::string file = path == "-" ? "standard input" : path;
+  std::string file = path == "-" ? "standard input" : path;
+  if (trace.unpacked) file += ", unpacked,";
   if (trace.damage) {
     const uint64_t at =
         trace.damage->offset == Error::kNoOffset ? trace.bytes : trace.damage->offset;

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "analysis/families/live/interval_fold.h"
 #include "import/gunzip.h"
+#include "import/other_kind.h"
 #include "import/pprof_frames.h"
 
 namespace clrscope::report {
@@ -63,11 +63,13 @@ struct Keep final : profile::IntervalSink {
 bool LooksLikePprof(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return true;
-  if (NamedLikePprof(path)) return fs::exists(path, error);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(path.c_str(), "rb"),
-                                                          &std::fclose);
-  unsigned char head[2] = {};
-  return f != nullptr && std::fread(head, 1, 2, f.get()) == 2 && head[0] == 0x1f && head[1] == 0x8b;
+  if (!fs::is_regular_file(path, error)) return false;  // what is read of a pipe is gone
+  Result<import::ByteSource> source = import::OpenSource(path);
+  if (!source.ok()) return NamedLikePprof(path);
+  import::MaybeGzipped bytes(source.Take());
+  constexpr std::string_view kNettrace = "Nettrace";
+  const bool trace = import::ReadHead(bytes, kNettrace.size()) == kNettrace;
+  return !trace && (bytes.gzipped() || NamedLikePprof(path));
 }
 
 Result<std::vector<profile::AgentInterval>> ReadPprofs(const std::string& path,
@@ -77,11 +79,23 @@ Result<std::vector<profile::AgentInterval>> ReadPprofs(const std::string& path,
   for (const std::string& name : paths) {
     auto file = std::make_unique<File>();
     file->path = name;
-    Result<std::string> message = import::ReadMaybeGzipped(name);
+    ASSIGN_OR_RETURN(import::ByteSource source, import::OpenSource(name));
+    import::MaybeGzipped bytes(std::move(source));
+    Result<std::string> message = import::ReadAll(bytes);
     if (!message.ok()) return Named(name, message.error());
     file->message = message.Take();
     Result<import::PprofProfile> parsed = import::ParsePprof(file->message);
-    if (!parsed.ok()) return Named(name, parsed.error());
+    if (!parsed.ok()) {
+      // One may have been taken for a profile because it is gzipped.
+      Error otherwise = Named(name, parsed.error());
+      if (!NamedLikePprof(name))
+        otherwise = {ErrorCode::kFailed,
+                     fmt::format("{} is gzipped, and what it holds is neither a nettrace nor a "
+                                 "whole pprof profile",
+                                 name)};
+      return import::OtherKind(name, AsBytes(file->message.data(), file->message.size()),
+                               bytes.gzipped(), std::move(otherwise));
+    }
     file->profile = parsed.Take();
     files.push_back(std::move(file));
   }

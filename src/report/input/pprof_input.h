@@ -11,7 +11,8 @@
 
 namespace clrscope::report {
 
-// A folder, or a file that is gzipped or has a name that ends as pprof files' do.
+// A folder, or a file that is gzipped or has a name that ends as pprof files' do, and that holds no
+// nettrace.
 bool LooksLikePprof(const std::string& path);
 
 // Makes `recording` one of one process. Profiles of a span of time add up; those without a duration
