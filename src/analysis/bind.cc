@@ -18,6 +18,7 @@
 #include "analysis/families/requests/route_names.h"
 #include "analysis/families/windows/window_sums.h"
 #include "analysis/profile_tree.h"
+#include "base/agent_name.h"
 #include "base/flat_map.h"
 #include "clr/method_name.h"
 #include "clr/type_name.h"
@@ -514,8 +515,7 @@ class Binder final : private AddressNames {
     uint32_t at = canonical_[node];
     for (size_t i = path_.size(); i-- > 0;) {
       const uint32_t frame = FrameFor(path_[i]);
-      // Functions of a file that are not told apart are one.
-      const bool same = at != 0 && out_.nodes[at].frame == frame && IsOnePart(out_.frames[frame]);
+      const bool same = at != 0 && IsOnePart(out_.nodes[at].frame, frame);
       canonical_[path_[i]] = at = same ? at : tree_.ChildOf(at, frame, LineFor(path_[i]));
     }
     return at;
@@ -544,14 +544,20 @@ class Binder final : private AddressNames {
     uint32_t& frame = frame_of_address_[address];
     if (frame != FlatMap::kNone) return frame;
     const profile::Place* const place = process_->places.At(address);
-    frame = place != nullptr && place->symbol.value != 0
+    frame = IsAgent(*at.image, place) ? AgentFrame(*at.image)
+            : place != nullptr && place->symbol.value != 0
                 ? NativeFrame(*at.image, place->symbol)
                 : UnresolvedFrame(a.address, at, /*by_file=*/true);
     return frame;
   }
 
-  static bool IsOnePart(const profile::Frame& f) {
-    return f.kind == profile::FrameKind::kKernel || f.IsWholeFile();
+  // Functions of a file that are not told apart are one. What the agent calls is its work.
+  bool IsOnePart(uint32_t parent, uint32_t frame) const {
+    const profile::Frame& f = out_.frames[frame];
+    if (parent == frame) return f.kind == profile::FrameKind::kKernel || f.IsWholeFile();
+    return parent == agent_frame_ &&
+           (f.kind == profile::FrameKind::kNative || f.kind == profile::FrameKind::kRuntime ||
+            f.kind == profile::FrameKind::kKernel);
   }
 
   uint32_t FrameFor(uint32_t node) {
@@ -587,6 +593,8 @@ class Binder final : private AddressNames {
     if (at.kind != profile::CodeAt::Kind::kMethod) {
       if (profile::IsOfKernel(a.address))
         return tree_.PseudoFrame("[kernel]", profile::FrameKind::kKernel);
+      if (at.kind == profile::CodeAt::Kind::kImage && IsAgent(*at.image, place))
+        return AgentFrame(*at.image);
       if (at.kind == profile::CodeAt::Kind::kImage && place != nullptr && place->symbol.value != 0)
         return NativeFrame(*at.image, place->symbol);
       // Most of what runs has been compiled ahead of time, and is told by its file.
@@ -625,6 +633,19 @@ class Binder final : private AddressNames {
     }
     if (clr::IsMachinery(owner, name)) f.flags |= profile::kMachinery | profile::kFramework;
     return tree_.FindFrame(f);
+  }
+
+  bool IsAgent(const profile::Image& image, const profile::Place* place) const {
+    return IsAgentFile(Str(image.path)) || (place != nullptr && Str(place->symbol) == kAgentName);
+  }
+
+  uint32_t AgentFrame(const profile::Image& image) {
+    profile::Frame f;
+    f.flags = profile::kFramework;
+    f.kind = profile::FrameKind::kNative;
+    f.module = f.method = f.raw =
+        out_.modules[FindModule(image.path, image.build_id, kAgentName)].name;
+    return agent_frame_ = tree_.FindFrame(f);
   }
 
   // A function of a library.
@@ -673,8 +694,12 @@ class Binder final : private AddressNames {
   }
 
   uint32_t FindModule(StringId path_id, StringId mvid_id) {
+    return FindModule(path_id, mvid_id, ModuleName(Str(path_id)));
+  }
+
+  uint32_t FindModule(StringId path_id, StringId mvid_id, std::string_view shown) {
     const std::string_view path = Str(path_id);
-    const StringId name = out_.strings.Intern(ModuleName(path));
+    const StringId name = out_.strings.Intern(shown);
     const StringId mvid = Copy(mvid_id);
     const uint64_t key = PairKey(name.value, mvid.value);
     uint32_t module = module_by_name_.Find(key);
@@ -715,6 +740,7 @@ class Binder final : private AddressNames {
   const profile::ProcessTables* process_ = nullptr;
   std::vector<Source> sources_;                // by process
   std::vector<StringId> routes_, operations_;  // of the process, by their number
+  uint32_t agent_frame_ = FlatMap::kNone;      // the agent's, once it was seen
   std::vector<uint32_t> frame_of_address_, file_of_, canonical_, type_of_, path_;
   std::unordered_map<uint32_t, uint32_t> frame_of_method_;
   ProfileTree tree_{&out_};

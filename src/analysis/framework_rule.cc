@@ -74,8 +74,15 @@ bool IsRuntimeLibrary(std::string_view file_name) {
                      [file_name](std::string_view name) { return file_name.starts_with(name); });
 }
 
+bool IsAgentFile(std::string_view path) {
+  const std::string_view name = ModuleName(path);
+  return name.starts_with("clrscope-agent-") && name.ends_with(".so");
+}
+
 std::string_view ModuleName(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";  // proc(5)
   std::string_view name = FileNameOf(path);
+  if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
   for (const std::string_view extension : {".dll", ".exe", ".ni.dll"})
     if (name.ends_with(extension)) return name.substr(0, name.size() - extension.size());
   return name.substr(0, name.find(','));  // "Assembly, Version=…" of dynamic modules

@@ -27,7 +27,11 @@ bool IsOfFramework(std::string_view path);
 // Libraries that are a part of the runtime, or that it runs on: libcoreclr.so, System.Native.
 bool IsRuntimeLibrary(std::string_view file_name);
 
-// "System.Private.CoreLib" of a path or assembly name.
+// The file that the agent is loaded from, by a name that it has unless a user chose another.
+bool IsAgentFile(std::string_view path);
+
+// "System.Private.CoreLib" of a path or assembly name. Of a mapped file that was removed or
+// replaced, too.
 std::string_view ModuleName(std::string_view path);
 
 }  // namespace clrscope::analysis

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/agent_name.h"
 #include "base/utf.h"
 #include "symbols/elf/demangle.h"
 
@@ -25,8 +26,12 @@ std::string Presentable(std::string name) {
 
 }  // namespace
 
+// A user may have given its file any name; its own (DT_SONAME) stays.
 void NativeFunctions::AddImage(ElfParts image) {
-  table_.Add(image_.emplace(std::move(image)).elf());
+  const symbols::ElfFile& elf = image_.emplace(std::move(image)).elf();
+  table_.Add(elf);
+  if (const symbols::ElfSection* names = elf.Section(".dynstr"))
+    is_agent_ = AsText(elf.Data(*names)).find("libclrscope-agent") != std::string_view::npos;
 }
 
 void NativeFunctions::AddSymbols(ElfParts symbols) {
@@ -53,6 +58,7 @@ std::optional<uint64_t> NativeFunctions::AddressOf(uint64_t offset,
 }
 
 std::string NativeFunctions::NameAt(uint64_t offset, const MappedFile& mapped) const {
+  if (is_agent_) return std::string(kAgentName);
   const auto address = AddressOf(offset, mapped);
   if (!address) return {};
   const auto symbol = table_.Find(*address);

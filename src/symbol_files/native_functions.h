@@ -42,7 +42,8 @@ class NativeFunctions {
   // After the last of them, before NameAt().
   void Finish() { table_.Finish(); }
 
-  // As people write it, of the function whose code lies at `offset` in the file; "": of none.
+  // As people write it, of the function whose code lies at `offset` in the file; "": of none. All
+  // of clrscope's agent is kAgentName.
   // Without the image its addresses follow from `mapped`, if it is all of the file's code.
   std::string NameAt(uint64_t offset, const MappedFile& mapped) const;
 
@@ -58,6 +59,7 @@ class NativeFunctions {
   std::vector<ElfParts> symbols_;
   std::vector<std::vector<std::byte>> unpacked_;
   symbols::SymbolTable table_;
+  bool is_agent_ = false;
 };
 
 }  // namespace clrscope::symbol_files

@@ -28,6 +28,7 @@ from left_behind import LeftBehind  # noqa: F401
 from limits import Limits  # noqa: F401
 from metadata import Metadata  # noqa: F401
 from musl import Musl  # noqa: F401
+from own_frames import OwnFrames  # noqa: F401
 from permission import Permission  # noqa: F401
 from pprof_file import PprofFile
 from surroundings import Surroundings  # noqa: F401

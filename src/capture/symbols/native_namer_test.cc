@@ -14,6 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/agent_name.h"
+#include "base/elf_build_id.h"
+#include "capture/agents/agent_image.h"
+#include "capture/agents/agent_place.h"
 #include "capture/proc/image_reader.h"
 #include "capture/symbols/native_names.h"
 #include "profile/stacks/made_up_frames.h"
@@ -66,6 +70,22 @@ TEST_F(NativeNamerTest, WhatIsNewIsNamedEachTime) {
   const uint32_t again = AddFunction(&ClrscopeNativeNamerProbe);
   namer.Look(tables_, strings_);
   EXPECT_EQ(NameOf(again), "ClrscopeNativeNamerProbe");
+}
+
+TEST_F(NativeNamerTest, TheAgentIsOneWhateverItsFileIsCalled) {
+  const std::string path = ::testing::TempDir() + std::to_string(::getpid()) + "-any.so";
+  for (const Libc libc : {Libc::kGlibc, Libc::kMusl}) {
+    if (!HasAgentFor(libc)) continue;
+    ASSERT_TRUE(WriteAgent(path, ::geteuid(), libc).ok());
+    symbol_files::MappedFile mapped;
+    mapped.path = path;
+    mapped.build_id = ElfBuildId(AgentImage(libc));
+    symbol_files::NativeSymbols symbols;
+    const auto functions = symbols.Of(symbol_files::FileRoot::Own(), mapped);
+    ASSERT_NE(functions, nullptr);
+    EXPECT_EQ(functions->NameAt(0x20000, mapped), kAgentName);
+  }
+  (void)::unlink(path.c_str());
 }
 
 TEST_F(NativeNamerTest, AMethodIsNoNativeCode) {

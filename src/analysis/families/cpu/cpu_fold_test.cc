@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/bind.h"
+#include "base/agent_name.h"
 #include "profile/stacks/made_up_frames.h"
 
 namespace clrscope::analysis {
@@ -322,6 +323,60 @@ TEST(CpuFold, MadeUpFramesHaveTheirNames) {
   for (const profile::Cell& c : p.Find(profile::Measure::kCpu)->cells)
     found.emplace(p.str(p.frames[p.nodes[c.node].frame].method));
   EXPECT_EQ(found, wanted);
+}
+
+// By any name of its file, with all that it calls.
+TEST(CpuFold, TheAgentIsOneFrame) {
+  constexpr uint64_t kAgent = 0x1000'0000, kOther = 0x2000'0000, kRuntime = 0x3000'0000,
+                     kLibrary = 0x4000'0000, kNowhere = 0x5000'0000;
+  profile::Recording recording;
+  recording.processes.push_back(std::make_unique<profile::ProcessTables>());
+  profile::ProcessTables& t = *recording.processes[0];
+  t.info.Record(profile::Measure::kCpu);
+  for (const auto& [start, path] :
+       std::map<uint64_t, const char*>{{kAgent, "/tmp/clrscope-agent-cf4c3a5d67.so (deleted)"},
+                                       {kOther, "/opt/clrscope/agent.so"},
+                                       {kRuntime, "/usr/share/dotnet/libcoreclr.so"},
+                                       {kLibrary, "/usr/lib/libc.so.6 (deleted)"}})
+    t.images.Restore({start, start + 0x1000, 0, recording.strings.Intern(path), {}});
+  CpuSlices sink;
+  CpuFold fold({&t, &sink, 0, kCpuSecond});
+  fold.Begin(/*kernel_told=*/true);
+  const std::vector<std::vector<uint64_t>> chains = {
+      {kAgent + 2, kAgent + 1, kLibrary},
+      {profile::kKernelAddress, kLibrary, kRuntime, kOther + 1, kLibrary},
+      {profile::kRunnableAddress, kAgent, kLibrary},
+      {kNowhere, kAgent + 1, kRuntime},
+      {kRuntime, kLibrary}};
+  for (const auto& chain : chains)
+    fold.OnSample({1, 10 * kCpuMs, chain, chain.size(), false, kPeriod});
+  fold.Finish(kCpuSecond);
+  // As the namer tells a file by what is in it.
+  profile::Place place;
+  place.symbol = recording.strings.Intern(kAgentName);
+  for (uint32_t i = 0; i < t.stacks.addresses().size(); ++i)
+    if (t.stacks.addresses()[i].address == kOther + 1) t.places.Set(i, place);
+  Aggregate aggregate(&recording);
+  for (const profile::Slice& s : sink.slices) aggregate.Add(s);
+  const profile::Profile p = Bind(recording, aggregate);
+  std::multiset<std::string> stacks;
+  for (const profile::Cell& c : p.Find(profile::Measure::kCpu)->cells) {
+    std::string stack;
+    for (uint32_t n = c.node; n != 0; n = p.nodes[n].parent) {
+      const profile::Frame& f = p.frames[p.nodes[n].frame];
+      stack += std::string(p.str(f.method)) + " < ";
+      if (p.str(f.method) == kAgentName) {
+        EXPECT_EQ(p.str(f.module), kAgentName);
+        EXPECT_EQ(f.kind, profile::FrameKind::kNative);
+      }
+    }
+    stacks.insert(stack);
+  }
+  EXPECT_EQ(stacks, (std::multiset<std::string>{
+                        "clrscope agent < libc.so.6 < ",
+                        "(waiting for a CPU) < clrscope agent < libc.so.6 < ",
+                        "clrscope agent < libcoreclr.so < ", "libcoreclr.so < libc.so.6 < "}));
+  EXPECT_EQ(p.losses[Loss::kUnresolvedFrame], 1u);  // at kNowhere
 }
 
 }  // namespace
