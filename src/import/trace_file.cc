@@ -55,11 +55,13 @@ Result<TraceSummary> PumpTrace(const std::string& path, nettrace::Reader* reader
     }
   }
   // Nothing of it was a nettrace: that is another file, not a damaged one.
-  if (summary.damage && reader->info().version == 0)
-    return OtherKind(path, head, bytes.gzipped(),
-                     Error::At(summary.damage->code, summary.damage->offset,
-                               fmt::format("{}: {}", path == "-" ? "standard input" : path,
-                                           summary.damage->message)));
+  if (summary.damage && reader->info().version == 0) {
+    Error error = Error::At(
+        summary.damage->code, summary.damage->offset,
+        fmt::format("{}: {}", path == "-" ? "standard input" : path, summary.damage->message));
+    if (AsText(head).starts_with("Nettrace")) return error;
+    return OtherKind(path, head, bytes.gzipped(), std::move(error));
+  }
   if (!summary.damage) summary.unpacked = bytes.gzipped();
   if (summary.bytes == 0) return Error{ErrorCode::kTruncated, fmt::format("{} is empty", path)};
   reader->Finish();

@@ -23,7 +23,8 @@ class LeftBehind(AgentCase):
 
     def launch(self, seconds):
         return start_clrscope("record", "--live", "-o", self.path(), "--", "dotnet",
-                              os.path.join(harness.WORKLOADS, "alloc", "alloc.dll"), "--rate", "50e6", "--seconds", seconds)
+                              os.path.join(harness.WORKLOADS, "alloc", "alloc.dll"), "--rate", "50e6", "--seconds",
+                              seconds)
 
     def kill_in_a_recording(self, pid):
         recording = start_recording("-p", pid, "--live", "-o", self.path())

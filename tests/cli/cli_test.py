@@ -144,12 +144,17 @@ class Basics(Case):
                          json.loads(self.ok("report", plain, "--json"))["totals"])
         cut, whole = TMP / "cut.gz", gzip.compress(trace)
         cut.write_bytes(whole[:-1])
-        self.assertIn(f"is damaged at byte {len(whole) - 1}: the gzip stream ends too early; everything before it was read",
+        self.assertIn(f"is damaged at byte {len(whole) - 1}: the gzip stream ends too early; everything before it was",
                       run("inspect", cut).stderr.decode())
         cut.write_bytes(gzip.compress(trace[:-5]))
         self.assertRegex(run("inspect", cut).stderr.decode(), rf"cut.gz, unpacked, is cut off: .* of {len(trace) - 5};")
         cut.write_bytes(whole + b"tail")
         self.assertIn("is followed by something else", run("inspect", cut).stderr.decode())
+        for other in (trace[:8] + b"????" + trace[12:], b"Nettrace\0\0\0\0\x09\0\0\0\0\0\0\0"):
+            for cut_bytes in (other, gzip.compress(other)):
+                cut.write_bytes(cut_bytes)
+                self.assertRegex(run("inspect", cut).stderr.decode(),
+                                 "cut.gz: (not a nettrace file: its header|nettrace version 9)")
 
     def test_a_named_pipe(self):
         pipe = TMP / "pipe"
@@ -160,7 +165,7 @@ class Basics(Case):
         self.assertEqual(told, self.ok("inspect", plain))
 
     def test_files_that_are_not_read_are_named(self):
-        gunzip = "; decompress it first with `gzip -dk {}`"
+        gunzip, untar = "; decompress it first with `gzip -dk {}`", "; unpack it first with `tar -xf {}`"
         unread = ", which clrscope does not read"
         capture = "a clrscope capture or another SQLite database"
         kinds = [(b"\x28\xb5\x2f\xfd..", "compressed with zstd", "; decompress it first with `zstd -d {}`", gunzip),
@@ -168,7 +173,7 @@ class Basics(Case):
                  (b"BZh9..", "compressed with bzip2", "; decompress it first with `bzip2 -dk {}`", gunzip),
                  (b"\x04\x22\x4d\x18..", "compressed with lz4", "; decompress it first with `lz4 -d {}`", gunzip),
                  (b"PK\x03\x04..", "a zip archive", "; unpack it first with `unzip {}`", gunzip),
-                 (b"x" * 257 + b"ustar", "a tar archive", "; unpack it first with `tar -xf {}`", "; unpack it first with `tar -xf {}`"),
+                 (b"x" * 257 + b"ustar", "a tar archive", untar, untar),
                  (b"SQLite format 3\0..", capture, None, gunzip),
                  (b"\x14\0\0\0!FastSerialization.1..", "a .gcdump, .netperf or .etlx file", unread, unread),
                  (b"PERFILE2..", "a file of perf", unread, unread),
@@ -186,13 +191,16 @@ class Basics(Case):
                 if what.startswith("neither") and name == "x.pb":  # a damaged one, then
                     continue
                 path.write_bytes(gzip.compress(held))
-                self.fails(1, f"{path} is gzipped, and what it holds is {what}{of_gzipped.format(path)}\n", "report", path)
-        self.fails(1, f"standard input is {capture}, which is not read from a pipe", "report", "-", stdin=b"SQLite format 3\0")
+                told = f"{path} is gzipped, and what it holds is {what}{of_gzipped.format(path)}\n"
+                self.fails(1, told, "report", path)
+        self.fails(1, f"standard input is {capture}, which is not read from a pipe", "report", "-",
+                   stdin=b"SQLite format 3\0")
         self.fails(1, "standard input is compressed with zstd", "inspect", "-", stdin=b"\x28\xb5\x2f\xfd")
+        path.write_bytes(b"\x28\xb5\x2f\xfd")
+        told = f"{path} is compressed with zstd; decompress it first with `zstd -d {path}`"
         for verb in (["gcstats"], ["inspect"], ["convert", "-o", TMP / "x.html"], ["convert", "-o", TMP / "x.clrscope"],
                      ["leaks"], ["query", "select 1"], ["diff", TMP / "x"]):
-            path.write_bytes(b"\x28\xb5\x2f\xfd")
-            self.fails(1, f"{path} is compressed with zstd; decompress it first with `zstd -d {path}`", verb[0], path, *verb[1:])
+            self.fails(1, told, verb[0], path, *verb[1:])
 
     def test_doctor_and_ps(self):
         document = self.json("doctor", str(os.getpid()), code=4)
