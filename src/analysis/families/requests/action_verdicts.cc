@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/families/requests/action_verdicts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace clrscope::analysis {
@@ -8,7 +10,7 @@ namespace clrscope::analysis {
 ActionValues ParseActionValues(std::string_view text) {
   ActionValues out;
   const auto value = [text](std::string_view name) -> std::string {
-    const std::string begin = "[" + std::string(name) + ", ";
+    const std::string begin = fmt::format("[{}, ", name);
     for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
       if (at != 0 && !text.substr(0, at).ends_with("],")) continue;
       const size_t from = at + begin.size();
