@@ -176,8 +176,17 @@ Result<Input> NarrowLeaks(const InputOptions& options, Input input) {
   }
   profile::Filter filter = options.filter;
   filter.request.clear();  // only what matches was added
+  const std::vector<profile::Process> all = p.processes;
   RETURN_IF_ERROR(profile::Apply(filter, p));
   input.leaks->rows.clear();
+  // Windows are by process: those that are left keep their order.
+  std::vector<analysis::LeakWindow> windows;
+  for (size_t i = 0; i < all.size() && windows.size() < p.processes.size(); ++i) {
+    const profile::Process& next = p.processes[windows.size()];
+    if (all[i].pid == next.pid && all[i].start_ns == next.start_ns && all[i].name == next.name)
+      windows.push_back(input.leaks->windows[i]);
+  }
+  input.leaks->windows = std::move(windows);
   for (const profile::Cell& c : p.shown().cells) {
     input.leaks->rows.push_back(rows[c.value.samples]);
     input.leaks->rows.back().process = c.process;
