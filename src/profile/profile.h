@@ -18,6 +18,7 @@
 #include "profile/estimate/cpu_sampler.h"
 #include "profile/estimate/estimate.h"
 #include "profile/gc/gc_records.h"
+#include "profile/memory_reading.h"
 #include "profile/overhead/overhead.h"
 #include "profile/requests.h"
 #include "profile/tables/labels.h"
@@ -166,6 +167,7 @@ struct Process {
   uint32_t sampler_hz = 0;                 // samples of a second of CPU time that were asked for
   bool modes_told = true;                  // the runtime's sampler told which threads ran
   Overhead overhead;                       // what the recording took it
+  std::vector<MemoryReading> memory;       // by time; a writer takes them out
 
   bool Recorded(Measure m) const { return (measures >> static_cast<uint32_t>(m) & 1) != 0; }
   void Record(Measure m) { measures |= 1u << static_cast<uint32_t>(m); }

@@ -17,6 +17,8 @@ Status CaptureWriter::Compact(int64_t end_ns) {
   RETURN_IF_ERROR(CompactGcs());
   RETURN_IF_ERROR(CompactTo(10 * kSecond, end_ns - kFineNs));
   RETURN_IF_ERROR(CompactTo(60 * kSecond, end_ns - kMediumNs));
+  RETURN_IF_ERROR(CompactMemoryTo(10 * kSecond, end_ns - kFineNs));
+  RETURN_IF_ERROR(CompactMemoryTo(60 * kSecond, end_ns - kMediumNs));
   RETURN_IF_ERROR(CompactIntervalsTo(60 * kSecond, end_ns - kFineNs));
   return CompactIntervalsTo(600 * kSecond, end_ns - kMediumNs);
 }
@@ -77,6 +79,17 @@ Status CaptureWriter::CompactTo(int64_t width_ns, int64_t before_ns) {
   }
   for (const Encoded& e : merged) RETURN_IF_ERROR(WriteSlice(e));
   return OkStatus();
+}
+
+// Of each span the first reading stays.
+Status CaptureWriter::CompactMemoryTo(int64_t width_ns, int64_t before_ns) {
+  ASSIGN_OR_RETURN(
+      Statement remove,
+      db_.Prepare("delete from memory where at_ns<?1 and exists(select 1 from memory m "
+                  "where m.process=memory.process and m.at_ns<memory.at_ns and "
+                  "m.at_ns>=memory.at_ns/?2*?2)"));
+  remove.Bind(0, before_ns).Bind(1, width_ns);
+  return remove.Run();
 }
 
 Result<profile::SeriesTable> CaptureWriter::ReadSeries(uint32_t process) {

@@ -306,6 +306,7 @@ Status CaptureReader::LoadRest() {
   RETURN_IF_ERROR(LoadSamplers());
   RETURN_IF_ERROR(LoadThreadSamples());
   RETURN_IF_ERROR(LoadOverhead());
+  RETURN_IF_ERROR(LoadMemory());
   RETURN_IF_ERROR(LoadAgents());
   ASSIGN_OR_RETURN(Statement losses, db_.Prepare("select process,name,count from loss"));
   for (;;) {
@@ -446,6 +447,25 @@ Status CaptureReader::LoadOverhead() {
       o.cost_ns[i] = q.Int(2);
       o.windows[i] = {static_cast<uint64_t>(q.Int(3)), q.Int(4), q.Int(5)};
     }
+  }
+}
+
+Status CaptureReader::LoadMemory() {
+  ASSIGN_OR_RETURN(const bool there, HasTable("memory"));
+  if (!there) return OkStatus();  // files of earlier builds
+  ASSIGN_OR_RETURN(
+      Statement q,
+      db_.Prepare("select process,at_ns,rss_bytes,private_bytes,file_bytes,shared_bytes,"
+                  "swap_bytes,threads from memory order by process,at_ns"));
+  constexpr int64_t kMost = int64_t{1} << 60;  // figures are added up and compared
+  const auto number = [&](int column) { return std::clamp<int64_t>(q.Int(column), -1, kMost); };
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool row, q.Step());
+    if (!row) return OkStatus();
+    profile::ProcessTables* t = Process(q.Int(0));
+    if (t == nullptr || q.Int(2) < 0) return Damaged("the memory of its processes");
+    t->info.memory.push_back({std::clamp(q.Int(1), -kMost, kMost), number(2), number(3), number(4),
+                              number(5), number(6), number(7)});
   }
 }
 

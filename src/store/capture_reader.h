@@ -76,6 +76,7 @@ class CaptureReader {
   Status LoadSamplers();
   Status LoadThreadSamples();
   Status LoadOverhead();
+  Status LoadMemory();
   Status LoadAgents();
   Result<bool> HasTable(std::string_view name);
   profile::ProcessTables* Process(int64_t index) const;

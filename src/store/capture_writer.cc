@@ -86,6 +86,7 @@ Status CaptureWriter::Prepare() {
       prepare(insert_thread_sample_, "insert or replace into thread_sample values(?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_overhead_, "insert or replace into overhead values(?,?,?,?,?,?,?)"));
+  RETURN_IF_ERROR(prepare(insert_memory_, "insert or replace into memory values(?,?,?,?,?,?,?,?)"));
   RETURN_IF_ERROR(
       prepare(insert_counting_,
               "insert or replace into counting values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
@@ -196,6 +197,7 @@ Status CaptureWriter::WriteProcess(uint32_t index, bool last) {
   RETURN_IF_ERROR(WriteCounting(index, t.counting));
   RETURN_IF_ERROR(WriteSampler(index));
   RETURN_IF_ERROR(WriteOverhead(index));
+  RETURN_IF_ERROR(WriteMemory(index));
   return WriteLosses(index, t.losses);
 }
 
@@ -240,6 +242,23 @@ Status CaptureWriter::WriteOverhead(uint32_t index) {
     if (o.of(part) == 0 && o.windows[i].windows == 0) continue;
     RETURN_IF_ERROR(write(profile::OverheadName(part), o.of(part), o.windows[i], 0));
   }
+  return OkStatus();
+}
+
+Status CaptureWriter::WriteMemory(uint32_t index) {
+  std::vector<profile::MemoryReading>& readings = recording_->processes[index]->info.memory;
+  for (const profile::MemoryReading& r : readings) {
+    insert_memory_.Bind(0, int64_t{index})
+        .Bind(1, r.at_ns)
+        .Bind(2, r.rss_bytes)
+        .Bind(3, r.private_bytes)
+        .Bind(4, r.file_bytes)
+        .Bind(5, r.shared_bytes)
+        .Bind(6, r.swap_bytes)
+        .Bind(7, r.threads);
+    RETURN_IF_ERROR(insert_memory_.Run());
+  }
+  readings.clear();
   return OkStatus();
 }
 

@@ -104,6 +104,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Status WriteGcFacts(uint32_t index, bool last);
   Status WriteSampler(uint32_t index);
   Status WriteOverhead(uint32_t index);
+  Status WriteMemory(uint32_t index);
   Status WriteCounting(uint32_t index, const profile::Counting& counting);
   Status WriteLosses(int64_t process, const LossCounters& losses);
   Status WriteSlice(const Encoded& slice);
@@ -114,6 +115,7 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   // minute.
   Status Compact(int64_t end_ns);
   Status CompactTo(int64_t width_ns, int64_t before_ns);
+  Status CompactMemoryTo(int64_t width_ns, int64_t before_ns);
   // Puts the small blobs of collections together.
   Status CompactGcs();
   Status CompactIntervalsTo(int64_t width_ns, int64_t before_ns);
@@ -132,9 +134,9 @@ class CaptureWriter final : public profile::SliceSink, public profile::IntervalS
   Statement insert_process_, insert_thread_, insert_message_, insert_module_, insert_method_,
       insert_type_, insert_mapping_, insert_gc_, insert_gc_detail_, insert_gc_fact_,
       insert_gc_type_, insert_counting_, insert_sampler_, insert_thread_sample_, insert_overhead_,
-      insert_loss_, insert_dictionary_, insert_slice_, insert_meta_, insert_agent_dictionary_,
-      insert_interval_, insert_route_, insert_operation_, delete_slow_, insert_slow_, insert_place_,
-      insert_source_file_;
+      insert_memory_, insert_loss_, insert_dictionary_, insert_slice_, insert_meta_,
+      insert_agent_dictionary_, insert_interval_, insert_route_, insert_operation_, delete_slow_,
+      insert_slow_, insert_place_, insert_source_file_;
 };
 
 }  // namespace clrscope::store

@@ -82,6 +82,8 @@ create table gc_cpu as select process_key process_id, start_s, end_s, gc_cpu_s, 
 create table agent_interval as select process_key process_id, start_s, end_s, event, samples,
   sample_s, walk_fallbacks, agent_cpu_s, agent_bytes, handles, handle_scan_s, live_mean_bytes
   from agent_intervals;
+create table memory_reading as select at_s, process_key process_id, rss_bytes, private_bytes, file_bytes,
+  shared_bytes, swap_bytes, threads from memory_readings;
 create table count as select * from counts;
 create table loss as select name, count, sentence from losses;
 create index sample_stack on sample(stack_id);

@@ -187,6 +187,44 @@ std::unique_ptr<TableCursor> GcCauses(const Catalog& c, std::optional<int64_t>) 
   });
 }
 
+struct MemoryQueryRow {
+  uint32_t process;
+  profile::MemoryReading reading;
+};
+
+std::unique_ptr<TableCursor> MemoryReadings(const Catalog& c, std::optional<int64_t>) {
+  const Profile& p = c.profile();
+  std::vector<MemoryQueryRow> rows;
+  for (uint32_t i = 0; i < p.processes.size(); ++i)
+    for (const profile::MemoryReading& reading : p.processes[i].memory)
+      rows.push_back({i, reading});
+  return List(std::move(rows), [&p](const MemoryQueryRow& row, int column, sqlite3_context* out) {
+    const profile::MemoryReading& r = row.reading;
+    switch (column) {
+      case 0:
+        return PutSeconds(out, r.at_ns);
+      case 1:
+        return PutProcess(out, p, row.process);
+      case 2:
+        return Put(out, p.processes[row.process].pid);
+      case 3:
+        return PutKnown(out, r.rss_bytes);
+      case 4:
+        return PutKnown(out, r.private_bytes);
+      case 5:
+        return PutKnown(out, r.file_bytes);
+      case 6:
+        return PutKnown(out, r.shared_bytes);
+      case 7:
+        return PutKnown(out, r.swap_bytes);
+      case 8:
+        return PutKnown(out, r.threads);
+      default:
+        return Put(out, row.process);
+    }
+  });
+}
+
 std::unique_ptr<TableCursor> Losses(const Catalog& c, std::optional<int64_t>) {
   std::vector<std::pair<Loss, uint64_t>> rows;
   c.profile().losses.ForEach([&](Loss loss, uint64_t n) { rows.emplace_back(loss, n); });
@@ -330,6 +368,13 @@ constexpr QueryTable kTables[] = {
      "process text, pid integer, mode text, exact integer, events integer, loh_threshold integer, "
      "added_objects integer, guessed_sizes integer, gc_bytes integer, missing_bytes_high integer",
      -1, Counts},
+    {"memory_readings",
+     "memory of the processes, as the system told it each second; of old readings one of each 10 "
+     "s, "
+     "then of each minute",
+     "at_s real, process text, pid integer, rss_bytes integer, private_bytes integer, file_bytes "
+     "integer, shared_bytes integer, swap_bytes integer, threads integer, process_key integer",
+     -1, MemoryReadings},
     {"losses", "what was lost, and which figures it touches",
      "name text, count integer, sentence text", -1, Losses},
     {"recording", "one row about the whole",

@@ -59,6 +59,9 @@ create table cpu_sampler(process integer primary key, sampler integer, hz intege
 create table thread_sample(process integer primary key, samples integer, managed integer);
 create table overhead(process integer, part text, ns integer, windows integer,
   windows_ns integer, of_ns integer, limit_ppm integer, primary key(process, part)) without rowid;
+create table memory(process integer, at_ns integer, rss_bytes integer, private_bytes integer,
+  file_bytes integer, shared_bytes integer, swap_bytes integer, threads integer,
+  primary key(process, at_ns)) without rowid;
 create table loss(process integer, name text, count integer, primary key(process, name)) without
   rowid;
 create table dictionary(process integer, kind text, first integer, count integer, data blob);

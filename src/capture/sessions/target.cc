@@ -9,6 +9,7 @@
 
 #include "analysis/families/wall/thread_modes.h"
 #include "capture/kernel/wall_sampler.h"
+#include "capture/proc/memory_readings.h"
 #include "capture/proc/thread_names.h"
 #include "capture/sessions/cpu_stacks.h"
 #include "capture/symbols/line_book.h"
@@ -94,6 +95,7 @@ Target::Target(OpenedTarget opened, const Home& home, const TargetOptions& optio
         ipc::MajorVersion(process_.clr_version)));
   RecordMeasures();
   gc_threads_.Read(info.start_ns, info.gc);
+  ReadMemory(process_.pid, info.start_ns, info.memory);
   MeterOverhead(info.start_ns);
   Take(std::move(opened));
 }
@@ -360,6 +362,7 @@ void Target::Settle() {
 void Target::BeginStop() {
   if (state_ != State::kRecording) return;
   gc_threads_.Read(home_.clock->now_ns(), tables_->info.gc);
+  ReadMemory(process_.pid, home_.clock->now_ns(), tables_->info.memory);
   MeterOverhead(home_.clock->now_ns());
   ReadThreadNames(process_.pid, home_.recording->strings, tables_->thread_names);
   state_ = State::kStopping;
@@ -466,6 +469,7 @@ void Target::Tick(int64_t now_ns) {
     WatchTicks(now_ns);
   if (state_ == State::kRecording) {
     gc_threads_.Read(now_ns, tables_->info.gc);
+    ReadMemory(process_.pid, now_ns, tables_->info.memory);
     MeterOverhead(now_ns);
   }
   LookAround(now_ns);
@@ -532,6 +536,7 @@ void Target::MoveTo(const Home& home, int64_t shift_ns) {
   names_until_ns_ = 0;
   profile::CarryOver(old, old_strings, shift_ns, *tables_, home_.recording->strings);
   fold_->MoveTo(old, old_strings, &home_.recording->strings, tables_, index_, home_.sink);
+  ReadMemory(process_.pid, 0, tables_->info.memory);
   fold_->storm().Shift(shift_ns);
   fold_->allocations().Shift(shift_ns);
   fold_->requests().Shift(shift_ns);

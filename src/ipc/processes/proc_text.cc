@@ -46,7 +46,22 @@ Result<ProcStat> ParseProcStat(std::string_view text) {
   return stat;
 }
 
+namespace {
+
+// nullptr: another line.
+int64_t* MemoryField(std::string_view key, ProcMemory& memory) {
+  return key == "VmRSS:"      ? &memory.rss_bytes
+         : key == "RssAnon:"  ? &memory.private_bytes
+         : key == "RssFile:"  ? &memory.file_bytes
+         : key == "RssShmem:" ? &memory.shared_bytes
+         : key == "VmSwap:"   ? &memory.swap_bytes
+                              : nullptr;
+}
+
+}  // namespace
+
 ProcStatus ParseProcStatus(std::string_view text) {
+  constexpr int64_t kMostKib = int64_t{1} << 50;
   ProcStatus status;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -69,9 +84,11 @@ ProcStatus ParseProcStatus(std::string_view text) {
     } else if (key == "voluntary_ctxt_switches:") {
       uint64_t switches = 0;
       if (ToNumber(NextWord(line), switches)) status.voluntary_switches = switches;
-    } else if (key == "VmRSS:") {
-      uint64_t kib = 0;
-      if (ToNumber(NextWord(line), kib)) status.rss_bytes = kib * 1024;
+    } else if (int64_t* const bytes = MemoryField(key, status.memory)) {
+      int64_t kib = 0;
+      if (ToNumber(NextWord(line), kib) && kib >= 0 && kib < kMostKib) *bytes = kib * 1024;
+    } else if (key == "Threads:") {
+      ToNumber(NextWord(line), status.threads);
     } else if (key == "NSpid:") {
       int count = 0;
       for (std::string_view word = NextWord(line); !word.empty(); word = NextWord(line), ++count)

@@ -25,6 +25,12 @@ constexpr bool HasEnded(char state) { return state == 'Z' || state == 'X'; }
 // errors: kCorrupt
 Result<ProcStat> ParseProcStat(std::string_view text);
 
+// In bytes; -1 = the kernel does not say.
+struct ProcMemory {
+  int64_t rss_bytes = -1;
+  int64_t private_bytes = -1, file_bytes = -1, shared_bytes = -1;  // the parts of it
+  int64_t swap_bytes = -1;
+};
 struct ProcStatus {
   uid_t uid = 0;  // effective
   gid_t gid = 0;  // effective
@@ -32,7 +38,8 @@ struct ProcStatus {
   pid_t inner_pid = 0;   // last of NSpid: how the process sees itself; 0 = not told
   bool nested = false;   // NSpid has several values: another pid namespace
   pid_t tracer_pid = 0;  // who traces it (gdb, strace); 0: nobody that is seen from here
-  uint64_t rss_bytes = 0;
+  ProcMemory memory;
+  int64_t threads = -1;
   uint64_t capabilities = 0;                   // effective; a bit each, of linux/capability.h
   std::optional<uint64_t> voluntary_switches;  // how many times it gave its CPU up to wait
 };

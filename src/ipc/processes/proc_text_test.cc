@@ -27,9 +27,27 @@ TEST(ProcTextTest, StatusGivesTheInnermostPid) {
   EXPECT_EQ(status.uid, 1001u);
   EXPECT_EQ(status.inner_pid, 7);
   EXPECT_TRUE(status.nested);
-  EXPECT_EQ(status.rss_bytes, 2048u * 1024);
+  EXPECT_EQ(status.memory.rss_bytes, 2048 * 1024);
   EXPECT_FALSE(ParseProcStatus("NSpid:\t680\n").nested);
   EXPECT_EQ(ParseProcStatus("").inner_pid, 0);
+}
+
+TEST(ProcTextTest, StatusHasThePartsOfMemory) {
+  const ProcStatus status = ParseProcStatus(
+      "VmRSS:\t  42 kB\nRssAnon:\t 30 kB\nRssFile:\t 10 kB\nRssShmem:\t 2 kB\n"
+      "VmSwap:\t 7 kB\nThreads:\t9\n");
+  EXPECT_EQ(status.memory.rss_bytes, 42 << 10);
+  EXPECT_EQ(status.memory.private_bytes, 30 << 10);
+  EXPECT_EQ(status.memory.file_bytes, 10 << 10);
+  EXPECT_EQ(status.memory.shared_bytes, 2 << 10);
+  EXPECT_EQ(status.memory.swap_bytes, 7 << 10);
+  EXPECT_EQ(status.threads, 9);
+  // Of a zombie, of an old kernel, of something else.
+  const ProcStatus other = ParseProcStatus("VmRSS:\t-1 kB\nVmSwap:\t99999999999999999 kB\n");
+  EXPECT_EQ(other.memory.rss_bytes, -1);
+  EXPECT_EQ(other.memory.swap_bytes, -1);
+  EXPECT_EQ(other.memory.private_bytes, -1);
+  EXPECT_EQ(other.threads, -1);
 }
 
 TEST(ProcTextTest, StatusHasTheSwitchesThatAThreadWanted) {

@@ -156,7 +156,7 @@ Result<ProcessFacts> GatherSocketFacts(pid_t pid) {
   facts.uptime_s = UptimeOf(stat.start_ticks);
   facts.uid = status.uid;
   facts.gid = status.gid;
-  facts.rss_bytes = status.rss_bytes;
+  facts.rss_bytes = static_cast<uint64_t>(std::max<int64_t>(status.memory.rss_bytes, 0));
   facts.comm = stat.comm;
   facts.exe = ReadLink(proc + "/exe");
   if (const auto cmdline = ReadFile(proc + "/cmdline"); cmdline.ok())

@@ -15,6 +15,7 @@ void CarryOver(const ProcessTables& from, const StringPool& from_strings, int64_
   to.info.main_module = copy(from.info.main_module);
   to.info.start_ns = to.info.end_ns = 0;
   to.info.complete = false;
+  to.info.memory.clear();
   to.info.gc = from.info.gc.Settings();
   to.pointer_size = from.pointer_size;
   for (const ModuleImage& m : from.code.modules())
