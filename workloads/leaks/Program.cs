@@ -4,10 +4,12 @@
 //   leaks [--run NAME,NAME…] [--seconds N] [--garbage BYTES_PER_S] [--gc-every MS] [--slow BYTES] [--grows S] [--start-on-stdin]
 // Leaks:   list, handlers, timers, slow (one object a second)
 // Others:  refreshed (thrown away as a whole), lru (the oldest goes), stabilising (grows, then stops), loaded (at the start)
+// Outside of the GC's heap: native (4 MiB a second that malloc gives, each page written)
 // Prints {"ready":PID}; at the end one line of JSON: what each site made and what of it lives.
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Clrscope.Workloads.Leaks;
@@ -158,6 +160,18 @@ sealed class Loaded() : Site("loaded")
     static void Add() => s_tables.Add(new Table[30]);
 }
 
+sealed class Native() : Site("native")
+{
+    const int Bytes = 1 << 20;
+    public override long Live => Made;
+    public override void Step(double seconds)
+    {
+        for (long n = Due(4, seconds); n > 0; n--, Made++) Allocate();
+    }
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static unsafe void Allocate() => NativeMemory.Fill(NativeMemory.Alloc(Bytes), Bytes, 1);
+}
+
 static class Program
 {
     static object? s_last;
@@ -199,6 +213,7 @@ static class Program
                 "lru" => new Lru(),
                 "stabilising" => new Stabilising(grows),
                 "loaded" => new Loaded(),
+                "native" => new Native(),
                 _ => throw new ArgumentException(name),
             });
         Console.WriteLine($"{{\"ready\":{Environment.ProcessId}}}");
@@ -209,7 +224,7 @@ static class Program
         long start = Stopwatch.GetTimestamp();
         double Now() => Stopwatch.GetElapsedTime(start).TotalSeconds;
         var waster = new Thread(() => Waste(garbage, seconds, Now));
-        waster.Start();
+        if (garbage > 0) waster.Start();
         double collect = 0;
         while (Now() < seconds)
         {
@@ -221,7 +236,7 @@ static class Program
             }
             Thread.Sleep(5);
         }
-        waster.Join();
+        if (garbage > 0) waster.Join();
         var text = new StringBuilder("{");
         foreach (Site site in sites)
             text.Append(text.Length > 1 ? "," : "").Append($"\"{site.Name}\":{{\"made\":{site.Made},\"live\":{site.Live}}}");

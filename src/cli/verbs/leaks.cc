@@ -13,6 +13,7 @@
 #include "report/rows/views.h"
 #include "report/text/cells.h"
 #include "report/text/humanize.h"
+#include "report/text/memory.h"
 #include "report/text/shorten.h"
 #include "report/text/wrap.h"
 
@@ -111,7 +112,8 @@ report::Json HeadJson(const report::Input& input) {
     head["windows"].push_back(
         {{"pid", p.processes[i].pid},
          {"from_s", w.known ? report::Json(w.start_s + shift) : report::Json()},
-         {"to_s", w.known ? report::Json(w.end_s + shift) : report::Json()}});
+         {"to_s", w.known ? report::Json(w.end_s + shift) : report::Json()},
+         {"memory", w.memory ? report::MemoryJson(*w.memory) : report::Json()}});
   }
   head["losses"] = report::LossesJson(p.losses);
   head["rows_total"] = input.leaks->rows.size();
@@ -178,6 +180,18 @@ std::string SuspectText(const LeakRow& r, const Profile& p, size_t width,
   return out;
 }
 
+std::string Who(const Profile& p, const profile::Process& process) {
+  return fmt::format("{} ({})", report::Printable(p.str(process.name)), process.pid);
+}
+
+void WriteMemory(const report::Input& input, Output& out) {
+  const Profile& p = input.profile;
+  for (size_t i = 0; i < p.processes.size(); ++i)
+    if (const LeakWindow& w = input.leaks->windows[i]; w.memory)
+      out.Write(
+          report::MemoryText(*w.memory, Who(p, p.processes[i]), p.processes[i].pid, OutputWidth()));
+}
+
 void WriteText(const report::Input& input, const LeaksOptions& o, Output& out) {
   const Profile& p = input.profile;
   const report::Style style = StyleFor(o.color);
@@ -192,11 +206,11 @@ void WriteText(const report::Input& input, const LeaksOptions& o, Output& out) {
     if (!w.known) continue;
     const double shift = static_cast<double>(w.shift_ns) / 1e9;
     out.Write(report::Wrap(
-        fmt::format("{} ({}): what lived at {} against what lived at {}",
-                    report::Printable(p.str(p.processes[i].name)), p.processes[i].pid,
+        fmt::format("{}: what lived at {} against what lived at {}", Who(p, p.processes[i]),
                     report::ClockText(w.start_s + shift), report::ClockText(w.end_s + shift)),
         0, 0, width));
   }
+  WriteMemory(input, out);
   // What grows is shown whole; of the others, who looks for them.
   const size_t limit = o.limit.value_or(std::max<size_t>(counts[0], 5));
   for (size_t i = 0; i < std::min(limit, input.leaks->rows.size()); ++i)
@@ -223,9 +237,13 @@ Status NothingToSay(const report::Input& input, const LeaksOptions& o) {
     return Error{ErrorCode::kEmpty,
                  fmt::format("{} is too short to tell what grows: record for a minute or more{}",
                              o.input.path, missing)};
-  if (input.leaks->rows.empty())
+  if (input.leaks->rows.empty() && o.input.filter.any_but_process())
     return Error{ErrorCode::kEmpty,
                  fmt::format("nothing that lives in {} matches{}", o.input.path, missing)};
+  if (input.leaks->rows.empty())
+    return Error{ErrorCode::kEmpty,
+                 fmt::format("none of the objects that {} follows has survived a GC yet{}",
+                             o.input.path, missing)};
   return OkStatus();
 }
 
@@ -274,6 +292,8 @@ int RunLeaks(const Args& args) {
     document.End();
   } else if (empty.ok()) {
     WriteText(*input, o, out);
+  } else {
+    WriteMemory(*input, out);  // what grows may be no object at all
   }
   if (Status status = out.Flush(); !status.ok()) return Fail(status.error());
   if (input->damage) {

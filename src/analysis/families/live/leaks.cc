@@ -231,6 +231,20 @@ void LeakFinder::Describe(Group& g, const LeakWindow& w) {
   }
 }
 
+void LeakFinder::AddMemory(Leaks& leaks) const {
+  for (uint32_t process = 0; process < leaks.windows.size(); ++process) {
+    LeakWindow& w = leaks.windows[process];
+    if (!w.known) continue;
+    const auto at = [&](double seconds) { return w.shift_ns + std::llround(seconds * kNs); };
+    w.memory = MemoryGrowthOf(*profile_, process, at(w.start_s), at(w.end_s), true);
+    if (!w.memory || keep_) continue;
+    double live = 0;
+    for (const LeakRow& r : leaks.rows)
+      if (r.process == process) live += r.added.amount - r.gone.amount;
+    w.memory->live_bytes = std::llround(live);
+  }
+}
+
 Leaks LeakFinder::Finish() {
   Leaks out;
   out.windows.resize(profile_->processes.size());
@@ -266,6 +280,7 @@ Leaks LeakFinder::Finish() {
     differences.push_back(d);
     out.rows.push_back(r);
   }
+  AddMemory(out);
   profile::NameChanges(differences);
   for (size_t i = 0; i < out.rows.size(); ++i) {
     LeakRow& r = out.rows[i];

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "analysis/bind.h"
+#include "analysis/families/live/memory_growth.h"
 #include "profile/estimate/estimate.h"
 #include "profile/profile.h"
 #include "profile/tables/agent_tables.h"
@@ -55,10 +56,11 @@ struct LeakRow {
 };
 
 struct LeakWindow {
-  bool known = false;             // live objects were followed for long enough
-  double start_s = 0, end_s = 0;  // since the agent's start
-  double middle_s = 0;            // where its last half begins
-  int64_t shift_ns = 0;           // of the agent's start, since the recording's
+  bool known = false;                    // live objects were followed for long enough
+  double start_s = 0, end_s = 0;         // since the agent's start
+  double middle_s = 0;                   // where its last half begins
+  int64_t shift_ns = 0;                  // of the agent's start, since the recording's
+  std::optional<MemoryGrowth> memory{};  // of the whole process, in the window
 };
 
 struct Leaks {
@@ -110,6 +112,7 @@ class LeakFinder {
   void AddLevels(const profile::AgentInterval& interval);
   static Verdict JudgeLevels(Group& group, const LeakWindow& window);
   static void Describe(Group& group, const LeakWindow& window);
+  void AddMemory(Leaks& leaks) const;
 
   const profile::Profile* profile_;
   const std::vector<AgentPlaces>* places_;
