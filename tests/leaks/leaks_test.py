@@ -153,5 +153,83 @@ class Verdicts(Case):
                     self.assertIsNone(row["slope_low"])
 
 
+class Memory(Case):
+    """What a process's memory grows by: outside of the GC's heap, and in it."""
+    SECONDS = 20
+    NATIVE = ("--run", "native", "--garbage", "0")
+    RECORDINGS = {"native": ("leaks", *NATIVE), "no GC": ("leaks", *NATIVE, "--gc-every", "0"), "native-net9": ("leaks-net9", *NATIVE),
+                  "native-net8": ("leaks-net8", *NATIVE), "list": ("leaks", "--run", "list", "--garbage", "0")}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="clrscope-leaks-")
+        cls.recordings = {}
+        for name, args in cls.RECORDINGS.items():
+            if not os.path.isdir(os.path.join(harness.WORKLOADS, args[0])):
+                continue
+            folder = os.path.join(cls.folder.name, name)
+            os.mkdir(folder)
+            cls.recordings[name] = Recording(folder, *args, seconds=cls.SECONDS)
+
+    @classmethod
+    def tearDownClass(cls):
+        for recording in cls.recordings.values():
+            recording.end()
+        cls.folder.cleanup()
+
+    def told(self, name):
+        """The line's figures, its text and the exit code; and what the program says that it made."""
+        if name not in self.recordings:
+            self.skipTest(f"the workload of {name} was not built")
+        r = self.recordings[name]
+        _, words = r.recorder.communicate(timeout=120)
+        self.assertEqual(r.recorder.returncode, 0, words)
+        window, = json.loads(clrscope("leaks", r.path, "--json").stdout)["windows"]
+        text = clrscope("leaks", r.path)
+        made, _ = r.process.communicate(timeout=120)
+        return window["memory"], " ".join(text.stdout.split()), text, json.loads(made.splitlines()[-1])
+
+    def check_native(self, name):
+        memory, text, verb, made = self.told(name)
+        seconds = memory["to"]["at_s"] - memory["from"]["at_s"]
+        # 4 MiB a second while it runs, and no more than it says itself.
+        self.assertGreater(memory["grown_bytes"], seconds * (2 << 20), memory)
+        self.assertLess(memory["grown_bytes"], made["native"]["made"] << 20, memory)
+        self.assertGreater(memory["to"]["private_bytes"], memory["from"]["private_bytes"] + seconds * (2 << 20), memory)
+        self.assertLess(memory["gc_at_most_bytes"], memory["grown_bytes"] / 2, memory)
+        self.assertTrue(memory["mostly_outside_gc"], memory)
+        self.assertIn("Most of the growth is outside of the GC's heap", text)
+        self.assertIn(verb.returncode, (0, 3), verb.stderr)  # whether an object was sampled
+        return memory, text, verb
+
+    def test_growth_outside_of_the_heap(self):
+        for name in ("native", "native-net9", "native-net8"):
+            with self.subTest(name):
+                memory, _, _ = self.check_native(name)
+                grown = memory["gc_to"]["committed_bytes"] - memory["gc_from"]["committed_bytes"]
+                self.assertGreater(memory["gc_from"]["committed_bytes"], 1 << 19)
+                self.assertLess(grown, 8 << 20, memory)
+
+    def test_growth_outside_of_the_heap_without_a_collection(self):
+        memory, text, verb = self.check_native("no GC")
+        self.assertIsNone(memory["gc_to"])
+        self.assertIn("GC heap not known", text)
+        # The line is there although no object is.
+        self.assertEqual(verb.returncode, 3)
+        self.assertIn("none of the objects", verb.stderr)
+
+    def test_growth_of_the_heap(self):
+        memory, text, verb, made = self.told("list")
+        self.assertEqual(verb.returncode, 0, verb.stderr)
+        grown = memory["gc_to"]["committed_bytes"] - memory["gc_from"]["committed_bytes"]
+        self.assertGreater(grown, 4 << 20, memory)
+        # Arrays of 15 * 64 + 24 bytes, and the list of them, which doubles.
+        self.assertLess(grown, 2 * made["list"]["made"] * 984, memory)
+        self.assertGreaterEqual(memory["gc_at_most_bytes"], grown)
+        self.assertFalse(memory["mostly_outside_gc"], memory)
+        self.assertIn("committed at", text)
+        self.assertNotIn("outside of the GC's heap", text)
+
+
 if __name__ == "__main__":
     harness.main("__main__")
