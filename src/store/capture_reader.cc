@@ -457,7 +457,8 @@ Status CaptureReader::LoadMemory() {
       Statement q,
       db_.Prepare("select process,at_ns,rss_bytes,private_bytes,file_bytes,shared_bytes,"
                   "swap_bytes,threads from memory order by process,at_ns"));
-  constexpr int64_t kMost = int64_t{1} << 60;  // figures are added up and compared
+  constexpr int64_t kMost = int64_t{1} << 56;  // figures are added up and compared
+  constexpr int64_t kMostThreads = 1 << 22;    // Source: Linux include/linux/threads.h
   const auto number = [&](int column) { return std::clamp<int64_t>(q.Int(column), -1, kMost); };
   for (;;) {
     ASSIGN_OR_RETURN(const bool row, q.Step());
@@ -465,7 +466,7 @@ Status CaptureReader::LoadMemory() {
     profile::ProcessTables* t = Process(q.Int(0));
     if (t == nullptr || q.Int(2) < 0) return Damaged("the memory of its processes");
     t->info.memory.push_back({std::clamp(q.Int(1), -kMost, kMost), number(2), number(3), number(4),
-                              number(5), number(6), number(7)});
+                              number(5), number(6), std::min(number(7), kMostThreads)});
   }
 }
 

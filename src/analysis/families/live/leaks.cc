@@ -236,7 +236,7 @@ void LeakFinder::AddMemory(Leaks& leaks) const {
     LeakWindow& w = leaks.windows[process];
     if (!w.known) continue;
     const auto at = [&](double seconds) { return w.shift_ns + std::llround(seconds * kNs); };
-    w.memory = MemoryGrowthOf(*profile_, process, at(w.start_s), at(w.end_s), true);
+    w.memory = MemoryGrowthOf(*profile_, process, at(w.start_s), at(w.end_s));
     if (!w.memory || keep_) continue;
     double live = 0;
     for (const LeakRow& r : leaks.rows)

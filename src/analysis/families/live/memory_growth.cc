@@ -12,11 +12,12 @@ using profile::MemoryReading;
 using profile::PackedGc;
 
 GcMemory GcMemoryOf(int64_t at_ns, const GcCommitted& c) {
-  return {at_ns, c.total(), c.global_decommit + c.free + c.global_free};
+  constexpr int64_t kMost = int64_t{1} << 56;  // of damaged captures
+  return {at_ns, std::clamp<int64_t>(c.total(), 0, kMost),
+          std::clamp<int64_t>(c.global_decommit + c.free + c.global_free, 0, kMost)};
 }
 
-// What the last collection before `to_ns` said at its end; or, with `first`, what the first one
-// after it said at its start, before `until_ns`.
+// What the last collection before `to_ns` said.
 GcMemory LastBefore(const profile::Profile& p, uint32_t process, int64_t to_ns) {
   GcMemory out;
   for (const PackedGc& gc : p.gcs) {
@@ -30,6 +31,7 @@ GcMemory LastBefore(const profile::Profile& p, uint32_t process, int64_t to_ns) 
   return out;
 }
 
+// What the first one of the span said at its start.
 GcMemory FirstWithin(const profile::Profile& p, uint32_t process, int64_t from_ns, int64_t to_ns) {
   for (const PackedGc& gc : p.gcs) {
     if (gc.process != process || gc.start_ns < from_ns || gc.start_ns > to_ns) continue;
@@ -49,7 +51,8 @@ std::optional<int64_t> AllocatedBetween(const profile::Profile& p, uint32_t proc
     if (row.process == process && row.end_ns > from_ns && row.start_ns < to_ns) sum += row.value;
   const double high =
       sum.biased || sum.windows.get() != nullptr ? sum.amount : AmountInterval(sum).high;
-  return std::llround(std::max(high, profile::kSamplingMeanBytes));
+  constexpr double kMost = 1e17;  // of damaged captures
+  return std::llround(std::clamp(high, profile::kSamplingMeanBytes, kMost));
 }
 
 std::optional<int64_t> GcAtMost(const MemoryGrowth& m, const profile::Profile& p,
@@ -71,8 +74,8 @@ std::optional<int64_t> GcAtMost(const MemoryGrowth& m, const profile::Profile& p
 }  // namespace
 
 int64_t MemoryGrowth::noise() const {
-  // Pages that a thread may have counted for itself. Source: Linux mm/memory.c,
-  // TASK_RSS_EVENTS_THRESH (up to 6.1); lib/percpu_counter.c since then, with smaller batches
+  // Of each thread, before Linux 6.2; of each CPU since then, where there are 32 or fewer.
+  // Source: Linux mm/memory.c, TASK_RSS_EVENTS_THRESH; lib/percpu_counter.c, percpu_counter_batch
   constexpr int64_t kPages = 64, kPageBytes = 4096;
   return kPages * kPageBytes * std::max<int64_t>({from.threads, to.threads, 1});
 }
@@ -88,7 +91,7 @@ bool MemoryGrowth::mostly_free() const {
 }
 
 std::optional<MemoryGrowth> MemoryGrowthOf(const profile::Profile& profile, uint32_t process,
-                                           int64_t from_ns, int64_t to_ns, bool allocations) {
+                                           int64_t from_ns, int64_t to_ns) {
   const MemoryReading *from = nullptr, *to = nullptr;
   for (const MemoryReading& r : profile.processes[process].memory) {
     if (r.at_ns < from_ns || r.at_ns > to_ns) continue;
@@ -100,7 +103,7 @@ std::optional<MemoryGrowth> MemoryGrowthOf(const profile::Profile& profile, uint
   out.gc_to = LastBefore(profile, process, to->at_ns);
   out.gc_from = LastBefore(profile, process, from->at_ns);
   if (!out.gc_from.known()) out.gc_from = FirstWithin(profile, process, from->at_ns, to->at_ns);
-  if (allocations) out.gc_at_most = GcAtMost(out, profile, process);
+  out.gc_at_most = GcAtMost(out, profile, process);
   return out;
 }
 

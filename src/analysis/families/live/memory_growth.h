@@ -30,7 +30,7 @@ struct MemoryGrowth {
   std::optional<int64_t> live_bytes{};  // growth of what lives, by samples
 
   int64_t grown() const { return to.total() - from.total(); }
-  // What the readings may be off: the kernel counts pages by thread and adds them up in batches.
+  // What the readings may be off: the kernel adds up pages in batches.
   int64_t noise() const;
   // More than half of the growth, and more than noise, cannot be the GC's heap.
   bool mostly_outside() const;
@@ -38,9 +38,9 @@ struct MemoryGrowth {
   bool mostly_free() const;
 };
 
-// Nothing where the process's memory was not read twice. `allocations`: the profile has those of
-// the whole span.
+// Nothing where the process's memory was not read twice in the span. The profile holds what was
+// allocated in all of it.
 std::optional<MemoryGrowth> MemoryGrowthOf(const profile::Profile& profile, uint32_t process,
-                                           int64_t from_ns, int64_t to_ns, bool allocations);
+                                           int64_t from_ns, int64_t to_ns);
 
 }  // namespace clrscope::analysis

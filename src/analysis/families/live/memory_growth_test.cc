@@ -45,9 +45,7 @@ void Allocate(profile::Profile& p, int64_t second, int64_t bytes) {
   p.figures.front().times.push_back(row);
 }
 
-MemoryGrowth Whole(const profile::Profile& p) {
-  return *MemoryGrowthOf(p, 0, 0, 60 * kSecond, true);
-}
+MemoryGrowth Whole(const profile::Profile& p) { return *MemoryGrowthOf(p, 0, 0, 60 * kSecond); }
 
 TEST(MemoryGrowth, OutsideOfTheHeapIsWhatTheCollectionsCannotExplain) {
   profile::Profile p = Program(100 * kMiB, 224 * kMiB);
@@ -72,16 +70,15 @@ TEST(MemoryGrowth, WhatWasAllocatedSinceTheLastCollectionMayBeTheHeaps) {
   profile::Profile p = Program(100 * kMiB, 224 * kMiB);
   p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB)};
   Allocate(p, 3, 500 * kMiB);  // before it
-  EXPECT_TRUE(MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond, true)->mostly_outside());
+  EXPECT_TRUE(MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond)->mostly_outside());
   Allocate(p, 40, 100 * kMiB);
-  const auto m = MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond, true);
+  const auto m = MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond);
   EXPECT_GE(*m->gc_at_most, 100 * kMiB);
   EXPECT_FALSE(m->mostly_outside());
   // Free regions take it in, but may have been given back before.
   p.gcs = {Gc(5, 100 * kMiB, 100 * kMiB, 90 * kMiB)};
-  EXPECT_NEAR(
-      static_cast<double>(*MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond, true)->gc_at_most),
-      100 * kMiB, kMiB);
+  EXPECT_NEAR(static_cast<double>(*MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond)->gc_at_most),
+              100 * kMiB, kMiB);
 }
 
 TEST(MemoryGrowth, WithoutACollectionItIsAtMostWhatWasAllocated) {
@@ -97,11 +94,9 @@ TEST(MemoryGrowth, WithoutACollectionItIsAtMostWhatWasAllocated) {
 TEST(MemoryGrowth, NothingIsSaidWhereAllocationsAreNotKnown) {
   profile::Profile p = Program(100 * kMiB, 224 * kMiB);
   p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB), Gc(58, 10 * kMiB, 10 * kMiB)};
-  const auto unread = MemoryGrowthOf(p, 0, 0, 60 * kSecond, false);
-  EXPECT_FALSE(unread->gc_at_most);
-  EXPECT_FALSE(unread->mostly_outside());
   p.processes[0].dropped = true;
   EXPECT_FALSE(Whole(p).gc_at_most);
+  EXPECT_FALSE(Whole(p).mostly_outside());
   p.processes[0].dropped = false;
   p.processes[0].measures = 0;
   EXPECT_FALSE(Whole(p).gc_at_most);
@@ -132,13 +127,13 @@ TEST(MemoryGrowth, AHeapThatGrowsWithoutWhatLivesInIt) {
 
 TEST(MemoryGrowth, OneReadingIsNoGrowth) {
   profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  EXPECT_FALSE(MemoryGrowthOf(p, 0, 7 * kSecond, 7 * kSecond + 1, true));
-  EXPECT_FALSE(MemoryGrowthOf(p, 0, 70 * kSecond, 80 * kSecond, true));
+  EXPECT_FALSE(MemoryGrowthOf(p, 0, 7 * kSecond, 7 * kSecond + 1));
+  EXPECT_FALSE(MemoryGrowthOf(p, 0, 70 * kSecond, 80 * kSecond));
   p.processes[0].memory.clear();  // a capture of an earlier build
-  EXPECT_FALSE(MemoryGrowthOf(p, 0, 0, 60 * kSecond, true));
+  EXPECT_FALSE(MemoryGrowthOf(p, 0, 0, 60 * kSecond));
   // It died: the last reading counts.
   p = Program(100 * kMiB, 160 * kMiB);
-  EXPECT_EQ(MemoryGrowthOf(p, 0, 30 * kSecond, 90 * kSecond, true)->to.at_ns, 60 * kSecond);
+  EXPECT_EQ(MemoryGrowthOf(p, 0, 30 * kSecond, 90 * kSecond)->to.at_ns, 60 * kSecond);
 }
 
 }  // namespace
