@@ -241,9 +241,10 @@ Status NothingToSay(const report::Input& input, const LeaksOptions& o) {
     return Error{ErrorCode::kEmpty,
                  fmt::format("nothing that lives in {} matches{}", o.input.path, missing)};
   if (input.leaks->rows.empty())
-    return Error{ErrorCode::kEmpty,
-                 fmt::format("none of the objects that {} follows has survived a GC yet{}",
-                             o.input.path, missing)};
+    return Error{
+        ErrorCode::kEmpty,
+        fmt::format("nothing that {} follows and that has survived a GC lives in this window{}",
+                    o.input.path, missing)};
   return OkStatus();
 }
 

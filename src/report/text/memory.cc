@@ -29,7 +29,8 @@ struct Part {
 };
 
 // The parts of RSS and swap that the kernel tells, the largest growth first.
-std::vector<Part> PartsOf(const MemoryReading& a, const MemoryReading& b) {
+// `of_gc`: of the private part, what is left out.
+std::vector<Part> PartsOf(const MemoryReading& a, const MemoryReading& b, int64_t of_gc = 0) {
   std::vector<Part> parts;
   const auto add = [&](std::string_view name, std::string_view where, int64_t from, int64_t to) {
     if (from >= 0 && to >= 0) parts.push_back({name, where, to - from});
@@ -39,6 +40,7 @@ std::vector<Part> PartsOf(const MemoryReading& a, const MemoryReading& b) {
       "stacks of threads, code that was compiled",
       a.private_bytes < 0 ? -1 : a.private_bytes + std::max<int64_t>(a.swap_bytes, 0),
       b.private_bytes < 0 ? -1 : b.private_bytes + std::max<int64_t>(b.swap_bytes, 0));
+  if (!parts.empty()) parts.front().grown -= of_gc;
   add("mapped files", "in mapped files: memory-mapped files, assemblies, native libraries",
       a.file_bytes, b.file_bytes);
   add("shared", "in shared memory: shared mappings, tmpfs, memfd", a.shared_bytes, b.shared_bytes);
@@ -61,7 +63,7 @@ std::string Figures(const MemoryGrowth& m) {
     text += fmt::format("; {} threads, then {}", m.from.threads, m.to.threads);
   const GcMemory &a = m.gc_from, &b = m.gc_to;
   if (!b.known()) return text + "; GC heap not known, as no collection told what is committed";
-  if (a.at_ns == b.at_ns)
+  if (!a.known() || a.at_ns == b.at_ns)
     return text + fmt::format("; GC heap {} committed at {}, at the last collection",
                               Amount(b.committed_bytes), At(b.at_ns));
   return text + fmt::format("; GC heap {} committed at {}, {} at {}: {}", Amount(a.committed_bytes),
@@ -71,10 +73,10 @@ std::string Figures(const MemoryGrowth& m) {
 
 std::string WhereToLook(const MemoryGrowth& m, uint32_t pid) {
   if (m.mostly_outside()) {
-    const std::vector<Part> parts = PartsOf(m.from, m.to);
+    const std::vector<Part> parts = PartsOf(m.from, m.to, *m.gc_at_most);
     return fmt::format(
         "Most of the growth is outside of the GC's heap, which took at most {} of it: look for it "
-        "{}. `pmap -X {}` lists the mappings.",
+        "{}. `pmap {}` lists the mappings while it runs.",
         Amount(*m.gc_at_most),
         parts.empty() ? "in native memory, mapped files and shared memory" : parts[0].where, pid);
   }

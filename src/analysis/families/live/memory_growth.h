@@ -3,8 +3,9 @@
 //
 // The runtime tells what the GC has committed at each collection, and nowhere else. What it commits
 // after the last one is at most what is allocated from then on, less the free regions that it
-// keeps. At the span's start it may have given these back meanwhile. So the most that the GC's heap
-// can have grown by is known, where it is known what was allocated.
+// keeps. At the span's start it may have given these back meanwhile, and large objects are
+// committed when they are allocated, but resident only once they are written to. So the most that
+// the GC's heap can have grown by is known, where it is known what was allocated.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace clrscope::analysis {
 struct GcMemory {
   int64_t at_ns = 0;
   int64_t committed_bytes = -1;
-  int64_t free_bytes = -1;  // of these, regions without objects
+  int64_t free_bytes = -1;   // of these, regions without objects
+  int64_t large_bytes = -1;  // of these, the large and the pinned object heap
   bool known() const { return committed_bytes >= 0; }
 };
 
@@ -32,7 +34,9 @@ struct MemoryGrowth {
   int64_t grown() const { return to.total() - from.total(); }
   // What the readings may be off: the kernel adds up pages in batches.
   int64_t noise() const;
-  // More than half of the growth, and more than noise, cannot be the GC's heap.
+  // It is more than what readings are off, and what a recording takes in the process.
+  bool notable() const;
+  // More than half of the growth cannot be the GC's heap.
   bool mostly_outside() const;
   // … is the GC's heap, and not objects that live.
   bool mostly_free() const;

@@ -8,7 +8,7 @@
 namespace clrscope::analysis {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kMemoryMiB = 1 << 20;
 
 profile::GcRecord Gc(int64_t second, int64_t before, int64_t after, int64_t free = 0) {
   profile::GcRecord gc;
@@ -16,6 +16,7 @@ profile::GcRecord Gc(int64_t second, int64_t before, int64_t after, int64_t free
   gc.end_ns = gc.start_ns + kSecond / 10;
   gc.committed_before = {before, 0, 0, 0, 0};
   gc.committed_after = {after - free, 0, free, 0, 0};
+  gc.size_after = {0, 0, after - free, 0, 0};
   return gc;
 }
 
@@ -48,52 +49,53 @@ void Allocate(profile::Profile& p, int64_t second, int64_t bytes) {
 MemoryGrowth Whole(const profile::Profile& p) { return *MemoryGrowthOf(p, 0, 0, 60 * kSecond); }
 
 TEST(MemoryGrowth, OutsideOfTheHeapIsWhatTheCollectionsCannotExplain) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB), Gc(58, 10 * kMiB, 10 * kMiB + kMiB / 2)};
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB),
+           Gc(58, 10 * kMemoryMiB, 10 * kMemoryMiB + kMemoryMiB / 2)};
   const MemoryGrowth m = Whole(p);
-  EXPECT_EQ(m.grown(), 124 * kMiB);
+  EXPECT_EQ(m.grown(), 124 * kMemoryMiB);
   EXPECT_EQ(m.gc_from.at_ns, 5 * kSecond);  // what the first one found
-  EXPECT_EQ(m.gc_to.committed_bytes, 10 * kMiB + kMiB / 2);
-  EXPECT_LT(*m.gc_at_most, 2 * kMiB);
+  EXPECT_EQ(m.gc_to.committed_bytes, 10 * kMemoryMiB + kMemoryMiB / 2);
+  EXPECT_LT(*m.gc_at_most, 2 * kMemoryMiB);
   EXPECT_TRUE(m.mostly_outside());
   EXPECT_FALSE(m.mostly_free());
 }
 
 TEST(MemoryGrowth, WhatTheHeapTookIsNotOutside) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB), Gc(58, 100 * kMiB, 120 * kMiB)};
-  EXPECT_GE(*Whole(p).gc_at_most, 110 * kMiB);
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 100 * kMemoryMiB, 120 * kMemoryMiB)};
+  EXPECT_GE(*Whole(p).gc_at_most, 110 * kMemoryMiB);
   EXPECT_FALSE(Whole(p).mostly_outside());
 }
 
 TEST(MemoryGrowth, WhatWasAllocatedSinceTheLastCollectionMayBeTheHeaps) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB)};
-  Allocate(p, 3, 500 * kMiB);  // before it
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB)};
+  Allocate(p, 3, 500 * kMemoryMiB);  // before it
   EXPECT_TRUE(MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond)->mostly_outside());
-  Allocate(p, 40, 100 * kMiB);
+  Allocate(p, 40, 100 * kMemoryMiB);
   const auto m = MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond);
-  EXPECT_GE(*m->gc_at_most, 100 * kMiB);
+  EXPECT_GE(*m->gc_at_most, 100 * kMemoryMiB);
   EXPECT_FALSE(m->mostly_outside());
   // Free regions take it in, but may have been given back before.
-  p.gcs = {Gc(5, 100 * kMiB, 100 * kMiB, 90 * kMiB)};
+  p.gcs = {Gc(5, 100 * kMemoryMiB, 100 * kMemoryMiB, 90 * kMemoryMiB)};
   EXPECT_NEAR(static_cast<double>(*MemoryGrowthOf(p, 0, 10 * kSecond, 60 * kSecond)->gc_at_most),
-              100 * kMiB, kMiB);
+              100 * kMemoryMiB, kMemoryMiB);
 }
 
 TEST(MemoryGrowth, WithoutACollectionItIsAtMostWhatWasAllocated) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
   const MemoryGrowth none = Whole(p);
   EXPECT_FALSE(none.gc_to.known());
   EXPECT_GT(*none.gc_at_most, 0);  // no sample is not nothing
   EXPECT_TRUE(none.mostly_outside());
-  Allocate(p, 40, 100 * kMiB);
+  Allocate(p, 40, 100 * kMemoryMiB);
   EXPECT_FALSE(Whole(p).mostly_outside());
 }
 
 TEST(MemoryGrowth, NothingIsSaidWhereAllocationsAreNotKnown) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB), Gc(58, 10 * kMiB, 10 * kMiB)};
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 10 * kMemoryMiB, 10 * kMemoryMiB)};
   p.processes[0].dropped = true;
   EXPECT_FALSE(Whole(p).gc_at_most);
   EXPECT_FALSE(Whole(p).mostly_outside());
@@ -103,36 +105,79 @@ TEST(MemoryGrowth, NothingIsSaidWhereAllocationsAreNotKnown) {
 }
 
 TEST(MemoryGrowth, SwapCountsAndNoiseDoesNot) {
-  profile::Profile p = Program(100 * kMiB, 100 * kMiB);
-  p.processes[0].memory.back().swap_bytes = 50 * kMiB;
-  EXPECT_EQ(Whole(p).grown(), 50 * kMiB);
+  profile::Profile p = Program(100 * kMemoryMiB, 100 * kMemoryMiB);
+  p.processes[0].memory.back().swap_bytes = 50 * kMemoryMiB;
+  EXPECT_EQ(Whole(p).grown(), 50 * kMemoryMiB);
   EXPECT_TRUE(Whole(p).mostly_outside());
-  p = Program(100 * kMiB, 102 * kMiB);  // 64 pages of each of ten threads are 2.5 MiB
+  p = Program(100 * kMemoryMiB, 102 * kMemoryMiB);  // 64 pages of each of ten threads are 2.5 MiB
   EXPECT_FALSE(Whole(p).mostly_outside());
-  p = Program(100 * kMiB, 50 * kMiB);
-  EXPECT_EQ(Whole(p).grown(), -50 * kMiB);
+  p = Program(100 * kMemoryMiB, 50 * kMemoryMiB);
+  EXPECT_EQ(Whole(p).grown(), -50 * kMemoryMiB);
   EXPECT_FALSE(Whole(p).mostly_outside());
 }
 
 TEST(MemoryGrowth, AHeapThatGrowsWithoutWhatLivesInIt) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
-  p.gcs = {Gc(5, 10 * kMiB, 10 * kMiB), Gc(58, 100 * kMiB, 120 * kMiB)};
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 100 * kMemoryMiB, 120 * kMemoryMiB)};
   MemoryGrowth m = Whole(p);
   EXPECT_FALSE(m.mostly_free());  // nobody followed what lives
-  m.live_bytes = 2 * kMiB;
+  m.live_bytes = 2 * kMemoryMiB;
   EXPECT_TRUE(m.mostly_free());
-  m.live_bytes = 100 * kMiB;
+  m.live_bytes = 100 * kMemoryMiB;
   EXPECT_FALSE(m.mostly_free());
 }
 
+TEST(MemoryGrowth, LargeObjectsMayBecomeResidentAfterTheyWereCommitted) {
+  profile::Profile p = Program(300 * kMemoryMiB, 540 * kMemoryMiB);
+  p.gcs = {Gc(5, 1100 * kMemoryMiB, 1100 * kMemoryMiB),
+           Gc(58, 1100 * kMemoryMiB, 1100 * kMemoryMiB)};
+  EXPECT_TRUE(Whole(p).mostly_outside());
+  profile::GcRecord first = Gc(5, 1100 * kMemoryMiB, 1100 * kMemoryMiB);
+  first.size_after = {0, 0, 100 * kMemoryMiB, 1000 * kMemoryMiB,
+                      0};  // a list that is filled bit by bit
+  p.gcs = {first, Gc(58, 1100 * kMemoryMiB, 1100 * kMemoryMiB)};
+  EXPECT_FALSE(Whole(p).mostly_outside());
+  first.size_after = profile::kGcBytesUnknown;
+  p.gcs = {first, Gc(58, 1100 * kMemoryMiB, 1100 * kMemoryMiB)};
+  EXPECT_FALSE(Whole(p).gc_at_most);
+}
+
+TEST(MemoryGrowth, WhatShrinksOrGrewBeforeTheWindowIsNoGrowthOfTheHeap) {
+  profile::Profile p = Program(150 * kMemoryMiB, 100 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 13 * kMemoryMiB, 13 * kMemoryMiB)};
+  MemoryGrowth m = Whole(p);
+  m.live_bytes = 0;
+  EXPECT_FALSE(m.mostly_free());
+  p = Program(300 * kMemoryMiB, 360 * kMemoryMiB);
+  p.gcs = {Gc(1, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 210 * kMemoryMiB, 210 * kMemoryMiB)};
+  m = *MemoryGrowthOf(p, 0, 30 * kSecond, 60 * kSecond);
+  m.live_bytes = 0;
+  EXPECT_FALSE(m.mostly_free());
+}
+
+TEST(MemoryGrowth, BetweenWindowsOfTimeAnythingMayHaveBeenAllocated) {
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 10 * kMemoryMiB, 10 * kMemoryMiB)};
+  Allocate(p, 59, kMemoryMiB);
+  EXPECT_TRUE(Whole(p).mostly_outside());
+  p.figures.front().times.back().value.windows.Make();
+  EXPECT_FALSE(Whole(p).gc_at_most);
+}
+
+TEST(MemoryGrowth, LittleOfALargeProcessIsNotWorthASentence) {
+  profile::Profile p = Program(2000 * kMemoryMiB, 2020 * kMemoryMiB);
+  p.gcs = {Gc(5, 10 * kMemoryMiB, 10 * kMemoryMiB), Gc(58, 10 * kMemoryMiB, 10 * kMemoryMiB)};
+  EXPECT_FALSE(Whole(p).mostly_outside());
+}
+
 TEST(MemoryGrowth, OneReadingIsNoGrowth) {
-  profile::Profile p = Program(100 * kMiB, 224 * kMiB);
+  profile::Profile p = Program(100 * kMemoryMiB, 224 * kMemoryMiB);
   EXPECT_FALSE(MemoryGrowthOf(p, 0, 7 * kSecond, 7 * kSecond + 1));
   EXPECT_FALSE(MemoryGrowthOf(p, 0, 70 * kSecond, 80 * kSecond));
   p.processes[0].memory.clear();  // a capture of an earlier build
   EXPECT_FALSE(MemoryGrowthOf(p, 0, 0, 60 * kSecond));
   // It died: the last reading counts.
-  p = Program(100 * kMiB, 160 * kMiB);
+  p = Program(100 * kMemoryMiB, 160 * kMemoryMiB);
   EXPECT_EQ(MemoryGrowthOf(p, 0, 30 * kSecond, 90 * kSecond)->to.at_ns, 60 * kSecond);
 }
 
