@@ -196,7 +196,10 @@ class DotnetBuild(Case):
 
     def end_servers(self):
         for pid in self.pids():
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended since
 
     def record(self, *args, code):
         r = clrscope("record", "-f", "-o", self.path(), "--", "dotnet", *args, timeout=240, env=self.env, cwd=self.dir, stdin=subprocess.DEVNULL)

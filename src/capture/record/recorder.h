@@ -119,7 +119,7 @@ class Recorder final : private SessionObserver {
   bool KeepWaiting();
   bool Over(SteadyClock::time_point now);
   void SayWhoIsWaitedFor();
-  bool AnyoneLeft();
+  bool AnyoneLeft(SteadyClock::time_point now);
   std::vector<Named> StillRecorded() const;
   bool TakesEnvironment() const;
   Status CheckEnvironment();
@@ -149,7 +149,8 @@ class Recorder final : private SessionObserver {
   std::vector<pid_t> left_;      // by the command, as AnyoneLeft() saw them last
   int nobody_ = 0;               // looks in a row that found none
   std::vector<Named> unwaited_;  // who was recorded when the command had ended for long enough
-  bool waiting_told_ = false;
+  SteadyClock::time_point next_left_;
+  bool recorded_told_ = false, others_told_ = false;
   std::vector<ipc::ReverseRuntime> waiting_;  // at their start
   SteadyClock::time_point next_release_;
   // Of processes that have to settle: when they have.

@@ -40,6 +40,7 @@ constexpr auto kLeftPatience = 3s;
 constexpr int kLooksForNobody = 2;
 // Long enough for a program to have started.
 constexpr auto kLookAfterEnd = 2s;
+constexpr auto kLeftEvery = 500ms;
 constexpr auto kReleaseEvery = 1000ms, kReleasePatience = 1000ms, kReleasePatienceAgain = 100ms;
 // From then on a runtime may have compiled what nobody has told of.
 constexpr auto kLate = 50ms;
@@ -479,13 +480,17 @@ bool Recorder::Over(SteadyClock::time_point now) {
     unwaited_ = StillRecorded();
     return true;
   }
-  if (!engine_->any_recording() && !AnyoneLeft()) return true;
-  if (late && !std::exchange(waiting_told_, true)) SayWhoIsWaitedFor();
+  if (!engine_->any_recording() && !AnyoneLeft(now)) return true;
+  if (late) SayWhoIsWaitedFor();
   return false;
 }
 
+// Once of recorded ones, and once of others, when these are all that is left.
 void Recorder::SayWhoIsWaitedFor() {
   const std::vector<Named> recorded = StillRecorded();
+  if (recorded.empty() && left_.empty()) return;
+  bool& told = recorded.empty() ? others_told_ : recorded_told_;
+  if (std::exchange(told, true)) return;
   options_.on_note(
       fmt::format("the command has ended; the recording goes on until these have, too: {}",
                   recorded.empty() ? NamePids(left_) : NameEach(recorded)));
@@ -493,11 +498,14 @@ void Recorder::SayWhoIsWaitedFor() {
 
 // Whether anything runs that the command has started, .NET or not. Each look for further ones reads
 // a file of every process.
-bool Recorder::AnyoneLeft() {
-  const std::string& port = launch_->server().path();
-  std::erase_if(left_, [&port](pid_t pid) { return !MayInherit(pid, port); });
-  if (left_.empty()) left_ = Inheritors(port);
-  nobody_ = left_.empty() ? nobody_ + 1 : 0;
+bool Recorder::AnyoneLeft(SteadyClock::time_point now) {
+  if (nobody_ < kLooksForNobody && now >= next_left_) {
+    const std::string& port = launch_->server().path();
+    std::erase_if(left_, [&port](pid_t pid) { return !MayInherit(pid, port); });
+    if (left_.empty()) left_ = Inheritors(port);
+    nobody_ = left_.empty() ? nobody_ + 1 : 0;
+    if (!left_.empty()) next_left_ = now + kLeftEvery;
+  }
   // A process whose environment cannot be read may have dialled.
   return nobody_ < kLooksForNobody ||
          std::any_of(settling_.begin(), settling_.end(), [](const auto& settling) {
@@ -519,7 +527,9 @@ void Recorder::LookForUnheard(SteadyClock::time_point now) {
   if (!unheard_.empty() || now - start_ < next_look_) return;
   next_look_ *= 2;
   if (!launch_->server().Runtimes().empty()) return;
-  unheard_ = WhyUnheard(launch_->pid(), launch_->server().path());
+  // Its number may be another's by now.
+  const pid_t program = launch_->ExitCode() ? 0 : launch_->pid();
+  unheard_ = WhyUnheard(program, launch_->server().path());
   if (!unheard_.empty()) options_.on_note(unheard_);
 }
 

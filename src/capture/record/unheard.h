@@ -15,8 +15,8 @@ bool MayInherit(pid_t pid, const std::string& port);
 // All of these. Those of other users may lack, and one whose parent ended during the look.
 std::vector<pid_t> Inheritors(const std::string& port);
 
-// Why a .NET process that is `program`, runs below it, or has inherited `port`, has not dialled
-// `port`, one sentence; "" where there is none, or where it may still be about to.
+// Why a .NET process that is `program` (0: it has ended), runs below it, or has inherited `port`,
+// has not dialled `port`, one sentence; "" where there is none, or where it may still be about to.
 std::string WhyUnheard(pid_t program, const std::string& port);
 
 }  // namespace clrscope::capture

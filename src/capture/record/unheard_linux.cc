@@ -24,8 +24,12 @@ namespace {
 constexpr double kStartsFor = 0.8;
 
 // Whether `port` is in its environment; nothing in the middle of execve(2), which has none.
-// Source: Linux fs/proc/base.c, environ_read
+// Whoever is older than clrscope is not asked: reading takes the lock of its memory, which a
+// process that hangs in the kernel may hold. Source: Linux fs/proc/base.c, environ_read
 std::optional<bool> Inherits(pid_t pid, const std::string& port) {
+  static const Result<ipc::ProcStat> own = ipc::ReadProcStat(::getpid());
+  const Result<ipc::ProcStat> stat = ipc::ReadProcStat(pid);
+  if (!stat.ok() || (own.ok() && stat->start_ticks < own->start_ticks)) return false;
   const Result<std::string> environment = ipc::ReadFile(fmt::format("/proc/{}/environ", pid));
   if (!environment.ok()) return false;
   if (!environment->empty()) return environment->find(port) != std::string::npos;
@@ -48,7 +52,8 @@ std::vector<pid_t> Family(pid_t program, const std::string& port) {
       if (it == parents.end() || it->second == 0) break;
       above = it->second;
     }
-    if (above == program || Inherits(pid, port).value_or(false)) family.push_back(pid);
+    if ((program != 0 && above == program) || Inherits(pid, port).value_or(false))
+      family.push_back(pid);
   }
   return family;
 }
