@@ -50,6 +50,7 @@ class AgentSocketFile {
 
  private:
   Fd folder_;  // none: it cannot be reached
+  uid_t uid_ = 0;
   std::string name_;
 };
 

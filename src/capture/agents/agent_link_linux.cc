@@ -4,13 +4,17 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -85,13 +89,39 @@ Fd OpenSocketFolder(const ipc::ProcessFacts& facts) {
   return Fd(::open((facts.root + facts.tmp_dir).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// An agent's socket has this name only once it can be connected to (Control::Listen).
-void RemoveDeadSocket(const Fd& folder, const std::string& name, ipc::Deadline deadline) {
+// Where other machines' processes may listen, who refuse to be connected to from here.
+bool IsShared(const Fd& folder) {
+  // Source: Linux include/uapi/linux/magic.h; NFS, CIFS, SMB2, 9p, FUSE (virtiofs), Ceph
+  constexpr uint32_t kMagics[] = {0x6969,     0xff534d42, 0xfe534d42,
+                                  0x01021997, 0x65735546, 0x00c36400};
+  struct statfs system {};
+  return ::fstatfs(folder.get(), &system) != 0 ||
+         std::find(std::begin(kMagics), std::end(kMagics), static_cast<uint32_t>(system.f_type)) !=
+             std::end(kMagics);
+}
+
+// A socket of that name, of that user.
+std::optional<ino_t> SocketAt(const Fd& folder, const std::string& name, uid_t uid) {
+  struct stat file {};
+  if (::fstatat(folder.get(), name.c_str(), &file, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISSOCK(file.st_mode) || file.st_uid != uid)
+    return std::nullopt;
+  return file.st_ino;
+}
+
+// An agent's socket has this name only once it can be connected to (Control::Listen). Another agent
+// of the same process has the same name.
+void RemoveDeadSocket(const Fd& folder, const std::string& name, uid_t uid,
+                      ipc::Deadline deadline) {
   for (int tries = 0; tries < 2; ++tries) {
+    const std::optional<ino_t> socket = SocketAt(folder, name, uid);
+    if (!socket) return;
     const Result<Fd> fd =
         ipc::ConnectUnix(fmt::format("/proc/self/fd/{}/{}", folder.get(), name), deadline);
     if (!fd.ok()) {
-      if (fd.error().code == ErrorCode::kNotFound) (void)::unlinkat(folder.get(), name.c_str(), 0);
+      if (fd.error().code == ErrorCode::kNotFound && SocketAt(folder, name, uid) == socket &&
+          !IsShared(folder))
+        (void)::unlinkat(folder.get(), name.c_str(), 0);
       return;
     }
     // The end of a listener hangs up on who waits there.
@@ -193,11 +223,12 @@ AgentSocketFile::AgentSocketFile(pid_t pid) {
   const Result<ipc::ProcessFacts> facts = ipc::GatherSocketFacts(pid);
   if (!facts.ok()) return;
   folder_ = OpenSocketFolder(*facts);
+  uid_ = facts->uid;
   name_ = SocketName(*facts);
 }
 
 void AgentSocketFile::RemoveIfDead(ipc::Deadline deadline) const {
-  if (folder_.valid()) RemoveDeadSocket(folder_, name_, deadline);
+  if (folder_.valid()) RemoveDeadSocket(folder_, name_, uid_, deadline);
 }
 
 void RemoveDeadSockets(const ipc::ProcessFacts& facts) {
@@ -207,12 +238,8 @@ void RemoveDeadSockets(const ipc::ProcessFacts& facts) {
   for (const auto& entry :
        std::filesystem::directory_iterator(fmt::format("/proc/self/fd/{}", folder.get()), error)) {
     const std::string name = entry.path().filename();
-    struct stat file {};
-    // Connecting to a regular file is refused as well.
-    if (name.starts_with("clrscope-agent-") && name.ends_with(".socket") &&
-        ::fstatat(folder.get(), name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISSOCK(file.st_mode) && file.st_uid == facts.uid)
-      RemoveDeadSocket(folder, name, ipc::Deadline::After({}));
+    if (name.starts_with("clrscope-agent-") && name.ends_with(".socket"))
+      RemoveDeadSocket(folder, name, facts.uid, ipc::Deadline::After({}));
   }
 }
 

@@ -87,13 +87,15 @@ TEST_F(AgentLink, ASocketIsRemovedOnceNobodyListens) {
   const AgentSocketFile file(::getpid());
   file.RemoveIfDead(ipc::Deadline::After({}));
   EXPECT_EQ(::access(path_.c_str(), F_OK), 0);
+  (void)Fd(::accept(listener_.get(), nullptr, nullptr));
   // It closes as somebody waits for that.
   std::thread end([this] {
     pollfd called{listener_.get(), POLLIN, 0};
     ::poll(&called, 1, -1);
+    std::this_thread::sleep_for(50ms);
     listener_.reset();
   });
-  file.RemoveIfDead(ipc::Deadline::Never());
+  file.RemoveIfDead(ipc::Deadline::After(60s));
   end.join();
   EXPECT_NE(::access(path_.c_str(), F_OK), 0);
   file.RemoveIfDead(ipc::Deadline::After({}));  // there is none any more
