@@ -61,6 +61,7 @@ Status MaybeGzipped::Fill() {
 }
 
 Result<size_t> MaybeGzipped::Read(std::span<std::byte> room) {
+  if (room.empty()) return size_t{0};
   if (!std::exchange(began_, true)) {
     RETURN_IF_ERROR(Fill());
     if (packed_.size() == 1) {

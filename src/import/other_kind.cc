@@ -19,16 +19,18 @@ struct Kind {
 using namespace std::string_view_literals;
 
 constexpr std::string_view kUnread = ", which clrscope does not read",
-                           kGunzip = "; decompress it first with `gzip -dk {}`",
+                           kGunzip = "; decompress it first with `gzip -dc {} > FILE`",
                            kByItself = "; give it by itself";
 
 constexpr Kind kKinds[] = {
-    {0, "\x28\xb5\x2f\xfd"sv, "compressed with zstd", "; decompress it first with `zstd -d {}`",
+    {0, "\x28\xb5\x2f\xfd"sv, "compressed with zstd",
+     "; decompress it first with `zstd -dc {} > FILE`", kGunzip},
+    {0, "\xfd\x37zXZ\0"sv, "compressed with xz", "; decompress it first with `xz -dc {} > FILE`",
      kGunzip},
-    {0, "\xfd\x37zXZ\0"sv, "compressed with xz", "; decompress it first with `xz -dk {}`", kGunzip},
-    {0, "BZh"sv, "compressed with bzip2", "; decompress it first with `bzip2 -dk {}`", kGunzip},
-    {0, "\x04\x22\x4d\x18"sv, "compressed with lz4", "; decompress it first with `lz4 -d {}`",
+    {0, "BZh"sv, "compressed with bzip2", "; decompress it first with `bzip2 -dc {} > FILE`",
      kGunzip},
+    {0, "\x04\x22\x4d\x18"sv, "compressed with lz4",
+     "; decompress it first with `lz4 -dc {} > FILE`", kGunzip},
     {0, "\x1f\x8b"sv, "gzipped", kGunzip, kGunzip},
     {0, "PK\x03\x04"sv, "a zip archive", "; unpack it first with `unzip {}`", kGunzip},
     {257, "ustar"sv, "a tar archive", "; unpack it first with `tar -xf {}`",
@@ -40,6 +42,8 @@ constexpr Kind kKinds[] = {
     {0, "PERFILE2"sv, "a file of perf", kUnread, kUnread},
     {0, "\x7f\x45LF"sv, "an ELF file (a program or a core dump)", kUnread, kUnread},
     {0, "<!doctype html"sv, "an HTML page", kUnread, kUnread},
+    {0, "<!DOCTYPE html"sv, "an HTML page", kUnread, kUnread},
+    {0, "<html"sv, "an HTML page", kUnread, kUnread},
     {0, "{"sv, "JSON", kUnread, kUnread},
 };
 

@@ -165,13 +165,13 @@ class Basics(Case):
         self.assertEqual(told, self.ok("inspect", plain))
 
     def test_files_that_are_not_read_are_named(self):
-        gunzip, untar = "; decompress it first with `gzip -dk {}`", "; unpack it first with `tar -xf {}`"
+        gunzip, untar = "; decompress it first with `gzip -dc {} > FILE`", "; unpack it first with `tar -xf {}`"
         unread = ", which clrscope does not read"
         capture = "a clrscope capture or another SQLite database"
-        kinds = [(b"\x28\xb5\x2f\xfd..", "compressed with zstd", "; decompress it first with `zstd -d {}`", gunzip),
-                 (b"\xfd7zXZ\0..", "compressed with xz", "; decompress it first with `xz -dk {}`", gunzip),
-                 (b"BZh9..", "compressed with bzip2", "; decompress it first with `bzip2 -dk {}`", gunzip),
-                 (b"\x04\x22\x4d\x18..", "compressed with lz4", "; decompress it first with `lz4 -d {}`", gunzip),
+        kinds = [(b"\x28\xb5\x2f\xfd..", "compressed with zstd", "; decompress it first with `zstd -dc {} > FILE`", gunzip),
+                 (b"\xfd7zXZ\0..", "compressed with xz", "; decompress it first with `xz -dc {} > FILE`", gunzip),
+                 (b"BZh9..", "compressed with bzip2", "; decompress it first with `bzip2 -dc {} > FILE`", gunzip),
+                 (b"\x04\x22\x4d\x18..", "compressed with lz4", "; decompress it first with `lz4 -dc {} > FILE`", gunzip),
                  (b"PK\x03\x04..", "a zip archive", "; unpack it first with `unzip {}`", gunzip),
                  (b"x" * 257 + b"ustar", "a tar archive", untar, untar),
                  (b"SQLite format 3\0..", capture, None, gunzip),
@@ -197,7 +197,7 @@ class Basics(Case):
                    stdin=b"SQLite format 3\0")
         self.fails(1, "standard input is compressed with zstd", "inspect", "-", stdin=b"\x28\xb5\x2f\xfd")
         path.write_bytes(b"\x28\xb5\x2f\xfd")
-        told = f"{path} is compressed with zstd; decompress it first with `zstd -d {path}`"
+        told = f"{path} is compressed with zstd; decompress it first with `zstd -dc {path} > FILE`"
         for verb in (["gcstats"], ["inspect"], ["convert", "-o", TMP / "x.html"], ["convert", "-o", TMP / "x.clrscope"],
                      ["leaks"], ["query", "select 1"], ["diff", TMP / "x"]):
             self.fails(1, told, verb[0], path, *verb[1:])

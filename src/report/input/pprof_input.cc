@@ -63,7 +63,8 @@ struct Keep final : profile::IntervalSink {
 bool LooksLikePprof(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return true;
-  if (!fs::is_regular_file(path, error)) return false;  // what is read of a pipe is gone
+  // What is read of a pipe is gone.
+  if (!fs::is_regular_file(path, error)) return fs::exists(path, error) && NamedLikePprof(path);
   Result<import::ByteSource> source = import::OpenSource(path);
   if (!source.ok()) return NamedLikePprof(path);
   import::MaybeGzipped bytes(source.Take());
