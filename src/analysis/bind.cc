@@ -190,7 +190,10 @@ class Binder final : private AddressNames {
 
   // What the runtime told of by events; 0 where one of them has a stack.
   uint64_t EventsWithoutAnyStack(uint32_t process) const {
-    if (process >= aggregate_.sums().size()) return 0;
+    // Elsewhere it is known why.
+    if (process >= aggregate_.sums().size() ||
+        recording_.processes[process]->losses[Loss::kMissingStack] != 0)
+      return 0;
     const auto& keys = recording_.processes[process]->series.keys();
     const auto& sums = aggregate_.sums()[process];
     uint64_t events = 0;

@@ -221,8 +221,8 @@ inline uint32_t ProcessFold::NodeOf(const clr::RawEvent& event, uint32_t* note, 
   if (s.memo != nullptr && s.memo->generation == memo_generation_) {
     node = s.memo->node;
   } else {
-    node = tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, limit,
-                                  note);
+    node =
+        tables_->stacks.Fold(s.data, s.frames, s.pointer_size, event.thread, now_ns_, limit, note);
     if (s.memo != nullptr) *s.memo = {memo_generation_, node, 0, 0};
   }
   if (StackTree::IsCut(s.frames, limit)) tables_->losses.Add(Loss::kTruncatedStack);
@@ -314,11 +314,12 @@ void ProcessFold::OnSampled(const clr::RawEvent& event) {
   if (!clr::Decode(event, sample)) return tables_->losses.Add(Loss::kUnsupportedVersion);
   const auto size = static_cast<double>(std::max<uint64_t>(sample.object_size, 1));
   const double objects = 1 / profile::HitProbability(size);
-  CountSample(event,
-              SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, NameIn(event, sample.type_name)),
-                              profile::HeapKindOf(sample.kind), Source::kSampled,
-                              profile::SizeClass(sample.object_size)),
-              {1, sample.object_size, 0}, size * objects, objects);
+  CountSample(
+      event,
+      SeriesKey::Make(NodeOf(event), TypeOf(sample.type_id, NameIn(event, sample.type_name)),
+                      profile::HeapKindOf(sample.kind), Source::kSampled,
+                      profile::SizeClass(sample.object_size)),
+      {1, sample.object_size, 0}, size * objects, objects);
 }
 
 void ProcessFold::CountSample(const clr::RawEvent& event, SeriesKey key, const profile::Sums& sums,

@@ -105,7 +105,7 @@ class Collector {
   ActivityNumbers& activities() { return activities_; }
   uint64_t overflowed() const { return overflowed_; }
   uint64_t threads_lost() const { return threads_lost_; }  // samples told without their thread
-  uint64_t truncated() const { return truncated_; }  // samples and events whose stack IsCut()
+  uint64_t truncated() const { return truncated_; }        // samples and events whose stack IsCut()
   uint64_t unloaded() const { return unloaded_; }  // samples of types that were gone too soon
   uint64_t trims() const { return trims_; }
   size_t memory_bytes() const;

@@ -38,6 +38,7 @@ struct StopSample {
   int64_t time_ns = 0;              // CLOCK_MONOTONIC
   uint64_t period_ns = 0;           // how rare looks were: what it stands for
   std::span<const uint64_t> chain;  // of the user, by frame pointers, leaf first; never empty
+  bool truncated = false;           // it goes on where the stack was not copied
   bool in_kernel = false;           // it stopped at the end of a system call
   UserRegs regs;
   Bytes stack;  // from regs.sp upwards
@@ -102,7 +103,9 @@ class StopSampler {
       uint64_t period_ns;
       bool in_kernel;
       UserRegs regs;
-      size_t chain_at, chain_size, stack_at, stack_size;
+      size_t chain_at, chain_size;
+      bool chain_cut;
+      size_t stack_at, stack_size;
     };
     std::vector<Entry> entries;
     std::vector<uint64_t> chains;

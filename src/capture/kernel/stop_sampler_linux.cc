@@ -94,6 +94,8 @@ class StopSampler::Copy {
   const UserRegs& regs() const { return regs_; }
   Bytes stack() const { return Bytes(bytes_).first(size_); }
   const std::vector<uint64_t>& chain() const { return chain_; }
+  // It goes on beyond the copy.
+  bool chain_cut() const { return chain_cut_; }
 
  private:
   RemoteMemory memory_;
@@ -103,6 +105,7 @@ class StopSampler::Copy {
   std::vector<std::byte> bytes_;
   size_t size_ = 0;
   std::vector<uint64_t> chain_;
+  bool chain_cut_ = false;
 };
 
 // As far as the frame records lead, which end with a 0 where the thread began; and where they lead
@@ -130,13 +133,19 @@ void StopSampler::Copy::Take(const user_regs_struct& registers) {
 void StopSampler::Copy::FindChain() {
   const StackCopy stack{regs_.sp, this->stack()};
   chain_.assign(1, regs_.ip);
-  for (uint64_t record = regs_.fp;
+  uint64_t record = regs_.fp;
+  for (;
        chain_.size() < StackUnwinder::kMostFrames && stack.Has(record) && stack.Has(record + 8);) {
     chain_.push_back(stack.Word(record + 8));
     const uint64_t above = stack.Word(record);
-    if (above <= record) break;
+    if (above <= record) {
+      record = 0;
+      break;
+    }
     record = above;
   }
+  chain_cut_ =
+      chain_.size() > 1 && record >= stack.end() - 8 && record < stack.sp + kMostStackBytes * 64;
 }
 
 Result<std::unique_ptr<StopSampler>> StopSampler::Open(pid_t pid, uint32_t rate_hz) {
@@ -204,8 +213,8 @@ bool StopSampler::Read(Sink& sink) {
             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   for (const Batch::Entry& e : taken_.entries)
     sink.OnSample({e.thread, e.time_ns, e.period_ns,
-                   std::span(taken_.chains).subspan(e.chain_at, e.chain_size), e.in_kernel, e.regs,
-                   Bytes(taken_.stacks).subspan(e.stack_at, e.stack_size)});
+                   std::span(taken_.chains).subspan(e.chain_at, e.chain_size), e.chain_cut,
+                   e.in_kernel, e.regs, Bytes(taken_.stacks).subspan(e.stack_at, e.stack_size)});
   return !taken_.entries.empty();
 }
 
@@ -426,8 +435,8 @@ void StopSampler::Push(pid_t id, const Copy& copy, uint64_t period_ns) {
     return;
   }
   batch_.entries.push_back({id, copy.time_ns(), period_ns, copy.in_kernel(), copy.regs(),
-                            batch_.chains.size(), copy.chain().size(), batch_.stacks.size(),
-                            stack.size()});
+                            batch_.chains.size(), copy.chain().size(), copy.chain_cut(),
+                            batch_.stacks.size(), stack.size()});
   batch_.chains.insert(batch_.chains.end(), copy.chain().begin(), copy.chain().end());
   batch_.stacks.insert(batch_.stacks.end(), stack.begin(), stack.end());
 }

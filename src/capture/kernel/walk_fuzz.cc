@@ -67,7 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint64_t> chain = {regs.ip, regs.ip + 16, regs.sp};
   const size_t before = chain.size();
   (void)unwinder.Run(chain, regs, stack, code);
-  if (chain.empty() || chain.size() > capture::StackUnwinder::kMostFrames + before + stack.size() / 8) std::abort();
+  if (chain.empty() ||
+      chain.size() > capture::StackUnwinder::kMostFrames + before + stack.size() / 8)
+    std::abort();
   (void)unwind::EpiloguesIn(memory.first(std::min<size_t>(memory.size(), 4096)), 16);
   return 0;
 }

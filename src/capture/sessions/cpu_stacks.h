@@ -87,7 +87,7 @@ class CpuStacks final : public analysis::CodeListener {
     uint64_t code_start = 0, code_size = 0;
     // Of a sample:
     uint64_t thread = 0, ns = 0;
-    std::vector<uint64_t> chain;  // walked, or if `stack` is there by frame pointers
+    std::vector<uint64_t> chain;               // walked, or if `stack` is there by frame pointers
     bool by_records_cut = false, cut = false;  // `cut`: callers at the root's end are missing
     UserRegs regs;
     std::vector<std::byte> stack;

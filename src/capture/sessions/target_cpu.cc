@@ -48,7 +48,7 @@ class StopSink final : public StopSampler::Sink {
   StopSink(CpuStacks* stacks, const RecordingClock* clock) : stacks_(*stacks), clock_(*clock) {}
   void OnSample(const StopSample& s) override {
     stacks_.OnSample({static_cast<uint64_t>(s.thread), clock_.SinceStart(s.time_ns), s.period_ns,
-                      s.chain, false, s.regs, s.stack, s.in_kernel});
+                      s.chain, s.truncated, s.regs, s.stack, s.in_kernel});
   }
 
  private:

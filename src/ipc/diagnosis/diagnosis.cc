@@ -57,11 +57,12 @@ void CheckRuntime(const ProcessFacts& facts, Checks& out) {
                  "publish it with <EventSourceSupport>true</EventSourceSupport>, or without "
                  "PublishAot");
       else
-        out.Warn("runtime",
-                 "was compiled with NativeAOT: its events have no stacks, and allocations no names "
-                 "of types; collections, samples of CPU and wall time (--cpu, --wall) and the types "
-                 "of exceptions are complete",
-                 "profile a build without PublishAot to see who allocates");
+        out.Warn(
+            "runtime",
+            "was compiled with NativeAOT: its events have no stacks, and allocations no names "
+            "of types; collections, samples of CPU and wall time (--cpu, --wall) and the types "
+            "of exceptions are complete",
+            "profile a build without PublishAot to see who allocates");
       return;
     case RuntimeKind::kUndetermined:
       out.Ok("runtime", "is .NET; which kind cannot be seen from here");

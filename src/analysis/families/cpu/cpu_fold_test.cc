@@ -16,8 +16,8 @@
 namespace clrscope::analysis {
 namespace {
 
-using profile::StackTree;
 using profile::LabelKey;
+using profile::StackTree;
 using ThreadTime = CpuFold::ThreadTime;
 
 constexpr int64_t kCpuMs = 1'000'000, kCpuSecond = 1'000'000'000;
