@@ -219,7 +219,8 @@ class DotnetBuild(Case):
         self.assertEqual(sorted(servers), ["MSBuild", "VBCSCompiler"], r.stdout + r.stderr)
         self.assertIn(f"{LEFT}MSBuild (process {servers['MSBuild']}), VBCSCompiler (process {servers['VBCSCompiler']}); --wait-all", r.stderr)
         recorded = {p["pid"]: p for p in report(self.path())["processes"]}
-        self.assertEqual(len(recorded), 3)
+        # Both nodes may start a compiler's server; the second one ends at once.
+        self.assertGreaterEqual(len(recorded), 3)
         for pid in servers.values():
             self.assertIn(pid, recorded)
             self.assertEqual(open_sessions(pid), 0)

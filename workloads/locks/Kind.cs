@@ -157,10 +157,12 @@ abstract class Kind
         return true;
     }
 
+    // Of those that wait: who has given up looks each millisecond whether the next round has begun.
     long CpuNanoseconds()
     {
         long sum = 0;
-        foreach (Waiter w in Waiters) sum += Os.CpuNanoseconds(w.OsThread);
+        foreach (Waiter w in Waiters)
+            if (w.Ended < _round) sum += Os.CpuNanoseconds(w.OsThread);
         return sum;
     }
 
