@@ -216,7 +216,7 @@ class Memory(Case):
         self.assertIn("GC heap not known", text)
         # The line is there although no object is.
         self.assertEqual(verb.returncode, 3)
-        self.assertIn("none of the objects", verb.stderr)
+        self.assertIn("that has survived a GC lives in this window", verb.stderr)
 
     def test_growth_of_the_heap(self):
         memory, text, verb, made = self.told("list")
