@@ -34,9 +34,9 @@ class LeftRunning(Case):
         line = shlex.join([*command(flavour), "--bytes", "2000000", "--start-on-stdin", *args])
         return f"{line} < {self.path('words')} > {self.path(name)} 2>&1"
 
-    def ready(self, name):
-        """A command of sh that ends once that program stands ready."""
-        return f"until grep -q ready {self.path(name)}; do sleep 0.01; done 2> /dev/null"
+    def ready(self, name, word="ready"):
+        """A command of sh that ends once that program stands ready, or is done."""
+        return f"until grep -q {word} {self.path(name)}; do sleep 0.01; done 2> /dev/null"
 
     def said(self, name):
         try:
@@ -87,7 +87,7 @@ class LeftRunning(Case):
         self.check_works("daemon")
 
     def test_children_that_end_soon_are_waited_for(self):
-        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{self.server('child')} & {self.ready('child')}; echo go > {self.path('words')}; exit 3")
+        r = clrscope("record", "-o", self.path(), "--", "sh", "-c", f"{self.server('child')} & {self.ready('child')}; echo go > {self.path('words')}; {self.ready('child', 'done')}; exit 3")
         self.assertEqual(r.returncode, 3, r.stderr)
         self.assertNotIn(LEFT, r.stderr)
         self.assertTrue(self.said("child")[1]["done"])
