@@ -7,9 +7,8 @@ namespace {
 constexpr LossInfo kTable[] = {
     {"events_dropped",
      "events that the runtime dropped because its buffers were full, where larger ones help "
-     "(record "
-     "--buffersize), or because they were larger than 64 KB, as exceptions with very long messages "
-     "are; which of the two is not known; totals are too low by their share",
+     "(record --buffersize), or because they were larger than 64 KB, as exceptions with very long "
+     "messages are; which of the two is not known; totals are too low by their share",
      true},
     {"bytes_discarded", "bytes that clrscope discarded because its own ring was full", true},
     {"blocks_discarded",
@@ -25,9 +24,8 @@ constexpr LossInfo kTable[] = {
     {"missing_stacks", "events whose stack did not arrive; they are shown under [no stack]"},
     {"no_stacks",
      "events of programs of which no event shown here has a stack: NativeAOT writes none, nor "
-     "names "
-     "of types that are allocated, and sessions may ask for none; who allocates, throws or waits "
-     "is not known"},
+     "names of types that are allocated, and sessions may ask for none; who allocates, throws or "
+     "waits is not known"},
     {"truncated_stacks",
      "stacks of more frames than are kept: 100 in events of the runtime, 512 in the agent's, 1,024 "
      "in samples of CPU and wall time (fewer where frame pointers alone lead on); their root is "
